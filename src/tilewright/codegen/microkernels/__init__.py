@@ -10,7 +10,7 @@ with byte addresses and strides in elements: C[m x n] += A[m x k] B[k x n]; colu
 and columns of a kernel are the sizes that the caller tiles by; any m_count and n_count are right, those that fill
 register tiles are fast. Kernels that fill panels have one more parameter (i64 source_ptr), those with a separate
 output two more (i64 out_ptr, i64 out_row_stride), in this order. Kernels of 16 rows call that for 4 where there are no
-more. Panel routines are described in `panels.py` and `keeping.py`, which of these forms there are by `PanelPlan`.
+more. Panel routines are described in `panels.py` and `pack_cache.py`, which of these forms there are by `PanelPlan`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tilewright.codegen.microkernels.amx import emit_amx_kernel, has_amx_form, h
 from tilewright.codegen.microkernels.amx_blocks import configure_tiles, release_tiles
 from tilewright.codegen.microkernels.amx_panels import emit_amx_panels
 from tilewright.codegen.microkernels.few_rows import emit_few_rows_kernel
-from tilewright.codegen.microkernels.keeping import STORE_BYTES, STORES, emit_keeping, keeps_always
+from tilewright.codegen.microkernels.pack_cache import MOST_PACK_CACHES, PACK_CACHE_BYTES, always_fits, emit_pack_cache
 from tilewright.codegen.microkernels.selection import (
     PanelPlan,
     configured_variant,
@@ -91,34 +91,34 @@ def _kernel_for_few_rows(kernel: MatmulKernel) -> MatmulKernel | None:
 def _emit_panel_routine(routine: PanelRoutine, module: ModuleText, facts: TargetFacts) -> str:
     name, kind = routine.symbol, routine.kind.on(facts)
     if routine.packing is Packing.RESERVE:
-        return emit_keeping(name, module, None, routine.columns, *panel_form(kind, facts))
+        return emit_pack_cache(name, module, None, routine.columns, *panel_form(kind, facts))
     if routine.packing is Packing.KEEP:
         packing = replace(routine, packing=Packing.PACK)
         define_routine(packing, module, facts)
-        return emit_keeping(name, module, packing.symbol, routine.columns, *panel_form(kind, facts))
+        return emit_pack_cache(name, module, packing.symbol, routine.columns, *panel_form(kind, facts))
     if has_amx_form(MatmulKernel(routine.element, routine.accumulator, WHOLE_BLOCK, routine.columns), facts):
         return emit_amx_panels(name, module, kind, transposed_b=routine.transposed_b)
     return emit_block_panels(name, module, facts, routine)
 
 
 __all__ = [
+    "MOST_PACK_CACHES",
     "MOST_ROWS",
+    "PACK_CACHE_BYTES",
     "SMALLEST_BLOCK",
-    "STORES",
-    "STORE_BYTES",
     "WHOLE_BLOCK",
     "MatmulKernel",
     "Packing",
     "PanelPlan",
     "PanelRoutine",
     "Routine",
+    "always_fits",
     "configure_tiles",
     "configured_variant",
     "define_routine",
     "direct_variant",
     "exact_variant",
     "flushes_subnormals",
-    "keeps_always",
     "plan_panels",
     "release_tiles",
     "variant_for_rows",

@@ -25,6 +25,7 @@ from tilewright.codegen.microkernels import WHOLE_BLOCK, MatmulKernel
 from tilewright.dialects import arith, bufferization, linalg, tensor
 from tilewright.dialects.types import element_type, is_tensor
 from tilewright.lowering.linalg_to_loops import sources
+from tilewright.lowering.linalg_to_loops.cached_panels import cached_operand
 from tilewright.lowering.linalg_to_loops.dot_operands import (
     Factor,
     Panel,
@@ -43,7 +44,6 @@ from tilewright.lowering.linalg_to_loops.function_lowering import (
     LoweringTable,
     tensor_shape,
 )
-from tilewright.lowering.linalg_to_loops.kept_operands import kept_operand
 from tilewright.lowering.linalg_to_loops.lower_structured import lower_generic
 from tilewright.lowering.linalg_to_loops.provable import is_same
 from tilewright.lowering.linalg_to_loops.sources import Box, Source, Uniform, Window
@@ -95,7 +95,7 @@ def multiply(
     rows, columns = a.shape[batch], b.shape[-1]
     assert isinstance(target, Window)
     a_panel = panel(lowering, a.source, a.shape, k_dim=batch + 1, k_count=k_count)
-    kept = kept_operand(lowering, op, kernel, b, k_count)
+    kept = cached_operand(lowering, op, kernel, b, k_count)
     kernel, b_panel = kept or b_operand(lowering, op, kernel, b, k_count)
     c_panel = in_place(lowering.emitter, target)
     counts = (a.shape[0] if batch else 1, rows, columns)

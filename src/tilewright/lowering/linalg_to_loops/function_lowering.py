@@ -67,8 +67,8 @@ class FunctionLowering:
         self.apart = Disjointness(function)
         self.constant_arguments = find_constant_arguments(function) if self.noalias else frozenset[SSAValue]()
         """Pointers to what nothing changes while the kernel runs."""
-        self.stores = 0
-        """How many places for packed operands the function has."""
+        self.pack_caches = 0
+        """Pack caches that the function uses so far."""
         self.emitter = LoopEmitter(entry)
         self.memory = Memory(self.emitter, self._remark_on_buffer)
         self.accesses = AccessLog()

@@ -26,13 +26,13 @@ from xdsl.ir import Operation, SSAValue
 from tilewright.codegen.microkernels import MatmulKernel
 from tilewright.dialects import arith, bufferization, linalg, linalg_ext, memref, scf, tensor
 from tilewright.dialects.types import bit_width, element_type, is_memref, is_unranked_memref
+from tilewright.lowering.linalg_to_loops.cached_panels import is_shared, multiply_by_cached, plan_cached_panels
 from tilewright.lowering.linalg_to_loops.direct_store import DirectStore, plan_direct_store
 from tilewright.lowering.linalg_to_loops.dot import emit_calls, starts_from_zero
 from tilewright.lowering.linalg_to_loops.dot_operands import Panel, in_place
 from tilewright.lowering.linalg_to_loops.emitter import INDEX, Cursor, Index, LoopEmitter
 from tilewright.lowering.linalg_to_loops.first_iteration import FirstIteration, NoMatchError, to_index
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, tensor_shape
-from tilewright.lowering.linalg_to_loops.kept_operands import is_shared, multiply_by_kept, plan_kept
 from tilewright.lowering.linalg_to_loops.provable import constant_of, find_cut, is_same, known
 from tilewright.lowering.linalg_to_loops.sources import Source, Window, permute
 from tilewright.lowering.linalg_to_loops.unit_stride_guard import holds_for_first, says_which_lanes_follow
@@ -371,7 +371,7 @@ def _find_direct_store(
     lowering: FunctionLowering, loop: scf.ForOp, path: FastPath, target: Window
 ) -> DirectStore | None:
     """Return where the micro-kernel may write the result, if it can: it takes packed operands then."""
-    plan = plan_kept(lowering, path.kernel, path.b_root, target.shape)
+    plan = plan_cached_panels(lowering, path.kernel, path.b_root, target.shape)
     if plan is None or not plan.outputs:
         return None
     direct = plan_direct_store(lowering, loop, path.result, path.counts, path.factors)
@@ -411,7 +411,7 @@ def _multiply(
         return direct.condition
 
     from_zero = replace(path.kernel, from_zero=zeros is not None)
-    plan = plan_kept(lowering, from_zero, path.b_root, target.shape)
+    plan = plan_cached_panels(lowering, from_zero, path.b_root, target.shape)
     if plan is None:
         if path.kernel.for_few_rows:
             multiply_once()
@@ -419,7 +419,7 @@ def _multiply(
             multiply(from_zero, path.b)
         return False
     counts = path.depth, path.counts[1]
-    return multiply_by_kept(
+    return multiply_by_cached(
         lowering, from_zero, plan, path.b, counts, path.is_shared, multiply_by_panels, multiply_once
     )
 

@@ -33,7 +33,7 @@ from tilewright.lowering.loops_to_llvm.conversions import (
 from tilewright.lowering.loops_to_llvm.function_lowering import FunctionLowering, Rule
 from tilewright.lowering.loops_to_llvm.integer_division import emit_division
 from tilewright.lowering.loops_to_llvm.math_calls import emit_math
-from tilewright.lowering.loops_to_llvm.quiet_minmax import emit_range, has_range
+from tilewright.lowering.loops_to_llvm.never_signalling import emit_range, has_range
 from tilewright.lowering.loops_to_llvm.types import F32, F64, ScalarType, ValueType
 from tilewright.lowering.loops_to_llvm.uniform_division import emit_uniform_division
 

@@ -36,7 +36,7 @@ from tilewright.lowering.loops_to_llvm.memref_value import (
 )
 from tilewright.lowering.loops_to_llvm.nan_free import NanFree
 from tilewright.lowering.loops_to_llvm.near_lanes import NearLanes
-from tilewright.lowering.loops_to_llvm.quiet_minmax import NeverSignalling
+from tilewright.lowering.loops_to_llvm.never_signalling import NeverSignalling
 from tilewright.lowering.loops_to_llvm.types import (
     ScalarType,
     TypeTable,

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from xdsl.ir import Operation
 
-from tilewright.codegen.microkernels import STORE_BYTES, MatmulKernel, Packing, PanelRoutine
+from tilewright.codegen.microkernels import PACK_CACHE_BYTES, MatmulKernel, Packing, PanelRoutine
 from tilewright.lowering.microkernel_attributes import find_routine
 from tilewright.tools.validation.launches import Array
 
@@ -100,7 +100,7 @@ def _keep(pack: Callable[..., None], columns: int) -> Callable[..., int]:
 
     def run(*numbers: Any) -> int:
         b, stride, store, k, n, _ = (int(number) for number in numbers)
-        if 8 * (k + _DEPTH_MULTIPLE) * (n + columns) > STORE_BYTES:
+        if 8 * (k + _DEPTH_MULTIPLE) * (n + columns) > PACK_CACHE_BYTES:
             return 0
         pack(b, stride, store, k, n)
         return store

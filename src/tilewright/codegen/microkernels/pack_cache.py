@@ -1,23 +1,23 @@
-"""Packed operands that are kept for the programs that follow: most of them multiply by a B that another one packed.
+"""Pack caches: packed operands for the programs that follow, most of which multiply by a B that another one packed.
 
 ``tw_mk_keep_<a>_<acc>_<NR>[_nt]`` gives the panels of a B (see `panels.py`), packing it only if the same B was not
-asked for before on this thread, in this launch. It has the ABI
+requested before on this thread, in this launch. It has the ABI
 
-    i64 (i64 b_ptr, i64 b_stride, i64 store_ptr, i64 k_count, i64 n_count, i64 number, ptr arena)
+    i64 (i64 b_ptr, i64 b_stride, i64 cache_ptr, i64 k_count, i64 n_count, i64 number, ptr arena)
 
-and gives the address of the panels, or 0 if they are larger than a store. The memory of B must not change during the
+and returns the address of the panels, or 0 if they are larger than a cache. The memory of B must not change during the
 launch.
 
 ``tw_mk_reserve_<a>_<acc>_<NR>[_nt]`` is the same for kernels that pack while they multiply (see `filling.py`): where
 the panels are not there yet it leaves that to them, and says so by an odd address.
 
-A store is `STORE_BYTES` of the arena: counters, a hash table of numbers of entries, entries, panels one behind the
+A cache is `PACK_CACHE_BYTES` of the arena: counters, a hash table of numbers of entries, entries, panels one after the
 other. What is in it is of this launch if bit `number` is set in the arena's header and the header's number is the
-launch's. When there is no room for more, all panels are dropped; if none of them had been asked for twice, each B is
-from then on packed to the same place.
+launch's. When there is no room for more, all panels are dropped; if none of them had been requested twice, each B is
+from then on packed to the same address.
 
 Programs that share one B often run one after the other, and have done with it then (the keys of a head of attention).
-So panels that fill a part of the second-level cache are dropped, too, when the first B is asked for that is not there
+So panels that fill a part of the second-level cache are dropped, too, at the first request for a B that is not there
 after one that was: what comes then lies where the last ones were, in the near cache (attention bf16 of 8 heads, cold:
 4.43 -> 4.05 ms). Where one comes back of those that were packed first after such a change (the second group of a
 large product), that ends: all are kept from then on.
@@ -27,11 +27,11 @@ from __future__ import annotations
 
 from tilewright.codegen.llvm_text import FunctionText, ModuleText, Parameter
 
-STORE_BYTES = 16 << 20
-"""Bytes of a store. Only what is used of it is ever touched."""
+PACK_CACHE_BYTES = 16 << 20
+"""Bytes of a cache. Only what is used of it is ever touched."""
 
-STORES = 64
-"""Stores that a kernel may have."""
+MOST_PACK_CACHES = 64
+"""Pack caches that a kernel may have."""
 
 NEAR_BYTES = 512 << 10
 """A quarter of the second-level cache of present servers."""
@@ -47,7 +47,7 @@ _SLOTS_AT, _SLOT_BYTES = _FIRST_AT + 8 * _MOST_CHANGES, 2
 _MOST_ENTRIES = _SLOTS * 3 // 4
 _ENTRIES_AT, _ENTRY_BYTES = _SLOTS_AT + _SLOTS * _SLOT_BYTES, 64
 _PANELS_AT = _ENTRIES_AT + _MOST_ENTRIES * _ENTRY_BYTES
-_CAPACITY = STORE_BYTES - _PANELS_AT
+_CAPACITY = PACK_CACHE_BYTES - _PANELS_AT
 _KEY = ("%b_ptr", "%b_stride", "%k_count", "%n_count")
 _PLACE = 8 * len(_KEY)
 _HASH_FACTOR = 0x9E3779B97F4A7C15 - (1 << 64)
@@ -57,12 +57,12 @@ _HEADER, _LAUNCH_OF_HEADER, _NUMBER_OF_HEADER, _IN_USE = -64, 0, 32, 40
 _NUMBER_OF_LAUNCH = 96
 
 
-def keeps_always(size: int) -> bool:
+def always_fits(size: int) -> bool:
     """Return whether panels of this size are never too large."""
     return size <= _CAPACITY
 
 
-def emit_keeping(
+def emit_pack_cache(
     name: str, module: ModuleText, panels: str | None, columns: int, element_bytes: int, depth: int
 ) -> str:
     """The definition of a routine that keeps what the routine `panels` packs, or, without one, reserves the memory.
@@ -71,15 +71,15 @@ def emit_keeping(
     """
     parameters = [
         Parameter("i64", f"%{parameter}")
-        for parameter in ("b_ptr", "b_stride", "store_ptr", "k_count", "n_count", "number")
+        for parameter in ("b_ptr", "b_stride", "cache_ptr", "k_count", "n_count", "number")
     ]
     parameters.append(Parameter("ptr", "%arena"))
     fn = FunctionText(module, name, "i64", parameters, linkage="internal", attributes="noinline nounwind")
-    _Keeping(fn, panels, columns, element_bytes, depth).write()
+    _PackCache(fn, panels, columns, element_bytes, depth).write()
     return fn.text()
 
 
-class _Keeping:
+class _PackCache:
     """Writes one routine."""
 
     def __init__(self, fn: FunctionText, panels: str | None, columns: int, element_bytes: int, depth: int) -> None:
@@ -88,7 +88,7 @@ class _Keeping:
         self.columns = columns
         self.element_bytes = element_bytes
         self.depth = depth
-        self.store = fn.value("inttoptr i64 %store_ptr to ptr")
+        self.cache = fn.value("inttoptr i64 %cache_ptr to ptr")
 
     def write(self) -> None:
         """The whole body."""
@@ -157,7 +157,7 @@ class _Keeping:
         fn.start(clear)
         for field in (_WAS_THERE, _CHANGES, _KEEPS_ALL):
             self._set("0", field)
-        fn.emit(f"store <{_MOST_CHANGES} x i64> zeroinitializer, ptr {self._at(self.store, _FIRST_AT)}, align 64")
+        fn.emit(f"store <{_MOST_CHANGES} x i64> zeroinitializer, ptr {self._at(self.cache, _FIRST_AT)}, align 64")
         self._clear()
         fn.branch(ready)
         fn.start(ready)
@@ -172,7 +172,7 @@ class _Keeping:
         fn.start(loop)
         at = fn.phi("i64", "at")
         at.add(str(_SLOTS_AT), before)
-        line = fn.value(f"getelementptr i8, ptr {self.store}, i64 {at.name}")
+        line = fn.value(f"getelementptr i8, ptr {self.cache}, i64 {at.name}")
         fn.emit(f"store <8 x i64> zeroinitializer, ptr {line}, align 64")
         following = fn.value(f"add nuw i64 {at.name}, 64")
         at.add(following, loop)
@@ -207,7 +207,7 @@ class _Keeping:
         fn.start(found)
         self._set(fn.value(f"add i64 {self._load(_HITS)}, 1"), _HITS)
         self._set("1", _WAS_THERE)
-        fn.terminate(f"ret i64 {fn.value(f'add i64 %store_ptr, {self._load(_PLACE, entry)}')}")
+        fn.terminate(f"ret i64 {fn.value(f'add i64 %cache_ptr, {self._load(_PLACE, entry)}')}")
         fn.start(missing)
         return slot.name
 
@@ -215,7 +215,7 @@ class _Keeping:
         """Return whether this B, which is not there, is the first of others that take the place of all that are."""
         fn, firsts = self.fn, f"<{_MOST_CHANGES} x i64>"
         flags = f"<{_MOST_CHANGES} x i1>"
-        remembered = fn.value(f"load {firsts}, ptr {self._at(self.store, _FIRST_AT)}, align 64")
+        remembered = fn.value(f"load {firsts}, ptr {self._at(self.cache, _FIRST_AT)}, align 64")
         b = fn.value(f"insertelement {firsts} poison, i64 %b_ptr, i64 0")
         b = fn.value(f"shufflevector {firsts} {b}, {firsts} poison, <{_MOST_CHANGES} x i32> zeroinitializer")
         comes_back = fn.call(
@@ -236,7 +236,7 @@ class _Keeping:
         fn = self.fn
         changes = self._load(_CHANGES)
         place = fn.call("i64", "llvm.umin.i64", [("i64", changes), ("i64", str(_MOST_CHANGES - 1))])
-        at = fn.value(f"getelementptr i64, ptr {self._at(self.store, _FIRST_AT)}, i64 {place}")
+        at = fn.value(f"getelementptr i64, ptr {self._at(self.cache, _FIRST_AT)}, i64 {place}")
         fn.emit(f"store i64 {self._load(0, self._entry('0'))}, ptr {at}, align 8")
         self._set(fn.value(f"add i64 {changes}, 1"), _CHANGES)
         self._clear()
@@ -258,7 +258,7 @@ class _Keeping:
 
     def _pack_and_return(self, place: str) -> None:
         fn = self.fn
-        address = fn.value(f"add i64 %store_ptr, {place}")
+        address = fn.value(f"add i64 %cache_ptr, {place}")
         if self.panels is None:
             address = fn.value(f"or i64 {address}, 1")
         else:
@@ -284,20 +284,20 @@ class _Keeping:
 
     def _slot(self, slot: str) -> str:
         offset = self.fn.value(f"mul i64 {slot}, {_SLOT_BYTES}")
-        return self.fn.value(f"getelementptr i8, ptr {self._at(self.store, _SLOTS_AT)}, i64 {offset}")
+        return self.fn.value(f"getelementptr i8, ptr {self._at(self.cache, _SLOTS_AT)}, i64 {offset}")
 
     def _entry(self, index: str) -> str:
         offset = self.fn.value(f"mul i64 {index}, {_ENTRY_BYTES}")
-        return self.fn.value(f"getelementptr i8, ptr {self._at(self.store, _ENTRIES_AT)}, i64 {offset}")
+        return self.fn.value(f"getelementptr i8, ptr {self._at(self.cache, _ENTRIES_AT)}, i64 {offset}")
 
     def _at(self, pointer: str, offset: int) -> str:
         return self.fn.value(f"getelementptr i8, ptr {pointer}, i64 {offset}") if offset else pointer
 
     def _load(self, offset: int, pointer: str = "") -> str:
-        return self.fn.value(f"load i64, ptr {self._at(pointer or self.store, offset)}, align 8")
+        return self.fn.value(f"load i64, ptr {self._at(pointer or self.cache, offset)}, align 8")
 
     def _set(self, value: str, offset: int, pointer: str = "") -> None:
-        self.fn.emit(f"store i64 {value}, ptr {self._at(pointer or self.store, offset)}, align 8")
+        self.fn.emit(f"store i64 {value}, ptr {self._at(pointer or self.cache, offset)}, align 8")
 
 
-__all__ = ["STORES", "STORE_BYTES", "emit_keeping", "keeps_always"]
+__all__ = ["MOST_PACK_CACHES", "PACK_CACHE_BYTES", "always_fits", "emit_pack_cache"]

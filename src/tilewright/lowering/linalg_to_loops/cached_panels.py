@@ -2,7 +2,7 @@
 
 func.call @tw_mk_f32_f32_1024x1024_zero(%a, ..., %b, ..., %c, ...)
   ->
-%panels = func.call @tw_mk_reserve_f32_f32_64(%b, %b_stride, %store, %k, %n, %number)
+%panels = func.call @tw_mk_reserve_f32_f32_64(%b, %b_stride, %cache, %k, %n, %number)
 scf.if %panels != 0 {
   func.call @tw_mk_f32_f32_1024x64_zero_panels_fills(%a, ..., %panels, %b_stride, %c, ..., %b)
 } else {
@@ -13,7 +13,7 @@ Programs that share columns of C share B, and packing it is what a product of fe
 an argument that the kernel does not write to, directly or through another argument. Where no two programs can have the
 same B, each packs what it multiplies by at the moment. In a loop over k (`k_loop.py`) B is
 all columns of a matrix; elsewhere, as the keys and values of attention, it is a block of a size that is known, for
-which a store always has room.
+which a cache always has room.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from xdsl.dialects.builtin import i1, i8
 from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.codegen.microkernels import (
-    STORE_BYTES,
-    STORES,
+    MOST_PACK_CACHES,
+    PACK_CACHE_BYTES,
     MatmulKernel,
     Packing,
     PanelPlan,
     PanelRoutine,
-    keeps_always,
+    always_fits,
     plan_panels,
 )
 from tilewright.dialects import arith, scf
@@ -53,32 +53,32 @@ from tilewright.lowering.linalg_to_loops.provable import constant_of, find_cut
 from tilewright.lowering.linalg_to_loops.sources import Box, Window
 
 
-def plan_kept(
+def plan_cached_panels(
     lowering: FunctionLowering, kernel: MatmulKernel, root: SSAValue, shape: tuple[int, ...]
 ) -> PanelPlan | None:
     """The panels of a B behind an argument; None where it may change, or C, of this shape, is not one block."""
     if not kernel.has_panels or root not in lowering.constant_arguments:
         return None
     rows, columns = shape
-    if rows > kernel.rows or columns > kernel.columns or lowering.stores >= STORES:
+    if rows > kernel.rows or columns > kernel.columns or lowering.pack_caches >= MOST_PACK_CACHES:
         return None
     return plan_panels(kernel.element, kernel.accumulator, 1, columns, lowering.facts, transposed_b=kernel.transposed_b)
 
 
-def kept_operand(
+def cached_operand(
     lowering: FunctionLowering, op: Operation, kernel: MatmulKernel, b: Factor, k_count: Index
 ) -> tuple[MatmulKernel, Panel] | None:
     """B in panels that other programs may have packed; None where it may change, or is as good in place."""
     inner = b.source.inner if isinstance(b.source, Box) else b.source
     if not isinstance(inner, Window) or inner.root not in lowering.constant_arguments or not inner.is_all_of_root():
         return None
-    if lowering.stores >= STORES:
+    if lowering.pack_caches >= MOST_PACK_CACHES:
         return None
     rows_adjoin = not is_contiguous(b.source, 1)
     if (rows_adjoin and not is_contiguous(b.source, 0)) or (not rows_adjoin and kernel.element == kernel.accumulator):
         return None
     plan = plan_operand_panels(lowering, kernel, b, k_count)
-    if plan is None or not keeps_always(plan.bytes) or find_invariant_loop(lowering, op, b) is not None:
+    if plan is None or not always_fits(plan.bytes) or find_invariant_loop(lowering, op, b) is not None:
         return None
     emitter = lowering.emitter
     full = is_full(emitter, b.source, b.shape, -1, 0) if isinstance(b.source, Box) else True
@@ -86,11 +86,11 @@ def kept_operand(
         return None
     routine = plan.routine_by(Packing.KEEP)
     if full is True:
-        address = _kept(lowering, routine, in_place(emitter, inner), rows_adjoin, b.shape)
+        address = _cached(lowering, routine, in_place(emitter, inner), rows_adjoin, b.shape)
     else:
         choice, then_block, else_block = emitter.if_(full, [INDEX])
         with emitter.at(Cursor(then_block)):
-            emitter.yield_([_kept(lowering, routine, in_place(emitter, inner), rows_adjoin, b.shape)])
+            emitter.yield_([_cached(lowering, routine, in_place(emitter, inner), rows_adjoin, b.shape)])
         with emitter.at(Cursor(else_block)):
             emitter.yield_([_packed_copy(lowering, plan, b, rows_adjoin)])
         address = choice.results[0]
@@ -98,15 +98,15 @@ def kept_operand(
     return form, Panel(address, (0, 0), 1)
 
 
-def _kept(
+def _cached(
     lowering: FunctionLowering, routine: PanelRoutine, b: Panel, rows_adjoin: bool, counts: tuple[Index, ...]
 ) -> SSAValue:
-    """A call of a routine that keeps panels: their address, or 0."""
+    """A call of a routine that caches panels: their address, or 0."""
     emitter = lowering.emitter
-    number = lowering.stores
-    lowering.stores += 1
-    store = in_place(emitter, lowering.memory.new_buffer(i8, (STORE_BYTES,)))
-    operands = (b.address, b.strides[-1 if rows_adjoin else -2], store.address, *counts, number)
+    number = lowering.pack_caches
+    lowering.pack_caches += 1
+    cache = in_place(emitter, lowering.memory.new_buffer(i8, (PACK_CACHE_BYTES,)))
+    operands = (b.address, b.strides[-1 if rows_adjoin else -2], cache.address, *counts, number)
     return call_microkernel(emitter, routine, operands, (INDEX,)).results[0]
 
 
@@ -162,7 +162,7 @@ def _linear_terms(value: Index, depth: int = 12) -> set[SSAValue] | None:
     return None if None in found else set[SSAValue]().union(*(terms for terms in found if terms is not None))
 
 
-def multiply_by_kept(
+def multiply_by_cached(
     lowering: FunctionLowering,
     kernel: MatmulKernel,
     plan: PanelPlan,
@@ -180,11 +180,11 @@ def multiply_by_kept(
     emitter = lowering.emitter
     routine = plan.routine_by(Packing.RESERVE if plan.kernels_fill else Packing.KEEP)
     if isinstance(shared, bool):
-        panels = _kept(lowering, routine, b, kernel.transposed_b, counts)
+        panels = _cached(lowering, routine, b, kernel.transposed_b, counts)
     else:
         found, then_block, else_block = emitter.if_(shared, [INDEX])
         with emitter.at(Cursor(then_block)):
-            emitter.yield_([_kept(lowering, routine, b, kernel.transposed_b, counts)])
+            emitter.yield_([_cached(lowering, routine, b, kernel.transposed_b, counts)])
         with emitter.at(Cursor(else_block)):
             emitter.yield_([emitter.constant(0, INDEX)])
         panels = found.results[0]
@@ -205,4 +205,4 @@ def multiply_by_kept(
     return choice.results[0]
 
 
-__all__ = ["is_shared", "kept_operand", "multiply_by_kept", "plan_kept"]
+__all__ = ["cached_operand", "is_shared", "multiply_by_cached", "plan_cached_panels"]
