@@ -27,9 +27,12 @@ REFUSED = {
 }
 """Keywords of Triton's that are no options of a launch, and why."""
 
-OF_OTHER_BACK_ENDS = frozenset({"waves_per_eu", "matrix_instr_nonkdim", "kpack", "schedule_hint"})
-"""Options of Triton's AMD back end. They only guide it, so they are taken and left alone: programs choose between lists
-of configurations by whether the current target is CUDA."""
+WITHOUT_EFFECT = frozenset(
+    {"waves_per_eu", "matrix_instr_nonkdim", "kpack", "schedule_hint", "sched4reg", "fpsan_homomorphic_casts"}
+)
+"""Options that change no result: those of Triton's AMD back end only guide it (programs choose between lists of
+configurations by whether the current target is CUDA), `sched4reg` guides LLVM's scheduler before ptxas's own, and
+`fpsan_homomorphic_casts` belongs to an instrumentation mode, which is refused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,7 @@ class CompileOptions:
     enable_reflect_ftz: bool = True
     launch_cooperative_grid: bool = False
     launch_pdl: bool = False
+    clc: bool = False
     default_dot_input_precision: str = "tf32"
     allowed_dot_input_precisions: tuple[str, ...] = ("tf32", "tf32x3", "ieee", "bf16x3", "bf16x6")
     max_num_imprecise_acc_default: int | None = None
@@ -57,6 +61,8 @@ class CompileOptions:
     sanitize_overflow: bool = True
     arch: str | None = None
     instrumentation_mode: str = ""
+    min_shared_mem: int | None = None
+    """Bytes of shared memory that a CTA takes at least: fewer CTAs share a multiprocessor."""
 
     def __post_init__(self) -> None:
         for name in ("num_warps", "num_ctas", "num_stages"):
@@ -66,6 +72,8 @@ class CompileOptions:
                 raise OptionError(f"{name} must be a power of 2, got {value}")
         if self.maxnreg is not None:
             _check_count("maxnreg", self.maxnreg)
+        if self.min_shared_mem is not None and self.min_shared_mem != 0:
+            _check_count("min_shared_mem", self.min_shared_mem)
         if self.instrumentation_mode:
             raise OptionError(
                 f"instrumentation_mode={self.instrumentation_mode!r}: kernels are checked in another way here, by "
@@ -86,7 +94,7 @@ class CompileOptions:
     ) -> CompileOptions:
         """Options from launch keywords, which are none of the kernel's parameters. Raises UnknownOptionError, a
         KeyError, for one that no option bears."""
-        keywords = {name: value for name, value in keywords.items() if name not in OF_OTHER_BACK_ENDS}
+        keywords = {name: value for name, value in keywords.items() if name not in WITHOUT_EFFECT}
         unknown = keywords.keys() - OPTION_NAMES
         if unknown:
             name = min(unknown)

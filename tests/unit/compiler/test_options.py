@@ -39,7 +39,8 @@ CHANGED: dict[str, Any] = {
     "num_warps": 8, "num_stages": 2, "num_ctas": 2, "maxnreg": 64, "ptx_version": 83, "ptx_options": "-O1",
     "enable_fp_fusion": False, "enable_reflect_ftz": False, "launch_cooperative_grid": True, "launch_pdl": True,
     "default_dot_input_precision": "ieee", "allowed_dot_input_precisions": ("ieee",),
-    "max_num_imprecise_acc_default": 32, "debug": True, "sanitize_overflow": False, "arch": "sm80",
+    "max_num_imprecise_acc_default": 32, "debug": True, "sanitize_overflow": False, "arch": "sm80", "clc": True,
+    "min_shared_mem": 1024,
 }  # fmt: skip
 FILES = {"extern_libs", "ir_override"}
 ONLY_EMPTY = {"instrumentation_mode"}
@@ -72,6 +73,7 @@ def test_contents_of_named_files_are_in_the_key(option: str, tmp_path: Path) -> 
         ({"num_warps": 0}, "num_warps must be a positive integer"),
         ({"num_warps": True}, "num_warps must be a positive integer"),
         ({"num_warps": 4.0}, "num_warps must be a positive integer"),
+        ({"min_shared_mem": -1}, "min_shared_mem must be a positive integer"),
         ({"num_ctas": 3}, "num_ctas must be a power of 2"),
         ({"num_stages": -1}, "num_stages must be a positive integer"),
         ({"maxnreg": 0}, "maxnreg must be a positive integer"),

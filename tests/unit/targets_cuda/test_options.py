@@ -16,7 +16,7 @@ from tilewright.codegen.nvptx.libdevice import LibdeviceNotFoundError, find_libd
 from tilewright.language import core
 from tilewright.language.extra import libdevice as device
 from tilewright.support import knobs
-from tilewright.support.errors import NoAssemblerError, OutOfThreads, PassError, TargetError
+from tilewright.support.errors import NoAssemblerError, OutOfResources, OutOfThreads, PassError, TargetError
 from tilewright.targets.base import configured, find_target
 from tilewright.targets.cuda.target import CudaTarget
 
@@ -52,6 +52,11 @@ def triple(x_ptr, out_ptr, BLOCK: tl.constexpr):
     tl.store(out_ptr + offsets, tripled(tl.load(x_ptr + offsets)))
 
 
+@triton.jit
+def row_maximum(x_ptr, out_ptr, BLOCK: tl.constexpr):
+    tl.store(out_ptr, tl.max(tl.load(x_ptr + tl.arange(0, BLOCK)), 0))
+
+
 def pointer() -> Any:
     return triton.MockTensor(tl.float32)
 
@@ -68,6 +73,8 @@ def ptx_of(kernel: Any, **options: Any) -> str:
         ({"num_ctas": 2, "arch": "sm80"}, ValueError, "from compute capability 9.0 on"),
         ({"num_ctas": 32}, ValueError, "at most 16 CTAs"),
         ({"launch_pdl": True, "arch": "sm86"}, ValueError, "this is for 8.6"),
+        ({"clc": True}, ValueError, "from compute capability 10.0 on"),
+        ({"min_shared_mem": 1 << 20}, OutOfResources, "required: 1048576"),
         ({"maxnreg": 300}, ValueError, "at most 255 registers"),
         ({"ptx_version": 74}, ValueError, "expected 80"),
         ({"ptx_version": "8.0"}, ValueError, "expected 80"),
@@ -85,6 +92,24 @@ def test_options_in_the_code() -> None:
     assert ".version 8.1" in ptx_of(copy, ptx_version=81)
     assert ".target sm_86" in ptx_of(copy, arch="sm86")
     assert ".reqntid 256" in ptx_of(copy, num_warps=8)
+
+
+def test_the_least_shared_memory() -> None:
+    """As in Triton 3.9: a kernel that needs more takes more."""
+    with knobs.scope(target="cuda_sim"):
+        taken = [
+            copy.warmup(pointer(), pointer(), BLOCK=128, grid=(1,), min_shared_mem=least).metadata.shared
+            for least in (None, 0, 4096)
+        ]
+        maximum = row_maximum.warmup(pointer(), pointer(), BLOCK=128, grid=(1,)).metadata.shared
+        assert (
+            row_maximum.warmup(pointer(), pointer(), BLOCK=128, grid=(1,), min_shared_mem=1).metadata.shared == maximum
+        )
+    assert taken == [0, 0, 4096] and maximum > 1
+
+
+def test_options_that_only_guide() -> None:
+    assert ptx_of(copy, sched4reg=True, fpsan_homomorphic_casts=False) == ptx_of(copy)
 
 
 def test_llvm_knows_that_arguments_have_values() -> None:

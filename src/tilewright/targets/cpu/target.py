@@ -59,6 +59,8 @@ class CpuTarget:
             "enable_reflect_ftz",
             "launch_cooperative_grid",
             "launch_pdl",
+            "clc",
+            "min_shared_mem",
         }
     )
 

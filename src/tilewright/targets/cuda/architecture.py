@@ -65,8 +65,8 @@ def present_architecture(number: int | None = None) -> int:
 def check_options(options: Any, capability: int) -> None:
     """Whether a GPU of this compute capability has what the options of a compilation ask for.
 
-    Raises OutOfThreads for too many warps, ValueError for clusters before Hopper, too many registers, and versions of
-    PTX that do not know the GPU.
+    Raises OutOfThreads for too many warps, ValueError for clusters before Hopper, cluster launch control, too many
+    registers, and versions of PTX that do not know the GPU.
     """
     if options.num_warps > MAX_WARPS:
         raise OutOfThreads(options.num_warps * WARP_SIZE, MAX_WARPS * WARP_SIZE, "threads of a CTA")
@@ -79,6 +79,11 @@ def check_options(options: Any, capability: int) -> None:
         raise ValueError(
             "launch_pdl needs grids that wait for each other, which GPUs have from compute capability 9.0 on (Hopper); "
             f"this is for {capability // 10}.{capability % 10}. Leave launch_pdl off"
+        )
+    if options.clc:
+        raise ValueError(
+            "clc needs cluster launch control, which GPUs have from compute capability 10.0 on (Blackwell); "
+            f"this is for {capability // 10}.{capability % 10}. Leave clc off"
         )
     if options.num_ctas > MAX_CTAS:
         raise ValueError(f"num_ctas={options.num_ctas}: a cluster has at most {MAX_CTAS} CTAs")

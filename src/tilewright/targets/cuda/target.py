@@ -149,10 +149,13 @@ class CudaTarget:
         from tilewright.lowering.ttg_to_llvm import lower_module
         from tilewright.targets.cuda.driver import check_shared_memory
         from tilewright.targets.cuda.pipeline import lower_memory
+        from tilewright.transforms.ttg.allocate_shared_memory import set_minimum_shared_memory
 
         if self._options is not None and self._options.maxnreg is not None:
             module.attributes["ttg.maxnreg"] = IntegerAttr(self._options.maxnreg, i32)
         lower_memory(module, self.facts)
+        if self._options is not None and self._options.min_shared_mem is not None:
+            set_minimum_shared_memory(module, self._options.min_shared_mem)
         line_info = not knobs.get("disable_line_info")
         device = lower_module(module, self.facts, NvptxEmitter(self.facts), line_info=line_info)
         check_shared_memory(device.shared_bytes, self.facts.shared_bytes_limit)

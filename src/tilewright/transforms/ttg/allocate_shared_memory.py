@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import cast
+from typing import Any, cast
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 
 from tilewright.analysis.allocation import OFFSET, BufferKind, ModuleAllocation
 from tilewright.dialects import ttg
@@ -64,6 +64,12 @@ class AllocateSharedMemoryPass(Pass):
             for buffer in function.buffers:
                 buffer.owner.attributes[OFFSET] = i32_attr(buffer.offset)
         module.attributes[SHARED] = i32_attr(total)
+
+
+def set_minimum_shared_memory(module: ModuleOp, minimum: int) -> None:
+    """Make the kernel of a module whose buffers are placed take at least so many bytes: Triton's `min_shared_mem`."""
+    placed = cast("IntegerAttr[Any]", module.attributes[SHARED]).value.data
+    module.attributes[SHARED] = i32_attr(max(placed, minimum))
 
 
 def _out_of_memory(allocation: ModuleAllocation, total: int, limit: int) -> OutOfSharedMemory:
