@@ -213,7 +213,7 @@ def product(a, b, out, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.const
         tl.store(b + first, tl.load(b + first) + 1.0)
 
 
-def is_kept(kernel: Any) -> bool:
+def is_cached(kernel: Any) -> bool:
     return any(name.startswith(("tw_mk_keep", "tw_mk_reserve")) for name in symbols(kernel))
 
 
@@ -224,7 +224,7 @@ def test_packed_operands_are_kept_for_the_programs_of_one_launch(dtype: str) -> 
     out = np.zeros((m, n), np.float32)
     for _ in range(3):
         b[:] = matrix(k, n, dtype=DTYPES[dtype])
-        assert is_kept(product[(5, 3)](a, b, out, m, n, k, 32, 32, 32, False))
+        assert is_cached(product[(5, 3)](a, b, out, m, n, k, 32, 32, 32, False))
         np.testing.assert_allclose(out, wide(a) @ wide(b), atol=2e-3)
 
 
@@ -242,7 +242,7 @@ def test_operands_that_change_are_not_kept() -> None:
         kernel = product[(3, 1)](a, b, out, 3 * n, n, n, n, n, n, True)
     finally:
         triton.set_num_threads(threads)
-    assert not is_kept(kernel)
+    assert not is_cached(kernel)
     np.testing.assert_allclose(out, np.concatenate(expected), atol=1e-4)
 
 
@@ -251,7 +251,7 @@ def test_operands_that_overlap_the_result_are_not_kept() -> None:
     memory = matrix(2 * n, n)
     a, b = matrix(n, n), memory[:n].copy()
     kernel = product[(1, 1)](a, memory[:n], memory[: n + 1], n, n, n, n, n, n, False)
-    assert not is_kept(kernel)
+    assert not is_cached(kernel)
     np.testing.assert_allclose(memory[:n], a @ b, atol=1e-4)
 
 
@@ -308,7 +308,7 @@ def kept_inside(a, b, out, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.c
 def test_rows_that_are_kept_inside_of_a_matrix(kind: int, m: int, n: int, k: int) -> None:
     a, b, out = matrix(m, k), matrix(k, n), np.zeros((m, n), np.float32)
     kernel = kept_inside[(triton.cdiv(m, 32), triton.cdiv(n, 32))](a, b, out, m, n, k, 32, 32, 32, kind)
-    assert is_kept(kernel) or m == 1, "whole tiles are interchanged"
+    assert is_cached(kernel) or m == 1, "whole tiles are interchanged"
     np.testing.assert_allclose(out, a @ b, atol=1e-3)
 
 
@@ -474,7 +474,7 @@ def test_blocks_that_programs_share(dtype: str, m: int, n: int, block: int, d: i
     for _ in range(2):
         k[:] = matrix(n, d, dtype=DTYPES[dtype])
         kernel = weights_over_blocks[(4,)](q, k, out, n, d, m, block)
-        assert is_kept(kernel) or dtype == "f32"
+        assert is_cached(kernel) or dtype == "f32"
         scores = wide(q) @ wide(k).T * 0.1
         tolerance = {"f32": 1e-4, "f16": 2e-2, "bf16": 2e-1}[dtype]
         np.testing.assert_allclose(out, scores / (1 + scores**2) @ wide(k), atol=tolerance)

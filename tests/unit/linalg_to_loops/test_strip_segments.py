@@ -1,4 +1,4 @@
-"""Loops over stretches of lanes that have one quotient: what they compute, and that they are written."""
+"""Loops over segments of lanes that have one quotient: what they compute, and that they are written."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def test_unsigned_indices_are_taken_apart() -> None:
 
 @triton.jit
 def sums_of_columns(x, y, C, ROWS: tl.constexpr, BLOCK: tl.constexpr):
-    """Lanes side by side, a reduction inside of each stretch."""
+    """Lanes side by side, a reduction inside of each segment."""
     rows, i = tl.arange(0, ROWS), tl.arange(0, BLOCK)
     value = tl.load(x + rows[:, None] * 7 + ((i // C) * 100 + i % C)[None, :])
     tl.store(y + i, tl.sum(value, axis=0))
@@ -128,7 +128,7 @@ def sums_of_columns(x, y, C, ROWS: tl.constexpr, BLOCK: tl.constexpr):
 
 @triton.jit
 def sums_of_rows(x, y, C, ROWS: tl.constexpr, BLOCK: tl.constexpr):
-    """A reduction along the stretches."""
+    """A reduction along the segments."""
     rows, i = tl.arange(0, ROWS), tl.arange(0, BLOCK)
     value = tl.load(x + rows[:, None] * 7 + ((i // C) * 100 + i % C)[None, :], i[None, :] < 90, other=0.0)
     tl.store(y + rows, tl.sum(value, axis=1))
@@ -141,7 +141,7 @@ def sum_of_all(x, y, C, limit, BLOCK: tl.constexpr):
 
 
 @pytest.mark.parametrize("c", [3, 8, 24, 100])
-def test_reductions_run_along_stretches(c: int) -> None:
+def test_reductions_run_along_segments(c: int) -> None:
     x = middle()
     rows, i = np.arange(4), np.arange(128)
     values = x[rows[:, None] * 7 + i // c * 100 + i % c]
@@ -163,7 +163,7 @@ def spread(x, y, keep, C, stride, BLOCK: tl.constexpr):
 
 
 @pytest.mark.parametrize("c", [4, 9, 20, 64])
-def test_elements_are_stored_along_stretches(c: int) -> None:
+def test_elements_are_stored_along_segments(c: int) -> None:
     x, keep = middle(), rng.integers(0, 2, 128).astype(np.int8)
     y, expected, i = np.zeros(4096, np.float32), np.zeros(4096, np.float32), np.arange(128)
     spread[(1,)](x, y, keep, c, c + 5, BLOCK=128)
@@ -173,7 +173,7 @@ def test_elements_are_stored_along_stretches(c: int) -> None:
 
 @triton.jit
 def uniform_in_places(ids, x, y, C, n, BLOCK: tl.constexpr):
-    """An element that is loaded once for each stretch says where the next one is."""
+    """An element that is loaded once for each segment says where the next one is."""
     i = tl.arange(0, BLOCK)
     row = tl.load(ids + i // C, i < n, other=0)
     scale = tl.exp(tl.load(x + row, i < n, other=0.0))
@@ -181,7 +181,7 @@ def uniform_in_places(ids, x, y, C, n, BLOCK: tl.constexpr):
 
 
 @pytest.mark.parametrize("n", [0, 1, 100, 128])
-def test_elements_loaded_for_a_stretch_are_places_themselves(n: int) -> None:
+def test_elements_loaded_for_a_segment_are_places_themselves(n: int) -> None:
     x, ids, i = middle(), rng.integers(0, 50, 128).astype(np.int64), np.arange(128)
     for c in (5, 11, 40):
         y, expected = np.zeros(128, np.float32), np.zeros(128, np.float32)
@@ -242,7 +242,7 @@ def paged(pages, x, y, n, stride, BLOCK: tl.constexpr):
 
 
 @pytest.mark.parametrize("block", [16, 64])
-def test_all_lanes_of_a_stretch_are_at_one_place(block: int) -> None:
+def test_all_lanes_of_a_segment_are_at_one_place(block: int) -> None:
     # The mask alone differs from lane to lane.
     pages, x = rng.permutation(10).astype(np.int32), rng.standard_normal(200).astype(np.float32)
     for n in (37, 100, 150):

@@ -22,7 +22,12 @@ from tilewright.codegen.microkernels.amx import emit_amx_kernel, has_amx_form, h
 from tilewright.codegen.microkernels.amx_blocks import configure_tiles, release_tiles
 from tilewright.codegen.microkernels.amx_panels import emit_amx_panels
 from tilewright.codegen.microkernels.few_rows import emit_few_rows_kernel
-from tilewright.codegen.microkernels.pack_cache import MOST_PACK_CACHES, PACK_CACHE_BYTES, always_fits, emit_pack_cache
+from tilewright.codegen.microkernels.pack_cache import (
+    MAX_PACK_CACHES,
+    PACK_CACHE_BYTES,
+    emit_pack_cache,
+    fits_pack_cache,
+)
 from tilewright.codegen.microkernels.selection import (
     PanelPlan,
     configured_variant,
@@ -102,7 +107,7 @@ def _emit_panel_routine(routine: PanelRoutine, module: ModuleText, facts: Target
 
 
 __all__ = [
-    "MOST_PACK_CACHES",
+    "MAX_PACK_CACHES",
     "MOST_ROWS",
     "PACK_CACHE_BYTES",
     "SMALLEST_BLOCK",
@@ -112,12 +117,12 @@ __all__ = [
     "PanelPlan",
     "PanelRoutine",
     "Routine",
-    "always_fits",
     "configure_tiles",
     "configured_variant",
     "define_routine",
     "direct_variant",
     "exact_variant",
+    "fits_pack_cache",
     "flushes_subnormals",
     "plan_panels",
     "release_tiles",

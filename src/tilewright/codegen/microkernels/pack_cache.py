@@ -11,7 +11,7 @@ launch.
 ``tw_mk_reserve_<a>_<acc>_<NR>[_nt]`` is the same for kernels that pack while they multiply (see `filling.py`): where
 the panels are not there yet it leaves that to them, and says so by an odd address.
 
-A cache is `PACK_CACHE_BYTES` of the arena: counters, a hash table of numbers of entries, entries, panels one after the
+A cache is `PACK_CACHE_BYTES` of the arena: counters, a hash table of indices of entries, entries, panels one after the
 other. What is in it is of this launch if bit `number` is set in the arena's header and the header's number is the
 launch's. When there is no room for more, all panels are dropped; if none of them had been requested twice, each B is
 from then on packed to the same address.
@@ -20,7 +20,7 @@ Programs that share one B often run one after the other, and have done with it t
 So panels that fill a part of the second-level cache are dropped, too, at the first request for a B that is not there
 after one that was: what comes then lies where the last ones were, in the near cache (attention bf16 of 8 heads, cold:
 4.43 -> 4.05 ms). Where one comes back of those that were packed first after such a change (the second group of a
-large product), that ends: all are kept from then on.
+large matmul), that ends: all stay from then on.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from tilewright.codegen.llvm_text import FunctionText, ModuleText, Parameter
 PACK_CACHE_BYTES = 16 << 20
 """Bytes of a cache. Only what is used of it is ever touched."""
 
-MOST_PACK_CACHES = 64
-"""Pack caches that a kernel may have."""
+MAX_PACK_CACHES = 64
+"""Most pack caches that a kernel may have."""
 
 NEAR_BYTES = 512 << 10
 """A quarter of the second-level cache of present servers."""
@@ -39,17 +39,17 @@ NEAR_BYTES = 512 << 10
 _COUNT, _USED, _HITS, _IS_OFF = 0, 8, 16, 24
 _WAS_THERE, _CHANGES, _KEEPS_ALL = 32, 40, 48
 """Whether the last B was there; how often all were dropped for others; whether that is over."""
-_FIRST_AT, _MOST_CHANGES = 64, 8
-"""Which B was packed first before each of the first changes; the last place has that of the latest one."""
+_FIRST_AT, _MAX_CHANGES = 64, 8
+"""Which B was packed first before each of the first changes; the last element has that of the latest one."""
 _SLOTS_LOG2 = 10
 _SLOTS = 1 << _SLOTS_LOG2
-_SLOTS_AT, _SLOT_BYTES = _FIRST_AT + 8 * _MOST_CHANGES, 2
-_MOST_ENTRIES = _SLOTS * 3 // 4
+_SLOTS_AT, _SLOT_BYTES = _FIRST_AT + 8 * _MAX_CHANGES, 2
+_MAX_ENTRIES = _SLOTS * 3 // 4
 _ENTRIES_AT, _ENTRY_BYTES = _SLOTS_AT + _SLOTS * _SLOT_BYTES, 64
-_PANELS_AT = _ENTRIES_AT + _MOST_ENTRIES * _ENTRY_BYTES
+_PANELS_AT = _ENTRIES_AT + _MAX_ENTRIES * _ENTRY_BYTES
 _CAPACITY = PACK_CACHE_BYTES - _PANELS_AT
 _KEY = ("%b_ptr", "%b_stride", "%k_count", "%n_count")
-_PLACE = 8 * len(_KEY)
+_OFFSET = 8 * len(_KEY)
 _HASH_FACTOR = 0x9E3779B97F4A7C15 - (1 << 64)
 
 # %ArenaHeader and %Launch of targets/cpu/native/types.ll
@@ -57,8 +57,8 @@ _HEADER, _LAUNCH_OF_HEADER, _NUMBER_OF_HEADER, _IN_USE = -64, 0, 32, 40
 _NUMBER_OF_LAUNCH = 96
 
 
-def always_fits(size: int) -> bool:
-    """Return whether panels of this size are never too large."""
+def fits_pack_cache(size: int) -> bool:
+    """Return whether panels of `size` bytes fit into a pack cache that is empty."""
     return size <= _CAPACITY
 
 
@@ -113,7 +113,7 @@ class _PackCache:
         in_vain = fn.value(f"icmp eq i64 {hits}, 0")
         capacity = fn.value(f"select i1 {in_vain}, i64 {_CAPACITY // 2}, i64 {_CAPACITY}")
         lacks_room = fn.value(f"icmp ugt i64 {fn.value(f'add i64 {used}, {size}')}, {capacity}")
-        has_all = fn.value(f"icmp uge i64 {count}, {_MOST_ENTRIES}")
+        has_all = fn.value(f"icmp uge i64 {count}, {_MAX_ENTRIES}")
         looked = fn.label
         fn.branch_if(fn.value(f"or i1 {lacks_room}, {has_all}"), full, add)
 
@@ -157,7 +157,7 @@ class _PackCache:
         fn.start(clear)
         for field in (_WAS_THERE, _CHANGES, _KEEPS_ALL):
             self._set("0", field)
-        fn.emit(f"store <{_MOST_CHANGES} x i64> zeroinitializer, ptr {self._at(self.cache, _FIRST_AT)}, align 64")
+        fn.emit(f"store <{_MAX_CHANGES} x i64> zeroinitializer, ptr {self._at(self.cache, _FIRST_AT)}, align 64")
         self._clear()
         fn.branch(ready)
         fn.start(ready)
@@ -191,10 +191,10 @@ class _PackCache:
         fn.start(probe)
         slot = fn.phi("i64", "slot")
         slot.add(first, before)
-        number = fn.value(f"load i16, ptr {self._slot(slot.name)}, align 2")
-        fn.branch_if(fn.value(f"icmp eq i16 {number}, 0"), missing, compare)
+        index = fn.value(f"load i16, ptr {self._slot(slot.name)}, align 2")
+        fn.branch_if(fn.value(f"icmp eq i16 {index}, 0"), missing, compare)
         fn.start(compare)
-        entry = self._entry(fn.value(f"sub i64 {fn.value(f'zext i16 {number} to i64')}, 1"))
+        entry = self._entry(fn.value(f"sub i64 {fn.value(f'zext i16 {index} to i64')}, 1"))
         equal = "true"
         for position, key in enumerate(_KEY):
             same = fn.value(f"icmp eq i64 {self._load(8 * position, entry)}, {key}")
@@ -207,20 +207,20 @@ class _PackCache:
         fn.start(found)
         self._set(fn.value(f"add i64 {self._load(_HITS)}, 1"), _HITS)
         self._set("1", _WAS_THERE)
-        fn.terminate(f"ret i64 {fn.value(f'add i64 %cache_ptr, {self._load(_PLACE, entry)}')}")
+        fn.terminate(f"ret i64 {fn.value(f'add i64 %cache_ptr, {self._load(_OFFSET, entry)}')}")
         fn.start(missing)
         return slot.name
 
     def _is_change(self) -> str:
-        """Return whether this B, which is not there, is the first of others that take the place of all that are."""
-        fn, firsts = self.fn, f"<{_MOST_CHANGES} x i64>"
-        flags = f"<{_MOST_CHANGES} x i1>"
+        """Return whether this B, which is not there, is the first of others that replace all that are."""
+        fn, firsts = self.fn, f"<{_MAX_CHANGES} x i64>"
+        flags = f"<{_MAX_CHANGES} x i1>"
         remembered = fn.value(f"load {firsts}, ptr {self._at(self.cache, _FIRST_AT)}, align 64")
         b = fn.value(f"insertelement {firsts} poison, i64 %b_ptr, i64 0")
-        b = fn.value(f"shufflevector {firsts} {b}, {firsts} poison, <{_MOST_CHANGES} x i32> zeroinitializer")
+        b = fn.value(f"shufflevector {firsts} {b}, {firsts} poison, <{_MAX_CHANGES} x i32> zeroinitializer")
         comes_back = fn.call(
             "i1",
-            f"llvm.vector.reduce.or.v{_MOST_CHANGES}i1",
+            f"llvm.vector.reduce.or.v{_MAX_CHANGES}i1",
             [(flags, fn.value(f"icmp eq {firsts} {remembered}, {b}"))],
         )
         keeps = fn.value(f"or i64 {self._load(_KEEPS_ALL)}, {fn.value(f'zext i1 {comes_back} to i64')}")
@@ -235,8 +235,8 @@ class _PackCache:
         """Drop all panels, but remember which was the first."""
         fn = self.fn
         changes = self._load(_CHANGES)
-        place = fn.call("i64", "llvm.umin.i64", [("i64", changes), ("i64", str(_MOST_CHANGES - 1))])
-        at = fn.value(f"getelementptr i64, ptr {self._at(self.cache, _FIRST_AT)}, i64 {place}")
+        index = fn.call("i64", "llvm.umin.i64", [("i64", changes), ("i64", str(_MAX_CHANGES - 1))])
+        at = fn.value(f"getelementptr i64, ptr {self._at(self.cache, _FIRST_AT)}, i64 {index}")
         fn.emit(f"store i64 {self._load(0, self._entry('0'))}, ptr {at}, align 8")
         self._set(fn.value(f"add i64 {changes}, 1"), _CHANGES)
         self._clear()
@@ -249,16 +249,16 @@ class _PackCache:
         entry = self._entry(count)
         for position, key in enumerate(_KEY):
             self._set(key, 8 * position, entry)
-        place = fn.value(f"add i64 {used}, {_PANELS_AT}")
-        self._set(place, _PLACE, entry)
+        offset = fn.value(f"add i64 {used}, {_PANELS_AT}")
+        self._set(offset, _OFFSET, entry)
         fn.emit(f"store i16 {fn.value(f'trunc i64 {following} to i16')}, ptr {self._slot(slot)}, align 2")
         self._set(following, _COUNT)
         self._set(fn.value(f"add i64 {used}, {size}"), _USED)
-        self._pack_and_return(place)
+        self._pack_and_return(offset)
 
-    def _pack_and_return(self, place: str) -> None:
+    def _pack_and_return(self, offset: str) -> None:
         fn = self.fn
-        address = fn.value(f"add i64 %cache_ptr, {place}")
+        address = fn.value(f"add i64 %cache_ptr, {offset}")
         if self.panels is None:
             address = fn.value(f"or i64 {address}, 1")
         else:
@@ -300,4 +300,4 @@ class _PackCache:
         self.fn.emit(f"store i64 {value}, ptr {self._at(pointer or self.cache, offset)}, align 8")
 
 
-__all__ = ["MOST_PACK_CACHES", "PACK_CACHE_BYTES", "always_fits", "emit_pack_cache"]
+__all__ = ["MAX_PACK_CACHES", "PACK_CACHE_BYTES", "emit_pack_cache", "fits_pack_cache"]

@@ -25,13 +25,13 @@ from xdsl.dialects.builtin import i1, i8
 from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.codegen.microkernels import (
-    MOST_PACK_CACHES,
+    MAX_PACK_CACHES,
     PACK_CACHE_BYTES,
     MatmulKernel,
     Packing,
     PanelPlan,
     PanelRoutine,
-    always_fits,
+    fits_pack_cache,
     plan_panels,
 )
 from tilewright.dialects import arith, scf
@@ -60,7 +60,7 @@ def plan_cached_panels(
     if not kernel.has_panels or root not in lowering.constant_arguments:
         return None
     rows, columns = shape
-    if rows > kernel.rows or columns > kernel.columns or lowering.pack_caches >= MOST_PACK_CACHES:
+    if rows > kernel.rows or columns > kernel.columns or lowering.pack_cache_count >= MAX_PACK_CACHES:
         return None
     return plan_panels(kernel.element, kernel.accumulator, 1, columns, lowering.facts, transposed_b=kernel.transposed_b)
 
@@ -72,13 +72,13 @@ def cached_operand(
     inner = b.source.inner if isinstance(b.source, Box) else b.source
     if not isinstance(inner, Window) or inner.root not in lowering.constant_arguments or not inner.is_all_of_root():
         return None
-    if lowering.pack_caches >= MOST_PACK_CACHES:
+    if lowering.pack_cache_count >= MAX_PACK_CACHES:
         return None
     rows_adjoin = not is_contiguous(b.source, 1)
     if (rows_adjoin and not is_contiguous(b.source, 0)) or (not rows_adjoin and kernel.element == kernel.accumulator):
         return None
     plan = plan_operand_panels(lowering, kernel, b, k_count)
-    if plan is None or not always_fits(plan.bytes) or find_invariant_loop(lowering, op, b) is not None:
+    if plan is None or not fits_pack_cache(plan.bytes) or find_invariant_loop(lowering, op, b) is not None:
         return None
     emitter = lowering.emitter
     full = is_full(emitter, b.source, b.shape, -1, 0) if isinstance(b.source, Box) else True
@@ -103,8 +103,8 @@ def _cached(
 ) -> SSAValue:
     """A call of a routine that caches panels: their address, or 0."""
     emitter = lowering.emitter
-    number = lowering.pack_caches
-    lowering.pack_caches += 1
+    number = lowering.pack_cache_count
+    lowering.pack_cache_count += 1
     cache = in_place(emitter, lowering.memory.new_buffer(i8, (PACK_CACHE_BYTES,)))
     operands = (b.address, b.strides[-1 if rows_adjoin else -2], cache.address, *counts, number)
     return call_microkernel(emitter, routine, operands, (INDEX,)).results[0]
@@ -188,9 +188,9 @@ def multiply_by_cached(
         with emitter.at(Cursor(else_block)):
             emitter.yield_([emitter.constant(0, INDEX)])
         panels = found.results[0]
-    is_kept = emitter.compare("ne", panels, 0)
-    assert isinstance(is_kept, SSAValue)
-    choice, then_block, else_block = emitter.if_(is_kept, [i1])
+    is_cached = emitter.compare("ne", panels, 0)
+    assert isinstance(is_cached, SSAValue)
+    choice, then_block, else_block = emitter.if_(is_cached, [i1])
     with emitter.at(Cursor(then_block)):
         if plan.kernels_fill:
             form = replace(kernel, panel_columns=plan.routine.columns, fills_panels=True)

@@ -67,7 +67,7 @@ class FunctionLowering:
         self.apart = Disjointness(function)
         self.constant_arguments = find_constant_arguments(function) if self.noalias else frozenset[SSAValue]()
         """Pointers to what nothing changes while the kernel runs."""
-        self.pack_caches = 0
+        self.pack_cache_count = 0
         """Pack caches that the function uses so far."""
         self.emitter = LoopEmitter(entry)
         self.memory = Memory(self.emitter, self._remark_on_buffer)

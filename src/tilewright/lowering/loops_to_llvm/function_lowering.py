@@ -22,6 +22,7 @@ from tilewright.ir.diagnostics import op_error
 from tilewright.ir.facts import TargetFacts
 from tilewright.lowering.control_flow import ControlFlowLowering
 from tilewright.lowering.loops_to_llvm.arena import FramePlan, Slot
+from tilewright.lowering.loops_to_llvm.gather_to_permute import LaneOffsets
 from tilewright.lowering.loops_to_llvm.interruption import DECLARATION as LOOK_DECLARATION
 from tilewright.lowering.loops_to_llvm.interruption import FIRST_ROUNDS, LOOK
 from tilewright.lowering.loops_to_llvm.interruption import STATE_BYTES as LOOK_BYTES
@@ -35,7 +36,6 @@ from tilewright.lowering.loops_to_llvm.memref_value import (
     unflatten,
 )
 from tilewright.lowering.loops_to_llvm.nan_free import NanFree
-from tilewright.lowering.loops_to_llvm.near_lanes import NearLanes
 from tilewright.lowering.loops_to_llvm.never_signalling import NeverSignalling
 from tilewright.lowering.loops_to_llvm.types import (
     ScalarType,
@@ -132,7 +132,7 @@ class FunctionLowering(ControlFlowLowering[FunctionText]):
         self.quiet = NeverSignalling(module.routines)
         self.divisors: dict[SSAValue, UniformDivisor] = {}
         """Vectors that are one number in all lanes and that others are divided by."""
-        self.near_lanes: dict[tuple[Block | None, SSAValue, str], NearLanes] = {}
+        self.lane_offsets: dict[tuple[Block | None, SSAValue, str], LaneOffsets] = {}
         """What a block has asked of the lanes' places, by these and a mask."""
         self._waits: dict[Operation, str] = {}
         self._counts: dict[Operation, tuple[str, str]] = {}

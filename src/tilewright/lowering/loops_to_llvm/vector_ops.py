@@ -22,10 +22,15 @@ from tilewright.lowering.loops_to_llvm.addressing import (
 from tilewright.lowering.loops_to_llvm.arith_ops import FLOAT_MINMAX
 from tilewright.lowering.loops_to_llvm.conversions import float_literal, from_compute, widen
 from tilewright.lowering.loops_to_llvm.function_lowering import FunctionLowering, Rule
+from tilewright.lowering.loops_to_llvm.gather_to_permute import (
+    LaneOffsets,
+    compare_offsets,
+    gather_or_permute,
+    may_permute,
+)
 from tilewright.lowering.loops_to_llvm.mask_bits import for_masked_store, for_scalar_use
 from tilewright.lowering.loops_to_llvm.masked_access import emit_masked_load, emit_masked_store
 from tilewright.lowering.loops_to_llvm.math_ops import lower_fma
-from tilewright.lowering.loops_to_llvm.near_lanes import NearLanes, compare_places, gather_near, may_be_near
 from tilewright.lowering.loops_to_llvm.types import F32, F64, ValueType
 from tilewright.lowering.loops_to_llvm.uniform_division import plan_divisor
 
@@ -132,20 +137,20 @@ def lower_gather(low: FunctionLowering, op: Operation) -> None:
         low.fn.declare(f"declare {memory} @{name}({pointers}, {type.of('i1')}, {memory})")
         return _from_memory(low, type, low.fn.call(memory, name, arguments))
 
-    if may_be_near(low.module.facts, indices, type):
-        near = _near_lanes(low, op, indices, mask)
-        low.set(op.results[0], gather_near(low.fn, type, (text, address), near, gather))
+    if may_permute(low.module.facts, indices, type):
+        near = _lane_offsets(low, op, indices, mask)
+        low.set(op.results[0], gather_or_permute(low.fn, type, (text, address), near, gather))
     else:
         low.set(op.results[0], gather())
 
 
-def _near_lanes(low: FunctionLowering, op: Operation, indices: SSAValue, mask: SSAValue) -> NearLanes:
-    """Return whether lanes are near one another, asked once for all gathers of a block that are at the same places."""
+def _lane_offsets(low: FunctionLowering, op: Operation, indices: SSAValue, mask: SSAValue) -> LaneOffsets:
+    """Return the run-time check of lanes' offsets, emitted once for all gathers of a block at the same offsets."""
     key = (op.parent_block(), indices, low.get(mask))
-    if (found := low.near_lanes.get(key)) is None:
+    if (found := low.lane_offsets.get(key)) is None:
         type = low.type_of(indices)
-        found = compare_places(low.fn, type.lanes, type.scalar.text, low.get(indices), low.get(mask))
-        low.near_lanes[key] = found
+        found = compare_offsets(low.fn, type.lanes, type.scalar.text, low.get(indices), low.get(mask))
+        low.lane_offsets[key] = found
     return found
 
 

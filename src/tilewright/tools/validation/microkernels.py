@@ -25,7 +25,7 @@ def find_microkernel(declaration: Operation) -> Callable[..., Any] | None:
     match find_routine(declaration):
         case PanelRoutine(packing=packing) as routine:
             pack = _pack_panels(routine)
-            return pack if packing is Packing.PACK else _keep(pack, routine.columns)
+            return pack if packing is Packing.PACK else _cache(pack, routine.columns)
         case MatmulKernel() as kernel:
             return _multiply(kernel)
         case _:
@@ -95,14 +95,14 @@ def _pack_panels(routine: PanelRoutine) -> Callable[..., None]:
     return run
 
 
-def _keep(pack: Callable[..., None], columns: int) -> Callable[..., int]:
-    """Panels in a store, packed each time; none where they have no room."""
+def _cache(pack: Callable[..., None], columns: int) -> Callable[..., int]:
+    """Return what a pack-cache routine means: it packs each time, and returns 0 where panels have no room."""
 
     def run(*numbers: Any) -> int:
-        b, stride, store, k, n, _ = (int(number) for number in numbers)
+        b, stride, cache, k, n, _ = (int(number) for number in numbers)
         if 8 * (k + _DEPTH_MULTIPLE) * (n + columns) > PACK_CACHE_BYTES:
             return 0
-        pack(b, stride, store, k, n)
-        return store
+        pack(b, stride, cache, k, n)
+        return cache
 
     return run

@@ -45,7 +45,7 @@
   i32,      ; 3 slot of the first of the grid's extents
   i32,      ; 4 whether the thread is counted among those with atomics (see regions.ll)
   i64,      ; 5 number of the launch that the next field is of (see codegen/microkernels/pack_cache.py)
-  i64,      ; 6 which stores of packed operands are in use, a bit each
+  i64,      ; 6 which pack caches are in use, a bit each
   i64,      ; 7 the region of memory whose lock the thread holds (see regions.ll), as its address / 4096; 0: none
   i32,      ; 8 how it has passed the gate of atomics: 0 not, 1 among others, 2 alone
   i32       ; 9 how many nests of atomics it has ended alone

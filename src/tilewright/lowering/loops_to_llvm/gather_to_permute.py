@@ -5,10 +5,10 @@
                              %w = maskedload p[%i[0]], the first %span + 1;  %v = permute %w by %distance
                            else: %v = gather p[%i]
 
-Where places are computed from the lanes' numbers alone, as those of an image that grows, neighbours are near one
-another; where they are loaded nobody knows, and nothing is asked. Elements between the first lane's and the last
-lane's are read although they may be nobody's: they lie in the pages of these two. Measured (Zen 4, 16 floats at places
-that grow by 1/2 from lane to lane): 2.2 times as fast.
+Where offsets are computed from the lane indices alone, as those of an image that grows, neighbours are near one
+another; of those that are loaded nothing is known, and no check is made. Elements between the first lane's and the last
+lane's are read although they may belong to another array: they lie in the pages of these two. Measured (Zen 4, 16
+floats at offsets that grow by 1/2 from lane to lane): 2.2 times as fast.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ _PERMUTATIONS = {
     (4, 8): ("llvm.x86.avx512.permvar.df.256", "double", "i64"),
     (8, 8): ("llvm.x86.avx512.permvar.df.512", "double", "i64"),
 }
-"""By lanes and bytes of an element: what permutes a vector, and the types of elements and places that it takes."""
+"""By lanes and bytes of an element: what permutes a vector, and the types of elements and offsets that it takes."""
 
-_MOST_OPS = 64
+_MAX_OPS = 64
 _EVEN = arith.AddiOp | arith.SubiOp | arith.MuliOp | arith.ShLIOp | arith.IndexCastOp | arith.ExtSIOp
 _ALL_LANES = "splat (i1 true)"
 
 
 @dataclass(frozen=True, slots=True)
-class NearLanes:
-    """What is known at run time of the lanes' places: registers, of which those of lanes have places of `type`."""
+class LaneOffsets:
+    """What is known at run time of the lanes' offsets: registers, of which those of lanes have offsets of `type`."""
 
     type: str
     first: str
@@ -53,33 +53,33 @@ class NearLanes:
     """Whether no lane is before the first, or past the last, or out of reach of a vector."""
 
 
-def may_be_near(facts: TargetFacts, indices: SSAValue, type: ValueType) -> bool:
-    """Return whether it is worth asking at run time if the lanes of a gather are near one another."""
+def may_permute(facts: TargetFacts, indices: SSAValue, type: ValueType) -> bool:
+    """Return whether a run-time check of the distances of a gather's lanes pays."""
     if facts.has_fast_gathers or not (facts.has("avx512f") and facts.has("avx512vl")):
         return False
     return (type.lanes, type.scalar.bytes) in _PERMUTATIONS and _is_computed(indices)
 
 
-def compare_places(fn: FunctionText, lanes: int, type: str, places: str, mask: str) -> NearLanes:
-    """Ask whether lanes are near one another, which they are not where one of them is masked off."""
+def compare_offsets(fn: FunctionText, lanes: int, type: str, offsets: str, mask: str) -> LaneOffsets:
+    """Emit the run-time check that lanes are near one another; where one is masked off it fails."""
     b, whole = LaneBuilder(fn, lanes), f"<{lanes} x {type}>"
-    first = fn.value(f"extractelement {whole} {places}, i64 0")
-    last = fn.value(f"extractelement {whole} {places}, i64 {lanes - 1}")
+    first = fn.value(f"extractelement {whole} {offsets}, i64 0")
+    last = fn.value(f"extractelement {whole} {offsets}, i64 {lanes - 1}")
     reach = LaneBuilder(fn, 0).intrinsic("umin", type, fn.value(f"sub {type} {last}, {first}"), str(lanes - 1))
-    distances = b.sub(places, _spread(b, type, first), type)
-    span = _spread(b, type, reach)
+    distances = b.sub(offsets, _splat(b, type, first), type)
+    span = _splat(b, type, reach)
     inside = b.icmp("ule", distances, span, type)
     if mask != _ALL_LANES:
         inside = b.and_(inside, mask, "i1")
     everywhere = fn.call("i1", f"llvm.vector.reduce.and.v{lanes}i1", [(b.type("i1"), inside)])
-    return NearLanes(type, first, distances, span, everywhere)
+    return LaneOffsets(type, first, distances, span, everywhere)
 
 
-def gather_near(
-    fn: FunctionText, type: ValueType, address: tuple[str, str], near: NearLanes, gather: Callable[[], str]
+def gather_or_permute(
+    fn: FunctionText, type: ValueType, address: tuple[str, str], near: LaneOffsets, gather: Callable[[], str]
 ) -> str:
-    """The elements at the places of lanes after an address, given with its elements' type in memory; `gather` writes
-    what fetches them wherever they are."""
+    """Emit both versions of a gather: a load and a permutation where the lanes are near one another, else
+    `gather`. `address` is the elements' type in memory and the base."""
     here, anywhere, done = fn.new_label("near"), fn.new_label("far"), fn.new_label("gathered")
     fn.branch_if(near.are_near, here, anywhere)
     fn.start(here)
@@ -97,7 +97,7 @@ def gather_near(
     return result.name
 
 
-def _load_and_permute(b: LaneBuilder, type: ValueType, start: str, near: NearLanes) -> str:
+def _load_and_permute(b: LaneBuilder, type: ValueType, start: str, near: LaneOffsets) -> str:
     lanes, fn = type.lanes, b.fn
     intrinsic, element, number = _PERMUTATIONS[lanes, type.scalar.bytes]
     whole = b.type(element)
@@ -106,8 +106,8 @@ def _load_and_permute(b: LaneBuilder, type: ValueType, start: str, near: NearLan
     fn.declare(f"declare {whole} @{name}(ptr, {b.type('i1')}, {whole})")
     arguments = [(f"ptr align {type.scalar.bytes}", start), (b.type("i1"), live), (whole, "zeroinitializer")]
     loaded = fn.call(whole, name, arguments)
-    places = _resize(b, near.distances, near.type, number)
-    permuted = fn.call(whole, intrinsic, [(whole, loaded), (b.type(number), places)])
+    offsets = _resize(b, near.distances, near.type, number)
+    permuted = fn.call(whole, intrinsic, [(whole, loaded), (b.type(number), offsets)])
     return permuted if whole == type.text else fn.value(f"bitcast {whole} {permuted} to {type.text}")
 
 
@@ -117,17 +117,17 @@ def _resize(b: LaneBuilder, value: str, source: str, target: str) -> str:
     return b.fn.value(f"{'trunc' if target == 'i32' else 'zext'} {b.type(source)} {value} to {b.type(target)}")
 
 
-def _spread(b: LaneBuilder, scalar: str, value: str) -> str:
+def _splat(b: LaneBuilder, scalar: str, value: str) -> str:
     text = b.type(scalar)
     single = b.fn.value(f"insertelement {text} poison, {scalar} {value}, i32 0")
     return b.fn.value(f"shufflevector {text} {single}, {text} poison, {b.type('i32')} zeroinitializer")
 
 
-def _is_computed(places: SSAValue) -> bool:
-    """Return whether lanes are computed from their numbers, and from what all lanes share, by arithmetic alone, and not
+def _is_computed(offsets: SSAValue) -> bool:
+    """Return whether lanes are computed from their indices, and from what all lanes share, by arithmetic alone, and not
     so that all neighbours are equally far apart: by one, they would be no gather.
     """
-    pending, seen, has_numbers, is_even = [places], set[SSAValue](), False, True
+    pending, seen, has_indices, is_even = [offsets], set[SSAValue](), False, True
     while pending:
         value = pending.pop()
         op = value.owner
@@ -135,13 +135,13 @@ def _is_computed(places: SSAValue) -> bool:
             continue
         seen.add(value)
         if isinstance(op, vector.StepOp):
-            has_numbers = True
-        elif isinstance(op, Operation) and is_arithmetic(op) and len(seen) < _MOST_OPS:
+            has_indices = True
+        elif isinstance(op, Operation) and is_arithmetic(op) and len(seen) < _MAX_OPS:
             is_even = is_even and isinstance(op, _EVEN)
             pending.extend(operand for operand in op.operands if isinstance(operand.type, VectorType))
         else:
             return False
-    return has_numbers and not is_even
+    return has_indices and not is_even
 
 
-__all__ = ["NearLanes", "compare_places", "gather_near", "may_be_near"]
+__all__ = ["LaneOffsets", "compare_offsets", "gather_or_permute", "may_permute"]

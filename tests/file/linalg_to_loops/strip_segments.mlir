@@ -2,7 +2,7 @@
 
 #id = affine_map<(d0) -> (d0)>
 
-// Lanes 3 and on of rows of 24: stretches of one quotient, each with whole vectors and a masked one.
+// Lanes 3 and on of rows of 24: segments of one quotient, each with whole vectors and a masked one.
 // CHECK-LABEL: @rows_of_24
 // CHECK: scf.while (%[[I:.*]] = %c0)
 // CHECK: scf.condition(%{{.*}}) %[[I]] : index
@@ -42,7 +42,7 @@ func.func @rows_of_24(%x: memref<*xf32>, %o: memref<*xf32>, %start: i32) {
   return
 }
 
-// Rows of three are too short: as many stretches as there are rows would cost more than a gather.
+// Rows of three are too short: as many segments as there are rows would cost more than a gather.
 // CHECK-LABEL: @rows_of_3
 // CHECK-NOT: scf.while
 // CHECK: vector.gather
