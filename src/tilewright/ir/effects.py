@@ -10,6 +10,7 @@ Ops with regions have the effects of what they hold. Who asks for all of a funct
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
 from xdsl.ir import Operation
 from xdsl.traits import (
@@ -151,11 +152,15 @@ def is_trivially_dead(op: Operation, effects: Callable[[Operation], Effects] = m
 
     Reads and fresh allocations do not count as use: an unused load may go. `effects` tells of an op's.
     """
-    if any(result.first_use is not None for result in op.results):
-        return False
-    if _is_write(effects(op)):
-        return False
-    return not (
-        op.has_trait(IsTerminator, value_if_unregistered=True)
-        or op.has_trait(SymbolOpInterface, value_if_unregistered=True)
+    for result in op.results:
+        if result.first_use is not None:
+            return False
+    return not _stays_unused(type(op)) and not _is_write(effects(op))
+
+
+@cache
+def _stays_unused(cls: type[Operation]) -> bool:
+    """Return whether the ops of a class are there for more than their results and effects."""
+    return cls.has_trait(IsTerminator, value_if_unregistered=True) or cls.has_trait(
+        SymbolOpInterface, value_if_unregistered=True
     )

@@ -204,7 +204,7 @@ class _Driver:
         if not ops:
             return False
         for op in ops:
-            self.worklist.push(op)
+            self._push(op)
         remaining = self.budget * max(len(ops), 8)
         rewriter = RuleRewriter(ops[0])
         rewriter.operation_insertion_handler.append(self._inserted)
@@ -214,10 +214,9 @@ class _Driver:
         changed = False
         while self.worklist:
             op = self.worklist.pop()
-            rules = self.table.rules_for(type(op))
-            if not rules or op.parent is None:
+            if op.parent is None:
                 continue
-            if self._apply_first(rules, op, rewriter):
+            if self._apply_first(self.table.rules_for(type(op)), op, rewriter):
                 changed = True
                 remaining -= 1
                 if remaining < 0:
@@ -230,19 +229,24 @@ class _Driver:
             return False
         self.fired[fired] += 1
         if op.parent is not None:
-            self.worklist.push(op)
+            self._push(op)
         return True
+
+    def _push(self, op: Operation) -> None:
+        """Look at an op, again perhaps, if some rule is for its class."""
+        if self.table.rules_for(type(op)):
+            self.worklist.push(op)
 
     def _push_users(self, values: Iterable[SSAValue]) -> None:
         for value in values:
             for use in value.uses:
-                self.worklist.push(use.operation)
+                self._push(use.operation)
 
     def _inserted(self, op: Operation) -> None:
-        self.worklist.push(op)
+        self._push(op)
         for region in op.regions:
             for nested in ops_within(region):
-                self.worklist.push(nested)
+                self._push(nested)
 
     def _removed(self, op: Operation) -> None:
         for dying in op.walk() if op.regions else (op,):
@@ -250,16 +254,16 @@ class _Driver:
             for operand in dying.operands:
                 owner = operand.owner
                 if isinstance(owner, Operation):
-                    self.worklist.push(owner)
+                    self._push(owner)
                 users = [use.operation for use in islice(operand.uses, 3)]
                 if len(users) <= 2:  # whoever is left becomes the only user, and rules ask for that
                     for user in users:
-                        self.worklist.push(user)
+                        self._push(user)
         for dying in op.walk() if op.regions else (op,):
             self.worklist.remove(dying)
 
     def _modified(self, op: Operation) -> None:
-        self.worklist.push(op)
+        self._push(op)
         self._push_users(op.results)
 
     def _replaced(self, op: Operation, new_results: Sequence[SSAValue | None]) -> None:

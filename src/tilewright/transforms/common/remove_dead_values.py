@@ -37,7 +37,7 @@ class _Remover:
         dead = [op for op in ops if self._is_dead(op)]
         gone = set(dead)
         for op in ops:
-            if op not in gone:
+            if op.regions and op not in gone:
                 self._shrink(op)
         # Dead operands first: one loop may hand on what is dead in another one around it, which is taken away next.
         for op, keep_operands, _ in self._rebuilds:
@@ -50,11 +50,11 @@ class _Remover:
             self._rebuild(op, keep_results)
 
     def _is_dead(self, op: Operation) -> bool:
-        if isinstance(op, ModuleOp | Func) or self._live.is_live_op(op):
+        if self._live.is_live_op(op) or isinstance(op, ModuleOp | Func):
             return False
-        parent = op.parent_op()
         if op.has_trait(IsTerminator, value_if_unregistered=False):
             return False
+        parent = op.parent_op()
         return parent is not None and not isinstance(parent, ModuleOp)
 
     def _flags(self, values: Sequence[SSAValue]) -> list[bool]:

@@ -6,20 +6,23 @@ Unlike "has a use", this looks through loops: a value that a loop carries only t
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, OpResult, Region, SSAValue
 from xdsl.traits import IsTerminator
 
 from tilewright.dialects import cf, func, scf, tt
 from tilewright.ir.effects import may_write
-from tilewright.ir.walking import ops_within
+from tilewright.ir.walking import is_subclass, ops_within
 from tilewright.transforms.common.regions import passed_by
 from tilewright.transforms.common.symbol_dce import is_private, symbol_name
 
 Func = tt.FuncOp | func.FuncOp
 Call = tt.CallOp | func.CallOp
 CARRIERS = (scf.ForOp, scf.IfOp, scf.WhileOp)
+FORWARDING = (*CARRIERS, tt.CallOp, func.CallOp)
+"""Ops of whose operands not all matter where one result does."""
 
 
 class ValueLiveness:
@@ -32,6 +35,7 @@ class ValueLiveness:
     def __init__(self, module: ModuleOp) -> None:
         self._values: set[SSAValue] = set()
         self._ops: set[Operation] = set()
+        self._regions: set[Region] = set()
         self._work: list[SSAValue] = []
         self._functions = {symbol_name(op): op for op in module.ops if isinstance(op, Func)}
         self._calls: dict[str, list[Call]] = {}
@@ -68,9 +72,7 @@ class ValueLiveness:
         for op in ops_within(function.body):
             if isinstance(op, cf.ConditionalBranchOp):
                 self._mark(op.cond)  # blocks stay, so what chooses between them does
-            if isinstance(op, CARRIERS) or op.has_trait(IsTerminator, value_if_unregistered=False):
-                continue
-            if may_write(op):
+            if may_write(op) and not _is_terminator_or_carrier(type(op)):
                 self._mark_op(op)
 
     def _mark(self, value: SSAValue) -> None:
@@ -87,6 +89,18 @@ class ValueLiveness:
         if op in self._ops:
             return
         self._ops.add(op)
+        if is_subclass(type(op), FORWARDING):
+            self._mark_forwarding(op)
+        else:
+            self._mark_all(op.operands)
+            for region in op.regions:
+                for inner in ops_within(region):
+                    self._ops.add(inner)
+                    self._mark_all(inner.operands)
+        self._mark_surroundings(op)
+
+    def _mark_forwarding(self, op: Operation) -> None:
+        """Of what an op hands on, only what decides whether it does."""
         match op:
             case scf.ForOp():
                 self._mark_all((op.lb, op.ub, op.step))
@@ -99,12 +113,7 @@ class ValueLiveness:
             case tt.CallOp() | func.CallOp():
                 self._mark_call(op)
             case _:
-                self._mark_all(op.operands)
-                for region in op.regions:
-                    for inner in ops_within(region):
-                        self._ops.add(inner)
-                        self._mark_all(inner.operands)
-        self._mark_surroundings(op)
+                pass
 
     def _mark_call(self, call: Call) -> None:
         callee = self._functions.get(call.callee.string_value())
@@ -112,11 +121,13 @@ class ValueLiveness:
             self._mark_all(call.operands)
 
     def _mark_surroundings(self, op: Operation) -> None:
-        parent = op.parent_op()
+        region = op.parent_region()
+        if region is None or region in self._regions:
+            return
+        self._regions.add(region)
+        parent = region.parent
         if parent is None or isinstance(parent, ModuleOp):
             return
-        region = op.parent_region()
-        assert region is not None
         for block in region.blocks:
             last = block.last_op
             if last is not None and last.successors and not isinstance(last, cf.BranchOp | cf.ConditionalBranchOp):
@@ -132,6 +143,8 @@ class ValueLiveness:
 
     def _visit_result(self, op: Operation, index: int) -> None:
         self._mark_op(op)
+        if not is_subclass(type(op), FORWARDING):
+            return
         match op:
             case scf.ForOp():
                 self._mark_all((op.iter_args[index], op.yielded[index]))
@@ -190,3 +203,8 @@ class ValueLiveness:
             if passed is None:
                 passed = () if branch is None else branch.operands
             self._mark_all(passed)
+
+
+@cache
+def _is_terminator_or_carrier(cls: type[Operation]) -> bool:
+    return is_subclass(cls, CARRIERS) or cls.has_trait(IsTerminator, value_if_unregistered=False)

@@ -23,6 +23,7 @@ from tilewright.dialects.ttg.canonicalization import can_join_registers, can_reo
 from tilewright.dialects.ttg.verification import ProgramShape, warps_around
 from tilewright.dialects.types import as_tensor
 from tilewright.ir.effects import may_write
+from tilewright.ir.walking import is_subclass
 from tilewright.layouts import reshaping
 from tilewright.layouts.convert import moved_dims
 from tilewright.layouts.distributed import (
@@ -80,6 +81,12 @@ def keeps_layout_class(cls: type[Operation]) -> bool:
     return is_elementwise_class(cls) or issubclass(cls, SAME_LAYOUT_TT)
 
 
+@cache
+def _takes_any_layout(cls: type[Operation]) -> bool:
+    """Return whether operands and results of ops of a class have one layout, and any is as good."""
+    return cls is not tt.ScanOp and (keeps_layout_class(cls) or issubclass(cls, _PASSING))
+
+
 def layout_of(encoding: Attribute) -> DistributedLayout:
     """The layout of an encoding of tensors."""
     return ttg.layout_of(encoding)
@@ -87,9 +94,11 @@ def layout_of(encoding: Attribute) -> DistributedLayout:
 
 def infer_result_encoding(op: Operation, encoding: Attribute) -> Attribute | None:
     """The layout of the results when the operands have `encoding`."""
+    if _takes_any_layout(type(op)):
+        return encoding
     match op:
-        case tt.ScanOp() if not isinstance(layout_of(encoding), BlockedLayout):
-            return None
+        case tt.ScanOp():
+            return encoding if isinstance(layout_of(encoding), BlockedLayout) else None
         case tt.ReduceOp():
             return _reduce_result(op, encoding)
         case tt.ExpandDimsOp():
@@ -105,17 +114,17 @@ def infer_result_encoding(op: Operation, encoding: Attribute) -> Attribute | Non
             return _inferred(encoding, "split", as_tensor(op.src.type).get_shape())
         case ttg.Fp4ToFpOp():
             return _unpacked(op, encoding)
-        case _ if keeps_layout_class(type(op)) or isinstance(op, _PASSING):
-            return encoding
         case _:
             return None
 
 
 def infer_operand_encoding(op: Operation, encoding: Attribute) -> Attribute | None:
     """The layout that the operands must have for the results to come in `encoding`."""
+    if _takes_any_layout(type(op)):
+        return encoding
     match op:
-        case tt.ScanOp() if not isinstance(layout_of(encoding), BlockedLayout):
-            return None
+        case tt.ScanOp():
+            return encoding if isinstance(layout_of(encoding), BlockedLayout) else None
         case tt.ReduceOp():
             return _reduce_source(op, encoding)
         case tt.ExpandDimsOp():
@@ -134,8 +143,6 @@ def infer_operand_encoding(op: Operation, encoding: Attribute) -> Attribute | No
         case ttg.Fp4ToFpOp():
             return _packed(op, encoding)
         case tt.LoadOp() | tt.StoreOp() | tt.GatherOp():
-            return encoding
-        case _ if keeps_layout_class(type(op)) or isinstance(op, _PASSING):
             return encoding
         case _:
             return None
@@ -231,6 +238,8 @@ def is_expensive_access(op: Access, program: ProgramShape) -> bool:
 
 def is_anchor(op: Operation, program: ProgramShape) -> bool:
     """Return whether an op keeps its layout and others follow."""
+    if _takes_any_layout(type(op)) and not is_subclass(type(op), tt.ATOMICS):
+        return False
     match op:
         case tt.LoadOp() | tt.StoreOp():
             return is_expensive_access(op, program)
@@ -246,6 +255,8 @@ def is_anchor(op: Operation, program: ProgramShape) -> bool:
 
 def can_be_recomputed(op: Operation, program: ProgramShape) -> bool:
     """Return whether an op may run once more in another layout."""
+    if keeps_layout_class(type(op)):
+        return not may_write(op)
     match op:
         case tt.LoadOp():
             return not may_write(op) and not is_expensive_access(op, program)
@@ -274,6 +285,8 @@ def _stays_in_threads(source: Attribute, target: Attribute, shape: tuple[int, ..
 
 def can_fold_conversion(op: Operation, encoding: Attribute) -> bool:
     """Return whether an op can make its result in `encoding` just as well, whatever the layout of its operands."""
+    if keeps_layout_class(type(op)):
+        return isinstance(op, tt.SplatOp)
     match op:
         case tt.CatOp():
             return can_join_registers(op.operand_types, with_encoding(op.result.type, encoding))

@@ -11,6 +11,7 @@ from tilewright.dialects import scf, tt
 from tilewright.dialects.tt.types import is_tensor
 from tilewright.dialects.ttg.verification import ProgramShape
 from tilewright.dialects.types import as_tensor
+from tilewright.ir.walking import is_subclass
 from tilewright.transforms.ttg.layout_inference import (
     can_be_recomputed,
     can_fold_conversion,
@@ -23,6 +24,8 @@ Stop = Callable[[Operation], bool]
 
 Existing = Callable[[SSAValue, Attribute, Operation], SSAValue | None]
 """A value that exists in a layout already and may be used at an op."""
+
+_LOOPS = (scf.ForOp, scf.WhileOp)
 
 
 @dataclass
@@ -87,7 +90,7 @@ class _Finder:
 
     def _visit(self, value: SSAValue, encoding: Attribute, user: Operation) -> bool:
         """Take a value into the slice; False where it cannot come in that layout."""
-        if isinstance(value, OpResult) and isinstance(value.op, scf.ForOp | scf.WhileOp):
+        if isinstance(value, OpResult) and is_subclass(type(value.op), _LOOPS):
             return False
         if not self._want(value, encoding):
             return False

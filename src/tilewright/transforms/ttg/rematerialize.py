@@ -23,7 +23,7 @@ from tilewright.ir.appending import append_argument, append_operands, append_res
 from tilewright.ir.block_order import ProgramOrder
 from tilewright.ir.builder import OpBuilder
 from tilewright.ir.dominance import properly_dominates
-from tilewright.ir.walking import ops_within
+from tilewright.ir.walking import find_ops
 from tilewright.layouts.distributed import DotOperandLayout
 from tilewright.transforms.ttg.conversion_cost import conversion_cost, recomputation_cost
 from tilewright.transforms.ttg.layout_inference import infer_operand_encoding, layout_of, with_encoding
@@ -32,7 +32,7 @@ from tilewright.transforms.ttg.layout_slices import LayoutSlice, Stop, find_slic
 
 def conversions_in(function: tt.FuncOp) -> list[ttg.ConvertLayoutOp]:
     """The conversions of a function, in order."""
-    return [op for op in ops_within(function) if isinstance(op, ttg.ConvertLayoutOp)]
+    return find_ops(function, ttg.ConvertLayoutOp)
 
 
 class Rematerializer:
