@@ -119,7 +119,15 @@ def without_each(ptx: str, instruction: str) -> list[tuple[str, str]]:
     return changed
 
 
-@pytest.mark.parametrize("needed", ALL, ids=str)
+COSTLY = "basics:attention"
+"""Kernels with so many barriers that it takes seconds to leave out each."""
+
+
+@pytest.mark.parametrize(
+    "needed",
+    [pytest.param(each, marks=pytest.mark.costly if each.case.startswith(COSTLY) else ()) for each in ALL],
+    ids=str,
+)
 def test_each_missing_one_is_found(needed: Needed) -> None:
     [case] = [case for case in corpus_inputs.runnable_cases() if str(case) == needed.case]
     kernel = built(case, needed.arch)

@@ -160,6 +160,7 @@ def test_a_chain_over_iterations_does_not_overlap() -> None:
     assert "ttg.meet_at_mbarriers" not in compiled.asm["ttgir"]
 
 
+@pytest.mark.costly
 def test_each_wait_and_arrival_is_needed(a_gpu: str) -> None:
     if a_gpu == "cuda":
         pytest.skip("what is taken out is found by the simulated GPU")

@@ -2,8 +2,8 @@
 
 The sample holds every file test, the unit tests that are quick, of every test over the corpus one case of each of its
 files (the same for all engines), of every fifth other test function one case, and one part of the rest. The parts go
-round by the date: within `TURNS` days every function has run, within `PARTS` days every test. `--sample=N` repeats a
-run; `--all` runs everything, as continuous integration does.
+round by the date: within `TURNS` days every function has run, within `PARTS` days every test. Costly cases of one
+function come on the same days. `--sample=N` repeats a run; `--all` runs everything, as continuous integration does.
 """
 
 from __future__ import annotations
@@ -44,6 +44,14 @@ def part_of(nodeid: str) -> int:
     return _hash(nodeid) % PARTS
 
 
+def part_of_costly(nodeid: str) -> int:
+    """The part that a costly test belongs to: its function's turn, within which cases take turns.
+
+    Cases of a function often share what is costly, such as a process of official Triton: it is made every `TURNS` days.
+    """
+    return _hash(nodeid.partition("[")[0]) % TURNS + TURNS * (_hash(nodeid) % (PARTS // TURNS))
+
+
 def is_quick(item: pytest.Item) -> bool:
     """Whether a test stands in a folder of quick ones."""
     return item.nodeid.startswith(WHOLE) and not item.nodeid.startswith(SAMPLED)
@@ -56,8 +64,10 @@ def is_whole(item: pytest.Item) -> bool:
 
 def choose(items: Sequence[pytest.Item], sample: int) -> set[str]:
     """The node ids of a sample."""
-    chosen = {item.nodeid for item in items if part_of(item.nodeid) == sample}
     cheap = [item for item in items if not item.get_closest_marker("costly")]
+    costly = {item.nodeid for item in items} - {item.nodeid for item in cheap}
+    chosen = {nodeid for nodeid in costly if part_of_costly(nodeid) == sample}
+    chosen.update(item.nodeid for item in cheap if part_of(item.nodeid) == sample)
     chosen.update(item.nodeid for item in cheap if is_whole(item))
     chosen.update(_representatives(cheap, sample))
     return chosen

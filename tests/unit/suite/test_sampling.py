@@ -69,6 +69,15 @@ def test_a_sample_has_a_case_of_each_file_of_the_corpus_and_the_same_for_each_en
         assert any(case.file == file for case in set.intersection(*cases))
 
 
+def test_costly_cases_of_a_function_come_together() -> None:
+    """On one of so many days, with what they share."""
+    items = [Item(f"tests/kernels/test_official.py::test[{number}]", mark="costly") for number in range(300)]
+    days = [sample for sample in range(sampling.PARTS) if choose(items, sample)]
+    assert len(days) == sampling.PARTS // sampling.TURNS
+    assert {day % sampling.TURNS for day in days} == {days[0] % sampling.TURNS}
+    assert set().union(*(choose(items, day) for day in days)) == {item.nodeid for item in items}
+
+
 @pytest.mark.parametrize("sample", range(sampling.PARTS - sampling.TURNS))
 def test_each_function_has_its_turn(sample: int) -> None:
     functions = [f"tests/exec/test_{number}.py::test" for number in range(60)]
