@@ -126,3 +126,8 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted(__all__)
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """Be what `%load_ext tilewright` loads: the cell magic `%%tilewright`."""
+    import_module("tilewright.tools.explore.notebook").register(shell)

@@ -105,7 +105,7 @@ def written(folder: Path, status: int = 0) -> Path:
 
 
 def test_kernels_come_out_of_their_tuners_and_helpers_are_none(tmp_path: Path) -> None:
-    ((kernel, constants),) = kernels_of(load_file(written(tmp_path)))
+    ((kernel, constants),) = kernels_of(vars(load_file(written(tmp_path))))
     assert isinstance(kernel, JITFunction) and kernel.fn.__name__ == "kernel" and constants == {"BLOCK": 64}
 
 

@@ -8,4 +8,5 @@
 | `drawing` | pictures of the layouts of a recording |
 | `terminal` | a recording as text: a table of passes, one stage, one pass, one source line |
 | `page`, `page.html` | a recording as one HTML file that needs nothing else |
+| `notebook` | that page below a cell: `%%tilewright` |
 """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from tilewright.compiler.options import CompileOptions
@@ -14,7 +15,7 @@ from tilewright.targets.base import Target, find_target
 from tilewright.tools.aot.command import compilation_options, find_kernel, find_machine
 from tilewright.tools.aot.signature import read_signature
 from tilewright.tools.aot.variants import source_of
-from tilewright.tools.validation.file_launches import find_launches
+from tilewright.tools.validation.file_launches import FileLaunch, find_launches
 
 MADE_UP = "types are made up from the kernel's text; --main runs the file as a program, --signature says the types"
 
@@ -51,15 +52,24 @@ def find_source(options: argparse.Namespace, arch: str | None) -> tuple[Source, 
         return source_of(function, read_signature(options.signature, function)), given
     if not path.is_file():
         raise ExploreError(f"no such file: {name}")
-    launches = list(find_launches(path, as_main=options.main))
+    try:
+        found = choose_launch(list(find_launches(path, as_main=options.main)), kernel, name)
+    except ExploreError as error:
+        raise ExploreError(f"{error}; --signature says what it is compiled for") from None
+    if found.is_made_up:
+        print(f"{name} launches nothing while it is imported: {MADE_UP}", file=sys.stderr)
+    return found.launch.source, found.launch.for_architecture(arch).options
+
+
+def choose_launch(launches: Sequence[FileLaunch], kernel: str, origin: str) -> FileLaunch:
+    """Return the launch of a kernel, or of the first one where no kernel is named. Raises ExploreError where there is
+    none; `origin` is what made the launches, in words."""
     wanted = kernel or next((found.launch.name for found in launches), "")
     # Of a kernel that is tuned the last launch has the configuration that was chosen.
     for found in reversed(launches):
         if found.launch.name == wanted:
-            if found.is_made_up:
-                print(f"{name} launches nothing while it is imported: {MADE_UP}", file=sys.stderr)
-            return found.launch.source, found.launch.for_architecture(arch).options
+            return found
     names = {found.launch.name for found in launches}
     there_are = f"; it launches {', '.join(sorted(names))}" if names else ""
     what = f"kernel {kernel!r}" if kernel else "a kernel"
-    raise ExploreError(f"{name} has no launch of {what}{there_are}; --signature says what it is compiled for")
+    raise ExploreError(f"{origin} has no launch of {what}{there_are}")

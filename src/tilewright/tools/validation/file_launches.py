@@ -10,7 +10,7 @@ import ast
 import contextlib
 import io
 import sys
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -41,35 +41,44 @@ def find_launches(path: Path, *, as_main: bool = False) -> Iterator[FileLaunch]:
     """The launches of a file, each once per kernel and specialisation; with `as_main`, of what stands under `if
     __name__ == "__main__"`, too."""
     recorded: list[Launch] = []
-    with _recording(recorded), contextlib.redirect_stdout(io.StringIO()):
+    with recording_launches(recorded), contextlib.redirect_stdout(io.StringIO()):
         module = load_file(path, as_main=as_main)
     if hasattr(module, GIVEN):
         arguments = getattr(module, "ARGUMENTS", None)
         exact = Tolerance(absolute={a.name: a.slack for a in arguments}) if arguments else FLOATS
         for launch in given_launches(path, module):
             yield FileLaunch(launch, exact)
-        return
+    else:
+        yield from distinct_launches(recorded) if recorded else made_up_launches(vars(module))
+
+
+def distinct_launches(recorded: Iterable[Launch]) -> Iterator[FileLaunch]:
+    """The first of the launches of each kernel and specialisation."""
     seen: set[tuple[str, str]] = set()
     for launch in recorded:
         key = (launch.name, launch.source.identity())
         if key not in seen:
             seen.add(key)
             yield FileLaunch(launch)
-    if not recorded:
-        for kernel, constants in kernels_of(module):
-            try:
-                launch = record_launch(kernel, (2,), (), made_up_arguments(kernel, constants))
-            except TilewrightError as error:
-                print(f"{kernel.fn.__name__}: left out: {error}", file=sys.stderr)
-            else:
-                yield FileLaunch(launch, is_made_up=True)
 
 
-def kernels_of(module: ModuleType) -> list[tuple[JITFunction, dict[str, Any]]]:
-    """The kernels of a module, out of their autotuners and heuristics, each with the constants of the first
-    configuration. Functions that another one calls are none."""
+def made_up_launches(names: Mapping[str, Any]) -> Iterator[FileLaunch]:
+    """A launch of each kernel among the values of some names, with arguments from its text; says on the error stream
+    which have none."""
+    for kernel, constants in kernels_of(names):
+        try:
+            launch = record_launch(kernel, (2,), (), made_up_arguments(kernel, constants))
+        except TilewrightError as error:
+            print(f"{kernel.fn.__name__}: left out: {error}", file=sys.stderr)
+        else:
+            yield FileLaunch(launch, is_made_up=True)
+
+
+def kernels_of(names: Mapping[str, Any]) -> list[tuple[JITFunction, dict[str, Any]]]:
+    """The kernels of a module or another namespace, out of their autotuners and heuristics, each with the constants of
+    the first configuration. Functions that another one calls are none."""
     found: dict[JITFunction, dict[str, Any]] = {}
-    for value in vars(module).values():
+    for value in names.values():
         kernel: Any = value
         constants: dict[str, Any] = {}
         while isinstance(kernel, KernelInterface) and not isinstance(kernel, JITFunction):
@@ -114,7 +123,7 @@ def _is_launch(given: Any) -> TypeGuard[tuple[JITFunction, Any, Mapping[str, Any
 
 
 @contextlib.contextmanager
-def _recording(launches: list[Launch]) -> Generator[None]:
+def recording_launches(launches: list[Launch]) -> Generator[None]:
     """Note every launch that happens, just before it does."""
     original = JITFunction.run
 
