@@ -93,7 +93,7 @@ class MaskState:
 
     @property
     def is_always_true(self) -> bool:
-        """Whether no lane is masked off."""
+        """True if no lane is masked off."""
         return not self.conditions and not self.lanes and all(b == UNBOUNDED for b in self.bounds)
 
 

@@ -37,12 +37,12 @@ class Slot:
 
     @property
     def is_pointer(self) -> bool:
-        """Whether the slot holds a base pointer rather than a number."""
+        """True if the slot holds a base pointer, False for an offset or a stride."""
         return self.key[0] == "base"
 
     @property
     def is_invariant(self) -> bool:
-        """Whether a loop hands the slot on as it got it."""
+        """True if a loop carries the slot unchanged."""
         match self.incoming:
             case (_, Phi(slot=slot)):
                 return slot is self

@@ -124,7 +124,7 @@ class Origins:
 
     @staticmethod
     def _visible(value: SSAValue, origin: Origin | None) -> Origin | None:
-        """What leaves a region takes a base that only exists there along."""
+        """Return the origin as seen outside of the region that `value` leaves: its own base if that is inside."""
         if not isinstance(origin, Based) or origin.base is value:
             return origin
         op = value.owner if isinstance(value.owner, Operation) else value.owner.parent_op()

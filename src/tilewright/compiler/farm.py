@@ -77,7 +77,7 @@ class Farm:
 
     @property
     def num_threads(self) -> int:
-        """How many parts run at the same time."""
+        """The number of parts that run at the same time."""
         return sum(self._client.nthreads().values())
 
     def spread(self, work: Callable[[ItemT], ResultT], items: Iterable[ItemT]) -> Iterator[ResultT]:

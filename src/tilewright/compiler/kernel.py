@@ -221,7 +221,7 @@ class CompiledKernel(OfThisProcess):
         launch_exit_hook: Callable[[Any], None] | None,
         *args: Any,
     ) -> None:
-        """What programs that drive Triton's compiler themselves call: launch over a grid, between two hooks.
+        """Launch over a grid, between two hooks; called by programs that drive Triton's compiler themselves.
 
         A stream must be the current one of PyTorch or CuPy, where launches go. `function` and `packed_metadata` are the
         kernel's own attributes and say nothing new.
@@ -235,12 +235,12 @@ class CompiledKernel(OfThisProcess):
 
     @property
     def module(self) -> NativeKernel:
-        """What holds the machine code; the same here."""
+        """The loaded machine code; the same object as `function`."""
         return self.native
 
     @property
     def function(self) -> NativeKernel:
-        """What runs: the loaded machine code."""
+        """The loaded machine code, which launches run."""
         return self.native
 
     def launch_metadata(self, grid: tuple[int, ...], stream: int | None, *args: Any) -> LaunchMetadata:

@@ -74,7 +74,7 @@ class ASTSource:
 
     @property
     def is_gluon(self) -> bool:
-        """Whether the front end gives tensors their layouts."""
+        """True for Gluon kernels, whose tensors get their layouts from the front end."""
         return self.fn.is_gluon()
 
     @property

@@ -144,7 +144,7 @@ class FuncOp(IRDLOperation):
 
     @property
     def is_declaration(self) -> bool:
-        """Whether the function has no body."""
+        """True if the function has no body."""
         return self.body.blocks.first is None
 
     def verify_(self) -> None:

@@ -251,7 +251,7 @@ def _bind_counter(
 
 
 def _hand_hints_on(state: FunctionState, args: Sequence[SSAValue], initial: list[SSAValue]) -> None:
-    """What `tl.multiple_of` and its kin say in a loop about a carried value, they say about what it begins as."""
+    """Copy hints (`tl.multiple_of` and its kin) from the values that a loop carries to their initial values."""
     begins = dict(zip(args, initial, strict=True))
     hints: list[Any] = state.context.facts.get("argument_hints", [])
     for handle, name, attribute in list(hints):

@@ -76,7 +76,7 @@ class TargetFacts:
 
     @property
     def near_bytes(self) -> int:
-        """What loops can go over again and again without losing it from the first-level cache: two thirds of it."""
+        """Two thirds of the first-level cache, in bytes: a working set of loops that stays in it."""
         return self.l1_bytes * 2 // 3
 
     @property

@@ -455,7 +455,7 @@ class MLIRPrinter(Printer):
         out.append(")")
 
     def _print_location_body(self, location: Attribute, out: Pieces, *, deferrable: bool) -> None:
-        """What stands between the parentheses of ``loc(...)``; locations inside are aliases."""
+        """Print the location between the parentheses of ``loc(...)``; locations inside are aliases."""
         outer, self.pieces = self.pieces, out
         match location:
             case FileLineColLoc():

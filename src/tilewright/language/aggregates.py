@@ -225,7 +225,7 @@ def construct(cls: Any, args: list[Any], keywords: dict[str, Any], inline: Calla
 
 
 def _set_fields(instance: Any, args: Sequence[Any], keywords: dict[str, Any]) -> None:
-    """What `__init__` does where a class has none of its own: fields in order, by name, or by default."""
+    """Set the fields in order, by name, or by default: the `__init__` of a class that has none of its own."""
     cls = class_of(instance)
     names = list(_fields_of(cls))
     if len(args) > len(names):

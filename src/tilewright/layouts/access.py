@@ -84,7 +84,7 @@ class SharedAccess:
 
     @property
     def conflicts(self) -> int:
-        """How often a phase is repeated because lanes ask one bank for different words."""
+        """The number of times that a phase is repeated because lanes read different words of one bank."""
         in_row = self.vector if self.kind is AccessKind.VECTOR else ROW_BITS // self.element_bits
         inside = [1 << bit for bit in range(in_row.bit_length() - 1)]
         phase_bits = self.phases.bit_length() - 1 if self.kind is AccessKind.VECTOR else LANE_BITS - 3

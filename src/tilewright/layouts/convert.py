@@ -57,7 +57,7 @@ class WarpShuffle:
 
     @property
     def moves_lanes(self) -> bool:
-        """Whether lanes are permuted besides the swaps."""
+        """True if lanes are permuted besides the swaps."""
         return self.lane_permutation != tuple(range(len(self.lane_permutation)))
 
     def source_lane(self, lane: int) -> int:

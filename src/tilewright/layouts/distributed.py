@@ -245,7 +245,7 @@ class NvidiaMmaLayout(DistributedLayout):
 
     @property
     def is_hopper(self) -> bool:
-        """Whether warps work in groups of four (`wgmma`)."""
+        """True if warps work in groups of four (`wgmma`)."""
         return self.version_major == 3
 
     @property

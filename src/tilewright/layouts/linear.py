@@ -148,17 +148,17 @@ class LinearLayout:
 
     @property
     def in_bits(self) -> int:
-        """How many input bits there are."""
+        """The number of input bits."""
         return len(self.columns)
 
     @property
     def out_bits(self) -> int:
-        """How many output bits there are."""
+        """The number of output bits."""
         return sum(bits for _, bits in self._outs)
 
     @property
     def size(self) -> int:
-        """How many inputs there are."""
+        """The number of inputs: 2 to the `in_bits`."""
         return 1 << self.in_bits
 
     def bases_of(self, in_dim: str) -> tuple[Basis, ...]:
@@ -230,17 +230,17 @@ class LinearLayout:
 
     @property
     def is_surjective(self) -> bool:
-        """Whether every output is reached."""
+        """True if every output is reached."""
         return self._rank == self.out_bits
 
     @property
     def is_injective(self) -> bool:
-        """Whether no output is reached twice."""
+        """True if no output is reached twice."""
         return self._rank == self.in_bits
 
     @property
     def is_invertible(self) -> bool:
-        """Whether inputs and outputs correspond one to one."""
+        """True if inputs and outputs correspond one to one."""
         return self.is_surjective and self.is_injective
 
     @cached_property

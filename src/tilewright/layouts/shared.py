@@ -189,7 +189,7 @@ class NvmmaSharedLayout(SharedLayout):
 
     @property
     def swaps_dims(self) -> bool:
-        """Whether rows are contiguous; a layout of one dimension is called transposed, and has no other order."""
+        """True if rows are contiguous; a layout of one dimension is called transposed, and has no other order."""
         return self.transposed and self.rank > 1
 
     def _swizzled(self, part: tuple[int, ...]) -> LinearLayout:

@@ -76,7 +76,7 @@ class SharedMemoryConversion:
 
     @property
     def repeats(self) -> int:
-        """How many rounds there are."""
+        """The number of rounds."""
         return self.scratch.in_dims[REPEAT]
 
     @property
@@ -91,12 +91,12 @@ class SharedMemoryConversion:
 
     @property
     def store_conflicts(self) -> int:
-        """How often each phase of a store is repeated."""
+        """The number of times that each phase of a store is repeated."""
         return self.store_access.conflicts
 
     @property
     def load_conflicts(self) -> int:
-        """How often each phase of a load is repeated."""
+        """The number of times that each phase of a load is repeated."""
         return self.load_access.conflicts
 
     @property

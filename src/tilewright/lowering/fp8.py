@@ -50,7 +50,7 @@ class Float8Format:
 
     @property
     def shift(self) -> int:
-        """How far the mantissa lies below f32's."""
+        """The distance in bits of the mantissa from the place of f32's."""
         return F32_MANTISSA - self.mantissa
 
     @property

@@ -61,7 +61,7 @@ class Driver:
 
     @property
     def is_gpu(self) -> bool:
-        """Whether kernels run on a real GPU."""
+        """True if kernels run on a real GPU."""
         return self.name == GPU
 
     def described(self) -> str:

@@ -126,7 +126,7 @@ class _Launch:
                 self._bytes.append((words[start : start + count], marks, element_bytes))
 
     def keep_marks(self) -> None:
-        """What the kernel wrote stays written for later launches."""
+        """Keep the marks of what the kernel wrote for later launches."""
         for words, marks, element_bytes in self._bytes:
             marks[: words.size * element_bytes] |= np.repeat(words, element_bytes)
 

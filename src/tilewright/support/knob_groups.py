@@ -199,7 +199,7 @@ class Refused:
 
 
 def _nothing() -> None:
-    """What has nothing to give back."""
+    """Do nothing: there is nothing to restore."""
 
 
 class Group:

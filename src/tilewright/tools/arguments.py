@@ -32,7 +32,7 @@ class Flag:
 
     @property
     def field(self) -> str:
-        """Where `Request` keeps it: ``values["print-ir-before"]`` or ``switches``, without upstream's ``mlir-``."""
+        """The key in `Request`: of ``values["print-ir-before"]`` or ``switches``, without upstream's ``mlir-``."""
         return self.name.removeprefix("mlir-")
 
     def spelling(self) -> str:

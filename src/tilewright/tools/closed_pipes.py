@@ -36,7 +36,7 @@ def leave_closed_pipe() -> int:
 
 
 def write_nowhere() -> None:
-    """What is still to be written goes nowhere, also when Python ends."""
+    """Discard what is still to be written, also when Python ends."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)

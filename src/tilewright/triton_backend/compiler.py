@@ -90,7 +90,7 @@ class TilewrightBackend(BaseBackend):
 
     @property
     def is_gpu(self) -> bool:
-        """Whether GPU code is made, be it for a simulated one."""
+        """True if GPU code is generated, for a simulated GPU, too."""
         return getattr(self._target, "assembly_key", "") == "ptx"
 
     def hash(self) -> str:

@@ -95,7 +95,7 @@ class TilewrightDriver(DriverBase):
 
     @property
     def launcher_cls(self) -> Any:
-        """What makes the launcher of a compiled kernel."""
+        """The class of launchers of a compiled kernel."""
         from tilewright.triton_backend.launcher import Launcher
 
         return Launcher

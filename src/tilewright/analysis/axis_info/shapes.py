@@ -110,7 +110,7 @@ def same(op: Operation, infos: Infos, signs: Signs) -> AxisInfo:
 
 @rule(tt.ReshapeOp)
 def reshape(op: Operation, infos: Infos, signs: Signs) -> AxisInfo:
-    """Where a dimension of the result steps like one of the source, it keeps what fits of its groups."""
+    """Keep what fits of a dimension's groups where the result has one that steps like it."""
     assert isinstance(op, tt.ReshapeOp)
     info = infos[0]
     source, target = shape_of(op.src.type), shape_of(op.result.type)

@@ -107,9 +107,10 @@ class BlockWriter(PanelWriter):
 
     @cached_property
     def k_step(self) -> str:
-        """How many steps of k are done at a time: all but the last time as many.
+        """The number of steps of k in one block of K; the last block may have fewer.
 
-        In a short rest of them tiles would wait for C, which the steps before it have no time to ask for.
+        K is divided evenly: in a short last block tiles would wait for C, which the steps before it have no time to
+        prefetch.
         """
         fn, most = self.fn, self.k_panel
         times = fn.value(f"udiv i64 {fn.value(f'add i64 {self.k_count}, {most - 1}')}, {most}")
@@ -250,7 +251,7 @@ class BlockWriter(PanelWriter):
         self.all_rows(a, c_group, lambda a, c: self.loop(columns, self.tile.columns, lambda n0: one_panel(a, c, n0)))
 
     def all_rows(self, a: str, c: str, body: Callable[[str, str], None]) -> None:
-        """What is done with all rows, of A from k0 on and of C, while some panels are there."""
+        """Emit the work on all rows, of A from k0 on and of C, while some panels are packed."""
         body(a, c)
 
     def rows_of_panel(self, panel: str, a: str, c: str, n0: str, columns: str) -> None:
@@ -378,7 +379,7 @@ class BlockWriter(PanelWriter):
         return self.fn.value(f"mul i64 {first}, {second}")
 
     def set_row_limits(self) -> None:
-        """Where the full tiles end, and where the short ones after them end."""
+        """Set the rows at which the full tiles end, and the short ones after them."""
         fn, rows = self.fn, self.tile.rows
         left = fn.value(f"urem i64 {self.m_count}, {rows}")
         if rows % SHORT_ROWS == 2:

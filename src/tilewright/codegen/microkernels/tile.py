@@ -183,7 +183,7 @@ class TileWriter:
 
     @property
     def edge_rows(self) -> int:
-        """How many rows `_edge` is called for."""
+        """The number of rows that `_edge` is called for."""
         return self.tile.rows
 
     @property
@@ -279,7 +279,7 @@ class TileWriter:
 
     @property
     def steps(self) -> str:
-        """How many steps of k the inner loop takes."""
+        """The number of steps of k of the inner loop."""
         return "%k_count"
 
     def accumulate(self, rows: list[str], b: str, start: list[list[str]], masks: list[str] | None) -> list[list[str]]:

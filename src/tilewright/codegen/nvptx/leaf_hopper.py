@@ -37,7 +37,7 @@ class WarpGroupShape:
 
     @property
     def has_order(self) -> bool:
-        """Whether operands may be contiguous along M or N: 16-bit types only."""
+        """True if operands may be contiguous along M or N: 16-bit types only."""
         return self.a in ("f16", "bf16")
 
     @property

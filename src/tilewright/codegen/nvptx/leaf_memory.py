@@ -38,7 +38,7 @@ class MemoryHints:
 
     @property
     def has_policy(self) -> bool:
-        """Whether the access takes an eviction policy for L2."""
+        """True if the access has an eviction policy for L2."""
         return bool(self.evict) and not self.volatile
 
 

@@ -65,7 +65,7 @@ class StructuredOp(IRDLOperation, ABC):
 
     @property
     def on_tensors(self) -> bool:
-        """Whether the destinations are tensors."""
+        """True if the destinations are tensors, False for memrefs."""
         return bool(self.results)
 
     def static_loop_ranges(self) -> tuple[int, ...]:

@@ -239,7 +239,7 @@ class SubviewOp(SlicingOp, HasFolderInterface):
         return kept
 
     def _find_kept_dims(self) -> list[int] | None:
-        """Which of several size-1 dimensions a view lacks can only be told from the strides."""
+        """Return the dimensions of the source that the result keeps, by strides where several have size 1."""
         source, result = as_memref(self.operands[0].type), as_memref(self.results[0].type)
         whole = infer_subview_type(source, self.mixed_offsets, self.mixed_sizes, self.mixed_strides)
         strides, found = strides_and_offset(whole)[0], strides_and_offset(result)[0]

@@ -82,13 +82,13 @@ class IfOp(IRDLOperation):
 
     @property
     def then_yielded(self) -> Sequence[SSAValue]:
-        """What the then-branch gives."""
+        """The operands of the then-branch's `scf.yield`."""
         terminator = self.true_region.block.last_op
         return terminator.operands if isinstance(terminator, YieldOp) else ()
 
     @property
     def else_yielded(self) -> Sequence[SSAValue]:
-        """What the else-branch gives; nothing when there is none."""
+        """The operands of the else-branch's `scf.yield`; empty without an else-branch."""
         block = self.false_region.blocks.first
         terminator = None if block is None else block.last_op
         return terminator.operands if isinstance(terminator, YieldOp) else ()

@@ -111,7 +111,7 @@ class ForOp(IRDLOperation):
 
     @property
     def yielded(self) -> Sequence[SSAValue]:
-        """What the body gives to the next iteration."""
+        """The operands of the body's `scf.yield`: the carried values of the next iteration."""
         terminator = self.body.block.last_op
         assert isinstance(terminator, YieldOp)
         return terminator.operands

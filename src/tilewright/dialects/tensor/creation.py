@@ -213,12 +213,12 @@ class PadOp(IRDLOperation):
 
     @property
     def mixed_low(self) -> list[int | SSAValue]:
-        """How much is added before each dimension."""
+        """The padding before each dimension, in elements; an integer where it is static."""
         return join_mixed(self.static_low, self.low)
 
     @property
     def mixed_high(self) -> list[int | SSAValue]:
-        """How much is added after each dimension."""
+        """The padding after each dimension, in elements; an integer where it is static."""
         return join_mixed(self.static_high, self.high)
 
     def verify_(self) -> None:

@@ -148,17 +148,17 @@ class FuncOp(IRDLOperation):
 
     @property
     def is_declaration(self) -> bool:
-        """Whether the function has no body."""
+        """True if the function has no body."""
         return self.body.blocks.first is None
 
     @property
     def is_public(self) -> bool:
-        """Whether the function can be called (launched) from outside the module."""
+        """True if the function can be called (launched) from outside the module."""
         return self.sym_visibility is None or self.sym_visibility.data == "public"
 
     @property
     def is_noinline(self) -> bool:
-        """Whether calls of the function must stay calls."""
+        """True if calls of the function must not be inlined."""
         attribute = self.attributes.get("noinline")
         return attribute is not None and attribute == bool_attr(True)
 

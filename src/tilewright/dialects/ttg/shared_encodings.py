@@ -52,7 +52,7 @@ class SharedEncoding(Data[S], Generic[S]):
 
     @abstractmethod
     def print_layout(self, printer: Printer) -> None:
-        """What stands inside `<...>`."""
+        """Print the parameters between `<` and `>`."""
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> S:

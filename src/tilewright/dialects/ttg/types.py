@@ -56,12 +56,12 @@ class MemDescType(ParametrizedAttribute, TypeAttribute):
 
     @property
     def is_mutable(self) -> bool:
-        """Whether stores are allowed."""
+        """True if stores are allowed."""
         return bool(self.mutable_memory.data)
 
     @property
     def num_elements(self) -> int:
-        """How many elements the view has."""
+        """The number of elements of the view."""
         return prod(self.get_shape())
 
     def verify(self) -> None:

@@ -89,12 +89,12 @@ class LoadOp(IRDLOperation):
 
     @property
     def has_mask(self) -> bool:
-        """Whether some lanes may be left out."""
+        """True if some lanes may be masked off."""
         return len(self.static_mask_dims) > 0
 
     @property
     def mixed_mask_dims(self) -> list[int | SSAValue]:
-        """How many leading lanes are kept in each dimension, an integer where it is static; empty without a mask."""
+        """The number of leading live lanes in each dimension, an integer where static; empty without a mask."""
         return join_mixed(self.static_mask_dims, self.mask_dims)
 
     def verify_(self) -> None:
@@ -131,12 +131,12 @@ class StoreOp(IRDLOperation):
 
     @property
     def has_mask(self) -> bool:
-        """Whether some lanes may be left out."""
+        """True if some lanes may be masked off."""
         return len(self.static_mask_dims) > 0
 
     @property
     def mixed_mask_dims(self) -> list[int | SSAValue]:
-        """How many leading lanes are kept in each dimension, an integer where it is static; empty without a mask."""
+        """The number of leading live lanes in each dimension, an integer where static; empty without a mask."""
         return join_mixed(self.static_mask_dims, self.mask_dims)
 
     def verify_(self) -> None:

@@ -162,7 +162,7 @@ class MakeTensorPtrOp(WithOlderFormats, IRDLOperation):
 
     @property
     def kind(self) -> PointerKind:
-        """Which of the three meanings the attributes select."""
+        """The kind of pointer that the attributes select."""
         if len(self.order):
             return PointerKind.BLOCK
         return PointerKind.WRAP_AROUND if any(static_values(self.static_shape)) else PointerKind.STRUCTURED

@@ -320,7 +320,7 @@ class LoopEmitter:
     def choose(
         self, condition: SSAValue | bool, then: Callable[[], None] | None, otherwise: Callable[[], None] | None
     ) -> None:
-        """What `then` emits where the condition holds, what `otherwise` emits where it does not."""
+        """Emit both branches: `then` runs where the condition holds, `otherwise` where it does not."""
         if isinstance(condition, bool):
             chosen = then if condition else otherwise
             if chosen is not None:

@@ -98,7 +98,7 @@ class _NestWriter:
         return self.accumulators.scalars
 
     def _plan(self) -> None:
-        """How lanes become results: past a mask's bound all at once, of many rows together, or of each by itself."""
+        """Plan how lanes become results: of all past a mask's bound, of many rows together, or of each row."""
         nest, accumulators = self.nest, self.accumulators
         if nest.vector_reduces() and not nest.folds() and sum(nest.iterators[dim] for dim in nest.order) == 1:
             accumulators.padding = find_padding(self.emitter, nest)
@@ -116,7 +116,7 @@ class _NestWriter:
         self.nest = replace(self.nest, depends=depends)
 
     def _row(self, outside: Frame) -> None:
-        """What is asked for is not streamed, nor, where launches that fit the caches stream, what may wait for it."""
+        """Emit the loops. Outputs that are prefetched, or may wait for reads, get no non-temporal stores."""
         streaming, prefetching = self.streaming, self.prefetching
         is_near = streaming is not None and any(prefetching.is_near(window) for _, window in streaming.outputs)
         if streaming is not None and not is_near and not (prefetching.weighs_traffic and self._reads_twice()):

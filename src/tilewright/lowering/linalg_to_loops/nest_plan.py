@@ -165,7 +165,7 @@ class Nest:
 
     @property
     def yielded(self) -> tuple[SSAValue, ...]:
-        """What the body makes of each output's element."""
+        """The operands of the body's `linalg.yield`: the new element of each output."""
         terminator = self.body.last_op
         assert terminator is not None
         return tuple(terminator.operands)

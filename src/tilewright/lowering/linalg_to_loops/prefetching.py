@@ -113,7 +113,7 @@ class Prefetching:
 
     @property
     def weighs_traffic(self) -> bool:
-        """Whether what a launch reads decides, too, about where its outputs go."""
+        """True if the bytes that a launch reads count, too, when non-temporal stores are chosen."""
         return self.facts.streamed_traffic is not None
 
     def streamed_from(self, streaming: Streaming) -> int:

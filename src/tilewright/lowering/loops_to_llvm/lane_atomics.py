@@ -151,8 +151,9 @@ class LaneFunction(ABC):
         return self.address(first), fn.value(f"and i1 {follows}, {ends}")
 
     def update_if_same(self, end: str, otherwise: str, update: Callable[[str, str, ScalarType], None]) -> None:
-        """Where all lanes have one element, ``update(address, value, type)`` with what they have together, and go to
-        `end`."""
+        """Emit the case that all lanes have one element: ``update(address, value, type)`` with their total, and a
+        branch to `end`.
+        """
         fn = self.fn
         offset = self.lane_of(self.spill(self.offsets, self.places), self.offset, self.first_lane("%bits"))
         same = self.all_live(fn.value(f"icmp eq {self.offsets} {self.places}, {self.splat(offset)}"))

@@ -52,7 +52,7 @@ class Lanes:
 
     @property
     def instruction(self) -> str:
-        """What `atomicrmw` calls the kind."""
+        """The name that `atomicrmw` has for the kind."""
         return _INSTRUCTIONS.get(self.kind) or _INTRINSICS[self.kind][1]
 
     def combine(self, b: LaneBuilder, before: str, value: str, held_as: ScalarType | None = None) -> str:

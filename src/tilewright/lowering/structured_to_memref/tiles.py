@@ -53,7 +53,7 @@ class Tile:
 
     @property
     def is_irregular_row(self) -> bool:
-        """Whether the tile is one row of lanes, each of which has an address of its own."""
+        """True if the tile is one row of lanes, each of which has an address of its own."""
         wide = tuple(dim for dim, size in enumerate(self.sizes) if size > 1)
         return len(wide) == 1 and wide[0] in self.irregular_dims
 

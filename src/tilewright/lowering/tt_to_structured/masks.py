@@ -25,7 +25,7 @@ class EmittedMask:
 
     @property
     def is_prefix_box(self) -> bool:
-        """Whether `tts.load` and `tts.store` can say it."""
+        """True if `tts.load` and `tts.store` can say it."""
         return self.lanes is None and all(isinstance(start, int) and start == 0 for start in self.starts)
 
     def keeps_all(self, sizes: tuple[int, ...]) -> bool:

@@ -56,7 +56,7 @@ class Boxes:
 
     @property
     def count(self) -> int:
-        """How many copies it takes."""
+        """The number of copies."""
         return prod(extent // size for extent, size in zip(self.shape, self.box, strict=True))
 
     def place(self, number: int) -> tuple[int, ...]:

@@ -125,7 +125,7 @@ def lower_assert(op: tt.AssertOp, fn: FunctionLowering) -> None:
 
 
 def fail_unless(op: Operation, fn: FunctionLowering, holds: str, message: str) -> None:
-    """Where an i1 does not hold, end the launch with a message and the place of `op`."""
+    """End the launch with a message and the source position of `op` where an i1 does not hold."""
     text = fn.text
     failed, passed = text.new_label("failed"), text.new_label("passed")
     text.branch_if(holds, passed, failed)

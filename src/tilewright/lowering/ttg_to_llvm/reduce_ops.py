@@ -32,7 +32,7 @@ def lower_reduce(op: tt.ReduceOp, fn: FunctionLowering) -> None:
 
 
 def _may_use_redux(fn: FunctionLowering, op: tt.ReduceOp) -> bool:
-    """Whether `redux.sync` is there and safe: in code that every thread of the kernel runs once, without a branch.
+    """Return whether `redux.sync` exists and is safe: in code that every thread of the kernel runs once.
 
     ptxas 12.8 and 12.9 (of Triton 3.6 and 3.9) turn a uniform branch around `redux.sync` into a predicate that they
     compute after the instruction that it guards, seen in their SASS and on an H100; `bar.warp.sync` before it changes

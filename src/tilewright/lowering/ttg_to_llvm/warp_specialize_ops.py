@@ -125,7 +125,7 @@ class Workers:
     # ------------------------------------------------------------------------------------------------------ captures
 
     def store_captures(self, op: ttg.WarpSpecializeOp, captures: Sequence[SSAValue]) -> None:
-        """What partitions cannot compute themselves goes to shared memory."""
+        """Store captures that partitions cannot compute themselves to shared memory."""
         pairs = self.fn.flat_all(captures)
         addresses = self._addresses(op, len(pairs))
         self._in_first_thread([(type, operand, at) for (type, operand), at in zip(pairs, addresses, strict=True)])
@@ -188,7 +188,7 @@ def _registers(op: ttg.WarpSpecializeOp, workers: Workers) -> tuple[int, ...]:
 def _lower_partitions(
     op: ttg.WarpSpecializeOp, workers: Workers, captures: Sequence[SSAValue], registers: Sequence[int], start: str
 ) -> None:
-    """What the workers run: each warp the partition that it belongs to, the rest nothing."""
+    """Emit the workers: each warp runs the partition that it belongs to, the rest nothing."""
     fn, text = workers.fn, workers.fn.text
     assert op.warp_group_start_ids is not None
     places = list(zip(static_values(op.warp_group_start_ids), op.num_warps, strict=True))

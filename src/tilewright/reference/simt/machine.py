@@ -81,7 +81,7 @@ class Machine:
 
     @property
     def count(self) -> int:
-        """How many threads are active."""
+        """The number of active threads."""
         return self.total if self.active is None else self.active.size
 
     @contextmanager

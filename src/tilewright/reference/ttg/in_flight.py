@@ -29,7 +29,7 @@ class Writing:
 
     @property
     def num_bytes(self) -> int:
-        """How many bytes arrive."""
+        """The number of bytes that arrive."""
         return self.places.size
 
     def finish(self) -> None:

@@ -39,7 +39,7 @@ class Turns:
             return True
 
     def went_on(self) -> None:
-        """What this task waited for is there; it may free others."""
+        """Record that this task's wait is over; it may free others."""
         self.stuck.clear()
 
     def run(self, task: int, body: Callable[[], object]) -> None:

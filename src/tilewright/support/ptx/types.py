@@ -22,12 +22,12 @@ class Type:
 
     @property
     def is_float(self) -> bool:
-        """Whether it is a floating-point type."""
+        """True for a floating-point type."""
         return self.kind in ("f", "bf", "e4m3", "e5m2")
 
     @property
     def is_signed(self) -> bool:
-        """Whether it is a signed integer."""
+        """True for a signed integer."""
         return self.kind == "s"
 
     @property

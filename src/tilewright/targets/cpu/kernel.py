@@ -82,7 +82,7 @@ class CpuKernel:
 
     @property
     def recogniser(self) -> Recogniser | None:
-        """What recognises calls; None where native code cannot read arguments."""
+        """The native recogniser of repeated calls; None where native code cannot read arguments."""
         return self._runtime.recogniser
 
     def launcher(self, device: int) -> Launcher:

@@ -114,7 +114,7 @@ class NativeRuntime:
 
     @cached_property
     def recogniser(self) -> Recogniser | None:
-        """What recognises calls; None where native code cannot read arguments."""
+        """The native recogniser of repeated calls; None where native code cannot read arguments."""
         return find_recogniser(self._library)
 
     def set_num_threads(self, count: int) -> None:

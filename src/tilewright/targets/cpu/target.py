@@ -116,7 +116,7 @@ class CpuTarget:
 
     @property
     def is_baseline(self) -> bool:
-        """Whether no pass optimises linalg."""
+        """True if no pass optimises linalg."""
         return self._is_baseline or knobs.get("opt") == "0"
 
     def stages(self) -> Sequence[tuple[str, Sequence[Pass]]]:

@@ -63,7 +63,7 @@ def present_architecture(number: int | None = None) -> int:
 
 
 def check_options(options: Any, capability: int) -> None:
-    """Whether a GPU of this compute capability has what the options of a compilation ask for.
+    """Check that a GPU of this compute capability has what the options of a compilation require.
 
     Raises OutOfThreads for too many warps, ValueError for clusters before Hopper, cluster launch control, too many
     registers, and versions of PTX that do not know the GPU.

@@ -49,7 +49,7 @@ class Device:
 
     @cached_property
     def name(self) -> str:
-        """What the vendor calls it."""
+        """The vendor's name of the GPU."""
         return self.driver.call("cuDeviceGetName", 128, self.handle).split(b"\0", 1)[0].decode()
 
     @cached_property
@@ -163,7 +163,7 @@ class CudaDriver:
 
     @cached_property
     def has_several(self) -> bool:
-        """Whether a launch must make sure of the right context."""
+        """True if there are several GPUs: a launch must make sure of the right context."""
         return self.device_count > 1
 
     def device(self, ordinal: int) -> Device:

@@ -86,7 +86,7 @@ class KernelFacts:
 
     @property
     def launch_attributes(self) -> bytes:
-        """What the driver is told beside a launch's extents."""
+        """The attributes of a launch, packed as the driver reads them."""
         numbers = {COOPERATIVE: self.is_cooperative, PROGRAMMATIC_STREAM_SERIALIZATION: self.is_dependent}
         return b"".join(launch_attribute(number, 1) for number, is_set in numbers.items() if is_set)
 
@@ -203,7 +203,7 @@ class CudaKernel:
 
     @property
     def recogniser(self) -> Recogniser | None:
-        """What recognises calls; None where native code cannot read arguments, or cannot start this kernel's grids."""
+        """The native recogniser of repeated calls; None where native code cannot read arguments or start grids."""
         native = native_launches() if self._is_plain else None
         return None if native is None else native.recogniser
 
@@ -216,7 +216,7 @@ class CudaKernel:
 
     @property
     def _is_plain(self) -> bool:
-        """Whether a launch needs nothing but its slots."""
+        """True if a launch needs nothing but its slots."""
         return not (self._has_maps or self.facts.takes_scratch or self.facts.may_assert)
 
     def _start(

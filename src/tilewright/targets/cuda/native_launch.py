@@ -37,7 +37,7 @@ class NativeLaunches:
 
     @cached_property
     def recogniser(self) -> Recogniser | None:
-        """What recognises calls; None where native code cannot read arguments."""
+        """The native recogniser of repeated calls; None where native code cannot read arguments."""
         return find_recogniser(self._library)
 
     def launcher(self, loaded: LoadedKernel) -> Launcher | None:

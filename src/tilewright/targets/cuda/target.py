@@ -40,7 +40,7 @@ class CudaArtefact:
 
     @property
     def texts(self) -> dict[str, str]:
-        """What is kept beside the machine code."""
+        """The texts that are cached beside the machine code, by stage."""
         return {"ptx": self.ptx}
 
 

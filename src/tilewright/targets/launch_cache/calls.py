@@ -111,7 +111,7 @@ class Call:
 
     @property
     def fits(self) -> bool:
-        """Whether the native side has room for it."""
+        """True if the native side has room for it."""
         pointers = sum(item.kind.is_memory for item in self.items)
         return pointers <= MOST_POINTERS and self.slots <= MOST_SLOTS
 

@@ -34,7 +34,7 @@ def add_compile_parser(commands: Any) -> None:
 
 
 def add_compilation_arguments(parser: argparse.ArgumentParser) -> None:
-    """What a kernel is compiled for, and with which launch options."""
+    """Add the arguments for a kernel's signature, target and launch options."""
     parser.add_argument("--target", "-t", default="cpu", help="cpu (this machine's), cpu:x86-64-v3, cuda, cuda:90 ...")
     parser.add_argument("--num-warps", "-w", type=int, default=4, help="warps of a program on a GPU (default 4)")
     parser.add_argument("--num-stages", "-ns", type=int, default=3, help="stages of pipelined loops (default 3)")

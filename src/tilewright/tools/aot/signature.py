@@ -74,12 +74,12 @@ class Argument:
 
     @property
     def is_passed(self) -> bool:
-        """Whether the C function has this parameter."""
+        """True if the C function has this parameter."""
         return bool(self.type)
 
     @property
     def is_in_kernel(self) -> bool:
-        """Whether the kernel takes it when it runs."""
+        """True if the kernel takes it when it runs."""
         return self.is_passed and self.hint != 1
 
     @property
@@ -111,7 +111,7 @@ class Signature:
 
     @property
     def constants(self) -> tuple[tuple[str, str], ...]:
-        """What tells algorithms apart."""
+        """The constants by which algorithms are told apart, as pairs of name and value."""
         return tuple((argument.name, repr(argument.constant)) for argument in self.arguments if not argument.is_passed)
 
     @property

@@ -33,7 +33,7 @@ def add_explore_parser(commands: Any) -> None:
 
 
 def add_source_arguments(parser: argparse.ArgumentParser) -> None:
-    """What is compiled, and for what: see `sources`."""
+    """Add the arguments for what is compiled, and for which target: see `sources`."""
     parser.add_argument("file", metavar="FILE[:KERNEL]", help="a Python file and a kernel in it, or a file of IR")
     parser.add_argument("--signature", "-s", help="as '*fp32:16, *fp32:16, i32, 1024'")
     parser.add_argument("--main", action="store_true", help="run the file as a program to see what it launches")

@@ -75,7 +75,7 @@ def print_stage(recording: Recording, name: str, console: Console) -> None:
 
 
 def print_passes(recording: Recording, name: str, console: Console) -> None:
-    """What a pass changed, as a diff, each time that it ran. Raises ExploreError."""
+    """Print what a pass changed, as a diff, each time that it ran. Raises ExploreError."""
     found = [(n, step) for n, step in enumerate(recording.steps) if step.name.partition("{")[0] == name]
     if not found:
         known = dict.fromkeys(step.name.partition("{")[0] for step in recording.steps[1:])
@@ -96,7 +96,7 @@ def diff(before: Sequence[PrintedLine], after: Sequence[PrintedLine]) -> Iterato
 
 
 def print_line(recording: Recording, line: int, console: Console) -> None:
-    """What becomes of a line of the kernel's file in each stage. Raises ExploreError."""
+    """Print what becomes of a line of the kernel's file in each stage. Raises ExploreError."""
     file = next(iter(_files(recording)), "")
     source = Span(file, line).source_line()
     if source is None:

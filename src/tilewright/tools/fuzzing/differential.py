@@ -36,7 +36,7 @@ class Route:
 
     @property
     def compares_stages(self) -> bool:
-        """Whether the reference runs more than the front end's output."""
+        """True if the reference runs more than the front end's output."""
         return bool(self.stages) or self.is_fine
 
     def named(self, engine: str) -> str:

@@ -173,7 +173,7 @@ class Inliner:
                 self._uses[_callee_of(inner)] = self._uses.get(_callee_of(inner), 0) + 1
 
     def _unsettle(self, body: Region) -> None:
-        """What a body does with its arguments may simplify when they become known."""
+        """Mark the users of a body's arguments for another look: they may simplify when arguments become known."""
         first = body.blocks.first
         assert first is not None
         for argument in first.args:

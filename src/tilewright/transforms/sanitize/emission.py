@@ -147,7 +147,7 @@ class Emitter:
         return Emitter(OpBuilder.before(end, self.builder.location))
 
     def report_if(self, key: SSAValue, table: SSAValue, site: int) -> None:
-        """Where a key names a lane: claim the report, fill it in, and stop the program.
+        """Claim the report where a key names a lane, fill it in, and stop the program.
 
         ```mlir
         scf.if %bad {

@@ -47,7 +47,7 @@ class _Range:
 
     @property
     def is_small(self) -> bool:
-        """Whether i64 holds the ends."""
+        """True if i64 holds the ends."""
         numbers = (self.low, self.high, *(factor for _, factor in self.terms))
         return len(self.terms) <= MOST_TERMS and all(abs(number) <= LARGEST_FACTOR for number in numbers)
 

@@ -76,7 +76,7 @@ class _Fusion:
 
     @property
     def variant(self) -> list[SSAValue]:
-        """What the inner loop carries and starts anew in each iteration of the outer one."""
+        """The values that the inner loop carries and that start anew in each iteration of the outer one."""
         return [argument for argument, _, _ in self._variants]
 
     def _find_shared(self) -> list[SSAValue]:

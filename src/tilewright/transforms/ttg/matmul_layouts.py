@@ -56,7 +56,7 @@ class ProductPlan:
 
     @property
     def is_wgmma(self) -> bool:
-        """Whether four warps work together, with B in shared memory."""
+        """True if four warps work together, with B in shared memory."""
         return self.layout.is_hopper
 
 

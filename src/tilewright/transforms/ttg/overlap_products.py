@@ -146,7 +146,7 @@ class _Overlap:
         return schedule
 
     def _check_gain(self, chain: _Chain) -> None:
-        """What is between the products runs while the later ones do, at the price of a longer round."""
+        """Raise CannotOverlap unless overlapping gains more than the longer round costs."""
         if not all(
             self._is_copied_by_threads(buffer) for dot in (*chain.first, *chain.later) for buffer in dot.operands[:2]
         ):

@@ -48,7 +48,7 @@ class _Operand:
 
     @property
     def extent(self) -> int:
-        """How far the operand reaches along K."""
+        """The operand's extent along K, in elements."""
         return as_memdesc(self.buffer.type).get_shape()[self.k_dim]
 
     def slice_shape(self, width: int) -> tuple[int, ...]:

@@ -98,7 +98,7 @@ class _Scheduler:
         ]
 
     def _pull_definitions(self, op: Operation) -> list[Operation]:
-        """What an op needs in the same iteration runs in its stage and cluster, unless it runs earlier already. Returns
+        """Place what an op needs in the same iteration in its stage and cluster, unless it runs earlier already. Return
         what was placed.
         """
         stage, cluster = self._schedule.stages[op], self._schedule.clusters[op]
@@ -121,7 +121,7 @@ class _Scheduler:
         return is_later and is_memory_free(op) and LATENCY not in op.attributes
 
     def _pull_carried_definitions(self) -> None:
-        """What the next iteration needs runs just before that: one stage later, in a cluster before. Loads stay in the
+        """Place what the next iteration needs just before that: one stage later, in a cluster before. Loads stay in the
         stage of their use, as they would have to be waited for. Earlier stages choose first.
         """
         for stage in range(self._last):

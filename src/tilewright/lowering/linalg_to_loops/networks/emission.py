@@ -313,7 +313,7 @@ class _Pair:
 
     @property
     def place(self) -> int | None:
-        """Which bit of a lane's number is reduced; None where it is a register's."""
+        """The bit of the lane index that is reduced; None where it is a register's."""
         return self.layout.index(self.bit) if self.bit in self.layout else None
 
     @property

@@ -37,7 +37,7 @@ class Parity:
 
     @property
     def is_known(self) -> bool:
-        """Whether it is the same at all indices."""
+        """True if the parity is the same at all indices."""
         return not self.bits
 
     def at(self, ones: int) -> bool:

@@ -65,7 +65,7 @@ def wait_for_all(instruction: Instruction, decoder: Decoder) -> Step:
 
 @decodes("fence.proxy.async")
 def fence(instruction: Instruction, decoder: Decoder) -> Step:
-    """What threads wrote becomes visible to asynchronous units."""
+    """Make what threads wrote visible to asynchronous units."""
 
     def run(machine: Machine) -> None:
         machine.time += 1

@@ -71,7 +71,7 @@ class Gate:
 
     @property
     def cost(self) -> int:
-        """How many ops it takes."""
+        """The number of ops that it takes."""
         return bool(self.inputs) + sum(gate.cost for gate in self.inputs)
 
 

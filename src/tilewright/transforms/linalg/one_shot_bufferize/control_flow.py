@@ -40,7 +40,7 @@ def bufferize_for(f: Bufferizer, op: scf.ForOp) -> None:
 
 
 def bufferize_while(f: Bufferizer, op: scf.WhileOp) -> None:
-    """What enters the test has buffers, and what leaves it, into the body and as results."""
+    """Bufferise a while loop: the operands of its test, and what the test passes to the body and as results."""
     before, after, inits = op.regions[0].block, op.regions[1].block, list(op.operands)
     entering, leaving = tensor_positions(inits), tensor_positions(op.results)
     tested = [f.buffers.new(inits[position].type) for position in entering]

@@ -87,7 +87,7 @@ class _LoopDots:
 
     @property
     def _end(self) -> Operation:
-        """Where a round ends: before warps say that they have read their buffers, or the terminator."""
+        """The op at which a round ends: before warps report that they have read their buffers, or the terminator."""
         last = self._block.last_op
         assert last is not None
         return last.prev_op if isinstance(last.prev_op, ttng.ArriveBarrierOp) else last

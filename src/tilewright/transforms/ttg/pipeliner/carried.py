@@ -26,11 +26,11 @@ class CarriedValues:
 
     @property
     def count(self) -> int:
-        """How many values were added."""
+        """The number of values that were added."""
         return len(self._initial)
 
     def yields(self, value: SSAValue) -> None:
-        """What the value added as the next one without becomes in the next iteration."""
+        """Give the first added value that has none its value in the next iteration."""
         self._next.append(value)
 
     def finish(self) -> scf.ForOp:

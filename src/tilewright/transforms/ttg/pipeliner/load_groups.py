@@ -43,12 +43,12 @@ class PipelinedLoad:
 
     @property
     def uses_tma(self) -> bool:
-        """Whether the load goes through a descriptor."""
+        """True if the load goes through a descriptor."""
         return isinstance(self.op, tt.DescriptorLoadOp)
 
     @property
     def bytes(self) -> int:
-        """How much it reads."""
+        """The number of bytes that the load reads."""
         type = as_tensor(self.op.result.type)
         return prod(type.get_shape()) * element_bits(type.element_type) // 8
 
@@ -93,7 +93,7 @@ class LoadGroup:
 
     @property
     def is_sliced(self) -> bool:
-        """Whether the group has both operands of a product that `tritongpu-prefetch` slices: these are waited for at
+        """True if the group has both operands of a matmul that `tritongpu-prefetch` slices: these are waited for at
         the end of the round before, so that their first slices can be read there.
         """
         if self.num_buffers == 1 or len(self.loads) != 2 or any(load.fill is not None for load in self.loads):

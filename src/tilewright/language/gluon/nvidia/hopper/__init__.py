@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 
 @builtin
 def fence_async_shared(cluster: Any = False) -> None:
-    """What threads wrote to shared memory is seen by copies and products that read it by themselves (TMA, `wgmma`);
-    with `cluster=True` by those of all CTAs of the cluster."""
+    """Make what threads wrote to shared memory visible to the asynchronous proxy (TMA copies, `wgmma`);
+    with `cluster=True`, to that of all CTAs of the cluster.
+    """
     emit_void(ttng.FenceAsyncSharedOp(cluster=bool(unwrap(cluster))))
 
 
