@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 from tilewright import reference
 from tilewright.compiler.options import CompileOptions
 from tilewright.ir.passes import Pass, PassContext, PassPipeline
+from tilewright.ir.walking import ops_within
 from tilewright.targets.base import configured, find_target
 
 
@@ -31,14 +32,15 @@ def run_behind_passes(inputs: corpus_inputs.Inputs, options: CompileOptions) -> 
     module = inputs.source.module(target, options)
     context = PassContext(facts=target.facts)
     passes: list[Pass] = [pass_ for _, stage in target.stages() for pass_ in stage]
-    last: ModuleOp | None = None
+    last: list[object] = []
     for number in range(len(passes) + 1):
         if number:
             PassPipeline([passes[number - 1]]).run(module, context)
-        if last is not None and module.is_structurally_equivalent(last):
+        now = _contents(module)
+        if now == last:
             continue
         module.verify()
-        last = module.clone()
+        last = now
         initial, copies = [array.copy() for array in inputs.reachable], engines.fresh(inputs.arguments)
         kernel = reference.find_kernel(module)
         limit = 4 * engines.STEP_LIMIT
@@ -50,3 +52,11 @@ def run_behind_passes(inputs: corpus_inputs.Inputs, options: CompileOptions) -> 
             array[...] = contents
         name = passes[number - 1].name if number else "the front end"
         yield Step(number, name, engines.Result(name, arrays))
+
+
+def _contents(module: ModuleOp) -> list[object]:
+    """The ops of a module and what a pass can change of them: equal lists are the same ops, as they were."""
+    return [
+        (op, op.parent, tuple(op.operands), dict(op.properties), dict(op.attributes), tuple(op.result_types))
+        for op in ops_within(module)
+    ]
