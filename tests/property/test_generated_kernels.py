@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from suite.seeds import seeds
 from tilewright.tools.fuzz import routes_of
 from tilewright.tools.fuzzing.differential import CPU, GPUS, check_kernel
 from tilewright.tools.fuzzing.generator import KernelGenerator
@@ -24,7 +25,7 @@ SHARES = 10
 MUTATIONS = 1500 // SHARES
 
 
-@pytest.mark.parametrize("number", range(KERNELS))
+@pytest.mark.parametrize("number", seeds(20, KERNELS))
 def test_engines_agree(number: int) -> None:
     """A failing kernel is shown as the file that replays it."""
     seed = Random(number).getrandbits(40)
@@ -97,7 +98,7 @@ def test_a_wrong_engine_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
         assert (failure.engine, failure.kind) == (engine, "difference")
 
 
-@pytest.mark.parametrize("share", range(SHARES))
+@pytest.mark.parametrize("share", seeds(5, SHARES))
 def test_mutated_text_is_diagnosed(share: int) -> None:
     for number in range(share * MUTATIONS, (share + 1) * MUTATIONS):
         random = Random(number)

@@ -90,6 +90,8 @@ LANES = [
     (tl.atomic_or, "ori", np.int64),
     (tl.atomic_xor, "xori", np.int32),
 ]
+FORMS = 3
+"""Rows, places, one place: the first launches of each operation, which call a function."""
 ELEMENTS = [(tl.atomic_max, np.float32), (tl.atomic_min, np.float64), (tl.atomic_add, np.float32)]
 
 
@@ -150,15 +152,24 @@ def test_upstream_accepts_them(texts: list[tuple[str, str]]) -> None:
     assert done.stdout.count("call @tw_atomic_") == sum(text.count("call @tw_atomic_") for text, _ in texts)
 
 
-@pytest.mark.parametrize("number", range(len(LANES)))
-def test_functions_mean_what_they_do(number: int) -> None:
+def _forms() -> list[object]:
+    """Each operation in one of the forms of its places, in turns; in all of them with `--long`."""
+    return [
+        pytest.param(number, form, marks=() if number % FORMS == form else (pytest.mark.long,))
+        for number in range(len(LANES))
+        for form in range(FORMS)
+    ]
+
+
+@pytest.mark.parametrize(("number", "form"), _forms())
+def test_functions_mean_what_they_do(number: int, form: int) -> None:
     """Every stage gives what machine code does."""
-    for kernel, arguments, constants, function in launches()[4 * number : 4 * number + 3]:
-        assert function
-        report = validate_launch(record_launch(kernel, (PROGRAMS,), arguments, constants), find_cpu())
-        assert report.is_valid, report.render()
-        verdicts = {row.point.stage: row.verdict for row in report.rows}
-        assert verdicts["loops"] == verdicts["cpu"] == "same"
+    kernel, arguments, constants, function = launches()[4 * number + form]
+    assert function
+    report = validate_launch(record_launch(kernel, (PROGRAMS,), arguments, constants), find_cpu())
+    assert report.is_valid, report.render()
+    verdicts = {row.point.stage: row.verdict for row in report.rows}
+    assert verdicts["loops"] == verdicts["cpu"] == "same"
 
 
 def test_dear_values_are_computed_in_front_of_the_loop_that_takes_turns() -> None:

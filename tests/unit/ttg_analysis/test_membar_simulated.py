@@ -10,6 +10,7 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation
 
+from suite.seeds import seeds
 from tilewright.analysis.allocation import ModuleAllocation
 from tilewright.analysis.membar import no_filter
 from tilewright.dialects import make_context, scf, tt, ttg
@@ -102,7 +103,7 @@ def runs_of(module: ModuleOp, rng: random.Random, count: int) -> list[list[Opera
 
 
 @pytest.mark.sampled
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", seeds(30, 60))
 def test_every_conflict_has_a_barrier_and_every_barrier_a_conflict(seed: int) -> None:
     rng = random.Random(seed)
     text = random_program(rng)

@@ -10,6 +10,7 @@ from kernel_text import KernelText, Tensor
 from random_layouts import any_layout
 from simulated import DTYPES, Array, Compiled, run_kernel
 
+from suite.seeds import seeds
 from tilewright.dialects.ttg import shared_encoding_of
 from tilewright.layouts.distributed import BlockedLayout, DistributedLayout, DotOperandLayout, NvidiaMmaLayout
 from tilewright.layouts.shared import (
@@ -91,7 +92,7 @@ def test_encodings_of_warp_groups(swizzle: int, element: str, bits: int, transpo
     check(ROWS, layout, COLUMNS, (128, 128), element, capability=90)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(20, 40))
 def test_random_layouts(seed: int) -> None:
     rng = random.Random(seed)
     num_warps = rng.choice([1, 4, 8])
