@@ -292,6 +292,7 @@ def compiled(case: kernels.Case) -> str:
     return print_op(module)
 
 
+@pytest.mark.costly
 @pytest.mark.needs("triton-3.9")
 @pytest.mark.parametrize("case", CASES)
 def test_ttgir_is_that_of_official_triton(case: kernels.Case) -> None:

@@ -105,6 +105,7 @@ def test_four_times_the_size_takes_four_times_the_calls(kernel: Any, size: int) 
     assert many < 4.6 * few
 
 
+@pytest.mark.costly
 def test_nested_calls() -> None:
     """Each function receives the bodies of all below it, at few calls an op: its location, as deep as the nest, is not
     gone through."""

@@ -81,7 +81,7 @@ assert x[:4].tolist() == [5] * 4
 """
 
 
-@pytest.mark.sampled
+@pytest.mark.costly
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("kernel", ["counts", "adds_tiles", "ranges", "calls"])
 def test_a_program_that_never_ends_can_be_stopped(tmp_path: Path, kernel: str, threads: int) -> None:

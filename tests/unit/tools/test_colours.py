@@ -118,6 +118,7 @@ def test_commands(
     check(stream.getvalue(), is_coloured, "wrong.mlir:1:")
 
 
+@pytest.mark.costly
 def test_programs(tmp_path: Path) -> None:
     """The error of a program's kernel, behind the line that launched it."""
     (tmp_path / "kernel.py").write_text(PROGRAM)
