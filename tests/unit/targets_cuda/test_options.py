@@ -11,7 +11,7 @@ from fake_driver import FakeApi
 import tilewright as triton
 import tilewright.language as tl
 from tilewright.codegen.llvm_backend import LlvmError, parse
-from tilewright.codegen.nvptx import libdevice
+from tilewright.codegen.nvptx import libdevice, target_machine
 from tilewright.codegen.nvptx.libdevice import LibdeviceNotFoundError, find_libdevice
 from tilewright.language import core
 from tilewright.language.extra import libdevice as device
@@ -160,6 +160,22 @@ def test_bitcode_that_lacks_the_function(tmp_path: Path) -> None:
     path.write_bytes(parse('target triple = "nvptx64-nvidia-cuda"', verify=True).as_bitcode())
     with pytest.raises(LlvmError, match=r"calls my_triple, which no bitcode defines .*other\.bc"):
         ptx_of(triple, extern_libs={"other": str(path)})
+
+
+@pytest.mark.skipif(find_libdevice() is None, reason="NVIDIA's libdevice is not installed")
+def test_libdevice_is_read_whole_once_for_the_same_functions(monkeypatch: pytest.MonkeyPatch) -> None:
+    path, read = find_libdevice(), list[int]()
+    assert path is not None
+    original = target_machine.llvm.parse_bitcode
+
+    def parse_bitcode(contents: bytes, context: Any) -> Any:
+        read.append(len(contents))
+        return original(contents, context)
+
+    ptx_of(scaled_error)
+    monkeypatch.setattr(target_machine.llvm, "parse_bitcode", parse_bitcode)
+    assert "call" not in ptx_of(scaled_error, num_warps=8)
+    assert len(read) == 1 and 10 * read[0] < path.stat().st_size
 
 
 def test_libdevice_that_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
