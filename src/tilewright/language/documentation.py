@@ -1,10 +1,16 @@
-"""Renders `docs/language.md` from the docstrings of the language: `python -m tilewright.language.documentation`."""
+"""Renders `docs/language.md` from the docstrings of the language and `examples.txt`.
+
+`python -m tilewright.language.documentation > docs/language.md`
+"""
 
 from __future__ import annotations
 
 import inspect
+import re
 import sys
 from collections.abc import Callable, Iterator
+from functools import cache
+from importlib.resources import files
 from types import ModuleType
 from typing import Any
 
@@ -60,7 +66,7 @@ SECTIONS: list[tuple[str, ModuleType]] = [
 INTRODUCTION = """\
 # The kernel language
 
-Generated from the docstrings by `python -m tilewright.language.documentation`; a test keeps it up to date.
+Generated from docstrings and `examples.txt` by `python -m tilewright.language.documentation`; a test holds it to them.
 
 Everything below is `tl.<name>` after `import triton.language as tl`. Functions marked *method* can be called on a
 tensor too: `x.sum(0)` is `tl.sum(x, 0)`.
@@ -80,6 +86,11 @@ tensor too: `x.sum(0)` is `tl.sum(x, 0)`.
   as `tl.extra.cuda.globaltimer` and `smid` do; elsewhere it is a compile-time error.
 """
 
+
+EXAMPLES = """\
+Each entry ends with lines of a kernel that a test compiles and runs. `x_ptr` points to the float32 numbers 0, 1, ...,
+63 and `i_ptr` to the same as int32; there is one program. After `#` stands the value of a line.
+"""
 
 PYTHON = """\
 ## Python in a kernel
@@ -119,6 +130,21 @@ _VALUES: list[tuple[str, Any]] = [
 ]
 
 
+def read_examples() -> dict[str, str]:
+    """The lines of `examples.txt` by what they are an example of: `load`, `tensor_descriptor.load`."""
+    text = files("tilewright.language").joinpath("examples.txt").read_text(encoding="utf-8")
+    _, *parts = re.split(r"^\[([\w.]+)\]\n", text, flags=re.MULTILINE)
+    return {name: lines.strip() for name, lines in zip(parts[::2], parts[1::2], strict=True)}
+
+
+def _documented(name: str, value: Any) -> list[str]:
+    """What is said about a function or class, and its example. Raises KeyError where it has none."""
+    return [inspect.cleandoc(value.__doc__ or "").strip(), "", "```python", _examples()[name], "```", ""]
+
+
+_examples = cache(read_examples)
+
+
 def _types() -> list[str]:
     lines = ["## Types and values", "", "| dtype | bits | in signatures | IR |", "|---|---|---|---|"]
     for name in dtypes.dtype.all_names():
@@ -127,7 +153,7 @@ def _types() -> list[str]:
         lines.append(f"| `tl.{ty.codegen_name()}` | {ty.primitive_bitwidth} | `{ty.mangle()}` | `{ir}` |")
     lines.append("")
     for name, value in _VALUES:
-        lines += [f"### `tl.{name}`", "", inspect.cleandoc(value.__doc__ or ""), ""]
+        lines += [f"### `tl.{name}`", "", *_documented(name, value)]
     return lines
 
 
@@ -171,12 +197,12 @@ def _signature(value: Any) -> str:
 def _entry(name: str, value: Any, prefix: str = "tl.") -> list[str]:
     mark = " *method*" if hasattr(value, MEMBER_MARK) else ""
     heading = f"### `{prefix}{name}({_signature(value)})`{mark}"
-    return [heading, "", inspect.cleandoc(value.__doc__ or "").strip(), ""]
+    return [heading, "", *_documented(f"{prefix}{name}".removeprefix("tl."), value)]
 
 
 def _class_entry(name: str, cls: Any) -> list[str]:
     if issubclass(cls, elementwise.IntEnum):
-        return [f"### `tl.{name}`", "", inspect.cleandoc(cls.__doc__ or ""), ""]
+        return [f"### `tl.{name}`", "", *_documented(name, cls)]
     lines = _entry(name, cls)
     for method in list(cls.__dict__):
         if not method.startswith("_") and is_builtin(getattr(cls, method)):
@@ -186,7 +212,7 @@ def _class_entry(name: str, cls: Any) -> list[str]:
 
 def render() -> str:
     """The whole page."""
-    lines = [INTRODUCTION, PYTHON, *_types()]
+    lines = [INTRODUCTION, EXAMPLES, PYTHON, *_types()]
     for title, module in SECTIONS:
         lines += [f"## {title}", ""]
         summary = inspect.cleandoc(module.__doc__ or "")
@@ -197,7 +223,7 @@ def render() -> str:
     for name in cuda.__all__:
         if name != "libdevice":
             lines += _entry(name, getattr(cuda, name), "tl.extra.cuda.")
-    lines += ["## `tl.extra.libdevice`", "", inspect.cleandoc(libdevice.__doc__ or ""), ""]
+    lines += ["## `tl.extra.libdevice`", "", *_documented("extra.libdevice", libdevice)]
     lines += [f"- {getattr(libdevice, name).__doc__}" for name in libdevice.__all__]
     return "\n".join(lines).rstrip() + "\n"
 
