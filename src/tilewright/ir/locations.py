@@ -20,10 +20,12 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation
 
+from tilewright.ir.quick_access import make_access_quick
 from tilewright.ir.sharing import share_parts
 from tilewright.support.spans import Span
 
 share_parts()
+make_access_quick()
 
 CALL_SITES = 1000
 """Call sites that are found around one place."""

@@ -1,0 +1,110 @@
+"""What passes ask of IR all the time, without detours: is this op of that class, what is its operand `lhs`.
+
+xDSL's classes are abstract in Python's sense, so each `isinstance` runs a function of the module `abc`, and each
+accessor of an op builds a view of all operands, of which it takes one. Measured on two thousand tests: 7 % of the time
+for the first, 6 % for the second. `make_access_quick` gives these classes a metaclass whose checks go by inheritance
+alone (nothing registers as a virtual subclass of theirs), and the accessors ways that go straight to the values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from typing import Any, Protocol
+
+from xdsl.dialects.builtin import DenseArrayBase
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, SSAValues
+from xdsl.ir.core import OpOperands
+from xdsl.irdl import VarIRConstruct
+from xdsl.irdl.operations import BaseAccessor, BaseAttrAccessor, BeforeVariadicSingleAccessor
+
+ROOTS: tuple[type[Any], ...] = (Attribute, Operation, SSAValue, Block, Region)
+"""The classes of IR: all others derive from them."""
+
+OPERAND, RESULT, REGION = VarIRConstruct.OPERAND, VarIRConstruct.RESULT, VarIRConstruct.REGION
+
+
+class ByInheritance(type(Protocol)):
+    """A metaclass of abstract classes whose instances are those of the class and of what derives from it.
+
+    It derives from that of protocols, so that a class of IR may be an implementation of one, too.
+    """
+
+    __instancecheck__ = type.__instancecheck__
+
+
+def _with_subclasses(cls: type[Any]) -> Iterator[type[Any]]:
+    yield cls
+    for derived in type.__subclasses__(cls):
+        yield from _with_subclasses(derived)
+
+
+_item: Callable[[Any, Any], Any] = vars(tuple)["__getitem__"]
+
+
+def _values_or_value(self: SSAValues[Any], index: int | slice) -> Any:
+    found = _item(self, index)
+    return SSAValues(found) if found.__class__ is tuple else found
+
+
+def _operand_or_operands(self: Any, index: int | slice) -> Any:
+    return _values_or_value(self._op._operands, index)
+
+
+def _all(op: Any, construct: VarIRConstruct) -> Sequence[Any]:
+    """All operands, results, regions or successors of an op."""
+    if construct is OPERAND:
+        return op._operands
+    if construct is RESULT:
+        return op.results
+    return op.regions if construct is REGION else op._successors
+
+
+def _get(self: BaseAccessor, op: Any, owner: object = None) -> Any:
+    return self.index(_all(op, self.construct))
+
+
+def _get_single(self: BeforeVariadicSingleAccessor, op: Any, owner: object = None) -> Any:
+    construct = self.construct
+    if construct is OPERAND:
+        return _item(op._operands, self.idx)
+    return _item(op.results if construct is RESULT else _all(op, construct), self.idx)
+
+
+def _get_by_segments(self: BaseAttrAccessor, op: Any, owner: object = None) -> Any:
+    sizes: Any = self.option.container(op)[self.option.attribute_name]
+    return self.index(sizes.get_values(), _all(op, self.construct))
+
+
+_unpack: Callable[[Any], tuple[Any, ...]] = vars(DenseArrayBase)["get_values"]
+
+
+def _get_values(self: Any) -> tuple[Any, ...]:
+    """The numbers of an array, which never change, read from its bytes once."""
+    known: tuple[Any, ...] | None = self.__dict__.get("_values")
+    if known is None:
+        known = self.__dict__["_values"] = _unpack(self)
+    return known
+
+
+REPLACED: tuple[tuple[type[Any], str, Callable[..., Any]], ...] = (
+    (SSAValues, "__getitem__", _values_or_value),
+    (OpOperands, "__getitem__", _operand_or_operands),
+    (BaseAccessor, "__get__", _get),
+    (BeforeVariadicSingleAccessor, "__get__", _get_single),
+    (BaseAttrAccessor, "__get__", _get_by_segments),
+    (DenseArrayBase, "get_values", _get_values),
+)
+"""Classes of xDSL, and methods of theirs that mean the same as before."""
+
+
+@cache
+def make_access_quick() -> None:
+    """Change the classes of xDSL, once; what is derived from them later is like them."""
+    for root in ROOTS:
+        for cls in set(_with_subclasses(root)):
+            setattr(cls, "__class__", ByInheritance)  # noqa: B010 (pyright takes it for an instance's)
+    for cls, name, method in REPLACED:
+        setattr(cls, name, method)
+    operands: Any = vars(Operation)["operands"]
+    setattr(Operation, "operands", property(OpOperands, operands.fset))  # noqa: B010

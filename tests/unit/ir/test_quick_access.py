@@ -1,0 +1,142 @@
+"""Type checks and accessors of IR mean what xDSL's mean, and take no detours."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import pytest
+from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IndexType, IntegerType, ModuleOp, i1, i32
+from xdsl.ir import Attribute, Block, Operation, SSAValue, SSAValues
+from xdsl.irdl import VarIRConstruct, get_construct_defs
+from xdsl.irdl.operations import BaseAccessor, BaseAttrAccessor, get_op_constructs
+
+from tilewright.dialects import arith, cf, make_context, memref, scf, tt
+from tilewright.ir.parsing import parse_module
+
+TEXT = """
+tt.func @f(%p: !tt.ptr<f32>, %n: i32, %m: memref<?x?xf32>) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : index
+  %c = arith.cmpi slt, %n, %c0 : i32
+  %x = tt.load %p : !tt.ptr<f32>
+  %y = tt.load %p, %c : !tt.ptr<f32>
+  %z = tt.load %p, %c, %x : !tt.ptr<f32>
+  %v = memref.subview %m[%c1, 0] [4, %c1] [1, 1] : memref<?x?xf32> to memref<4x?xf32, strided<[?, 1], offset: ?>>
+  %s, %t = scf.for %i = %c0 to %n step %n iter_args(%a = %x, %b = %y) -> (f32, f32) : i32 {
+    scf.yield %b, %a : f32, f32
+  }
+  cf.cond_br %c, ^one(%x : f32), ^two
+^one(%w: f32):
+  cf.br ^two
+^two:
+  tt.return
+}
+"""
+
+
+@pytest.fixture
+def module() -> ModuleOp:
+    return parse_module(TEXT, make_context(), "accessors.mlir")
+
+
+def accessors(op: Operation) -> dict[str, Any]:
+    """What stands in the class of an op for its operands, results, regions and successors."""
+    definition = type(op).get_irdl_definition()  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
+    names = [name for construct in VarIRConstruct for name, _ in get_construct_defs(definition, construct)]
+    members = {name: value for cls in reversed(type(op).__mro__) for name, value in vars(cls).items()}
+    return {name: members[name] for name in names if isinstance(members[name], BaseAccessor | BaseAttrAccessor)}
+
+
+def slow(op: Operation, accessor: Any) -> Any:
+    """What an accessor finds in a view of all values, by the bytes of the attribute with their numbers."""
+    values = get_op_constructs(op, accessor.construct)
+    if isinstance(accessor, BaseAttrAccessor):
+        sizes: Any = accessor.option.container(op)[accessor.option.attribute_name]
+        return accessor.index(sizes.elt_type.unpack(sizes.data.data, len(sizes)), values)
+    return accessor.index(values)
+
+
+def test_accessors_find_the_same(module: ModuleOp) -> None:
+    kinds: set[type[Any]] = set()
+    constructs: set[VarIRConstruct] = set()
+    for op in module.walk():
+        for name, accessor in accessors(op).items():
+            found, expected = getattr(op, name), slow(op, accessor)
+            same = found is expected or (tuple(found) == tuple(expected) and type(found) is type(expected))
+            assert same, (op.name, name)
+            kinds.add(type(accessor))
+            constructs.add(accessor.construct)
+    assert len(kinds) >= 5
+    assert constructs == set(VarIRConstruct)
+
+
+def test_views_of_operands(module: ModuleOp) -> None:
+    (op,) = (op for op in module.walk() if isinstance(op, memref.SubviewOp))
+    values = list(op.operands)
+    assert [op.operands[n] for n in range(-3, 3)] == [*values, *values]
+    for part in (op.operands[1:], op.operands[:-1], op.results[:]):
+        assert type(part) is SSAValues
+    assert list(op.operands[1:]) == values[1:]
+    with pytest.raises(IndexError):
+        op.operands[3]
+    op.operands[1] = op.operands[2]
+    assert list(op.operands) == [values[0], values[2], values[2]]
+    op.operands = values
+    assert list(op.operands) == values
+
+
+def test_accessors_follow_what_changes(module: ModuleOp) -> None:
+    (loop,) = (op for op in module.walk() if isinstance(op, scf.ForOp))
+    loop.operands[2] = loop.operands[0]
+    assert loop.step is loop.lb
+    (branch,) = (op for op in module.walk() if isinstance(op, cf.ConditionalBranchOp))
+    first, second = branch.successors
+    branch.successors = [second, first]
+    assert (branch.then_block, branch.else_block) == (second, first)
+
+
+def test_numbers_of_arrays() -> None:
+    array = DenseArrayBase.from_list(i32, [3, -1])
+    assert array.get_values() == array.get_values() == (3, -1)
+    assert array == DenseArrayBase.from_list(i32, [3, -1]) != DenseArrayBase.from_list(i32, [3, 1])
+
+
+def python_calls(action: Callable[[], object]) -> list[str]:
+    """The functions of Python that run in one."""
+    names: list[str] = []
+    outer = sys.getprofile()
+    sys.setprofile(lambda frame, event, _: names.append(frame.f_code.co_name) if event == "call" else None)
+    try:
+        action()
+    finally:
+        sys.setprofile(outer)
+    return names[1:]
+
+
+def test_no_detours(module: ModuleOp) -> None:
+    op = next(op for op in module.walk() if isinstance(op, arith.CmpiOp))
+    checks: list[tuple[object, type[Any]]] = [(op, tt.StoreOp), (op, Operation), (op.lhs, SSAValue), (i1, IndexType)]
+    checks += [(i1, Attribute), (i1, ArrayAttr), (i1, IntegerType), (op, Block)]
+    found: list[bool] = []
+
+    def check() -> None:
+        for value, cls in checks:
+            found.append(isinstance(value, cls))
+
+    assert python_calls(check) == []
+    assert found == [False, True, True, False, True, False, True, False]
+    assert python_calls(lambda: op.lhs) == ["_get_single"]
+
+
+def test_classes_of_ir_may_implement_protocols() -> None:
+    class Named(Protocol):
+        def title(self) -> str: ...
+
+    class Titled(tt.ReturnOp, Named):
+        def title(self) -> str:
+            return "end"
+
+    assert isinstance(Titled([]), tt.ReturnOp)
+    assert not isinstance(tt.ReturnOp([]), Titled)
