@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable
-
+from suite.counting import count_calls
 from tilewright.dialects import make_context
 from tilewright.ir.parsing import parse_module
 from tilewright.ir.passes import PassContext, PassPipeline
@@ -43,27 +41,11 @@ def repeated(times: int) -> str:
     }}"""
 
 
-def calls_of(work: Callable[[], object]) -> int:
-    """Python function calls made by some work: a measure of cost that does not depend on the machine's load."""
-    count = 0
-
-    def tick(frame: object, event: str, argument: object) -> None:
-        nonlocal count
-        count += event == "call"
-
-    sys.setprofile(tick)
-    try:
-        work()
-    finally:
-        sys.setprofile(None)
-    return count
-
-
 def test_cost_is_linear() -> None:
     costs: list[float] = []
     for times in (4, 64):
         module = parse_module(repeated(times), make_context())
         pipeline = PassPipeline([TritonToStructuredPass(), TritonToUnstructuredPass()])
-        costs.append(calls_of(lambda p=pipeline, m=module: p.run(m, PassContext())) / times)
+        costs.append(count_calls(lambda p=pipeline, m=module: p.run(m, PassContext())) / times)
         assert not any(op.name == "tt.addptr" for op in module.walk())
     assert costs[1] < 1.3 * costs[0], costs

@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import numpy as np
 import pytest
 
+from suite.counting import count_calls
 from tilewright import compat
 from tilewright.compiler.compile import lower
 from tilewright.compiler.options import CompileOptions
@@ -80,21 +80,13 @@ def calls(kernel: Any, size: int) -> int:
 
     signature = {"p": "*fp32", "q": "*fp32", "N": "constexpr"}
     source = ASTSource(kernel, signature, {"N": size})
-    count = 0
-
-    def profile(frame: Any, event: str, argument: Any) -> None:
-        nonlocal count
-        count += event in ("call", "c_call")
-
     target: Any = find_target("cpu")
-    outer = sys.getprofile()
-    sys.setprofile(profile)
-    try:
+
+    def compile_kernel() -> None:
         *_, (_, module) = lower(source, CompileOptions(), target)
         lower_to_llvm(module, target.facts)
-    finally:
-        sys.setprofile(outer)
-    return count
+
+    return count_calls(compile_kernel)
 
 
 @pytest.mark.costly

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 from xdsl.dialects.builtin import ModuleOp
 
+from suite.counting import count_calls
 from tilewright.dialects import tt
 from tilewright.dialects.arith import find_constant_int
 from tilewright.ir.walking import find_ops
@@ -64,19 +63,7 @@ def _blocks(count: int) -> str:
 
 def _calls(action: Action, module: ModuleOp) -> int:
     """How many functions, of Python and of C, a pass calls."""
-    count = 0
-
-    def profile(frame: Any, event: str, argument: Any) -> None:
-        nonlocal count
-        count += event in ("call", "c_call")
-
-    outer = sys.getprofile()
-    sys.setprofile(profile)
-    try:
-        action(module)
-    finally:
-        sys.setprofile(outer)
-    return count
+    return count_calls(lambda: action(module))
 
 
 @pytest.mark.costly
