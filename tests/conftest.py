@@ -42,6 +42,7 @@ MARKERS = (
     "pairwise: of a grid of parameters, as many combinations as all pairs of values need; `--long` runs all",
     "costly: takes seconds; the sample of `make test` has it only when its part has its turn",
     "sampled: among tests that `make test` runs whole, one of whose cases it takes",
+    "only_on(*targets): not collected for others of `every_target`",
     "needs(*names): not collected where one of these is absent (suite/requirements.py)",
 )
 
@@ -121,6 +122,7 @@ def pytest_collection() -> Generator[None]:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    items[:] = [item for item in items if not LEFT_OUT.leaves_out_case(item)]
     SAID["left out"] = describe(LEFT_OUT.counts)
     if config.getoption("--long"):
         return

@@ -195,12 +195,11 @@ def test_semantics_and_scopes(sem: str, scope: str, every_target: str) -> None:
         assert f"atom.{sem}.{scope}.global.cas.b32" in kernel.asm["ptx"]
 
 
+@pytest.mark.only_on("cuda_sim", "cuda")
 @pytest.mark.parametrize("arch", ["sm80", "sm90"])
 @pytest.mark.parametrize("dtype", FLOATS, ids=lambda dtype: np.dtype(dtype).name)
 def test_rows_in_pieces(dtype: Any, arch: str, every_target: str) -> None:
     """Neighbouring floats go together where the GPU can, 8 halves or 4 singles at a time on Hopper."""
-    if every_target == "cpu":
-        pytest.skip("the CPU has no such instructions")
     x, y = numbers(dtype, 16 * 64, 10), numbers(dtype, 16 * 64, 11)
     expected = x.copy()
     expected[: 13 * 64] += y[: 13 * 64]
@@ -235,10 +234,9 @@ def add_and_signal(x_ptr, flag_ptr, N: tl.constexpr):
     tl.atomic_add(flag_ptr + tl.arange(0, N), 1)
 
 
-def test_a_launch_that_waits_for_another(every_target: str) -> None:
+@pytest.mark.only_on("cpu")
+def test_a_launch_that_waits_for_another() -> None:
     """A program may wait for what another launch does, also where it has been the only one with atomics."""
-    if every_target != "cpu":
-        pytest.skip("launches of one stream follow one another")
     x, flag = np.zeros(64, np.float32), np.zeros(64, np.int32)
     add_and_signal[(1,)](x, flag, N=64)
     flag[:] = 0
@@ -259,11 +257,10 @@ def test_a_lock() -> None:
     np.testing.assert_array_equal(x, 15)
 
 
+@pytest.mark.only_on("cpu")
 @pytest.mark.parametrize("threads", [1, 2, 3, 7])
-def test_programs_may_wait_for_those_before_them(every_target: str, threads: int) -> None:
+def test_programs_may_wait_for_those_before_them(threads: int) -> None:
     """However many threads there are, and whichever of them are late: nobody waits for a program that is not begun."""
-    if every_target != "cpu":
-        pytest.skip("threads are those of the CPU; the simulated GPU takes programs in an order of its own")
     programs = 50
     expected = np.zeros(programs + 1, np.int32)
     for program in range(programs):

@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 from aarch64_machine import AArch64Machine  # pyright: ignore[reportMissingImports]
 
+from suite.requirements import LEVELS
 from tilewright.compiler.compile import build_entry
 from tilewright.compiler.options import CompileOptions
 from tilewright.lowering.loops_to_llvm.arena import HEADER_BYTES
@@ -26,7 +27,6 @@ from tilewright.targets.cpu.facts import host_facts, named_facts
 from tilewright.targets.cpu.target import CpuTarget
 
 STEP = 26
-LEVELS = ("x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4")
 CHOSEN = {"attention", "casts", "histograms", "joining", "matmul", "sorting2d", "unpack_int4"}
 """Kernels that are in the sample whatever their number: products, conversions, shuffles, bits."""
 
@@ -36,8 +36,12 @@ def sample(first: int) -> list[oracle.Case]:
     return [case for number, case in enumerate(cases) if number % STEP == first or case.kernel in CHOSEN]
 
 
-def cases_by_level() -> list[tuple[str, oracle.Case]]:
-    return [(cpu, case) for number, cpu in enumerate(LEVELS) for case in sample(STEP // len(LEVELS) * number)]
+def cases_by_level() -> list[object]:
+    return [
+        pytest.param(cpu, case, marks=pytest.mark.needs(cpu))
+        for number, cpu in enumerate(LEVELS)
+        for case in sample(STEP // len(LEVELS) * number)
+    ]
 
 
 def run(inputs: corpus_inputs.Inputs, name: str, launch: Callable[[int, int], None]) -> engines.Result:
@@ -62,7 +66,7 @@ def run_here(inputs: corpus_inputs.Inputs, target: CpuTarget) -> engines.Result:
 
 
 def run_emulated(inputs: corpus_inputs.Inputs, target: CpuTarget) -> engines.Result:
-    """Of code for AArch64. Raises NotImplementedError where the emulator lacks something."""
+    """Of code for AArch64."""
     entry = build_entry(inputs.source, CompileOptions(), target)
     machine = AArch64Machine(entry.sections["obj"])
     launch = np.zeros(256, np.uint8)
@@ -84,11 +88,8 @@ def on_the_host(case: oracle.Case) -> engines.Result:
 
 @pytest.mark.parametrize(("cpu", "case"), cases_by_level(), ids=str)
 def test_older_processors_agree_with_the_host(cpu: str, case: oracle.Case) -> None:
-    facts = named_facts(cpu)
-    if not host_facts().is_x86 or not facts.features <= host_facts().features:
-        pytest.skip(f"this machine cannot run code for {cpu}")
-    inputs = inputs_of(case)
-    found = engines.differences(on_the_host(case), run_here(inputs, CpuTarget(facts)), ignored=inputs.ignored)
+    inputs, target = inputs_of(case), CpuTarget(named_facts(cpu))
+    found = engines.differences(on_the_host(case), run_here(inputs, target), ignored=inputs.ignored)
     assert not found, "\n".join(found)
 
 
@@ -109,9 +110,5 @@ def test_an_emulated_aarch64_agrees_with_the_host(case: oracle.Case, features: t
     facts = named_facts("generic-aarch64")
     target = CpuTarget(replace(facts, features=facts.features.union(features)))
     inputs = inputs_of(case)
-    try:
-        found = run_emulated(inputs, target)
-    except NotImplementedError as reason:
-        pytest.skip(str(reason))
-    differences = engines.differences(on_the_host(case), found, ignored=inputs.ignored)
+    differences = engines.differences(on_the_host(case), run_emulated(inputs, target), ignored=inputs.ignored)
     assert not differences, "\n".join(differences)

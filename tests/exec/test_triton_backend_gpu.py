@@ -18,7 +18,8 @@ triton_backend: Any = import_module("tilewright.triton_backend")
 random = partial(launches.random, device="cuda")
 
 pytestmark = [
-    pytest.mark.skipif(not torch.cuda.is_available(), reason="no NVIDIA GPU"),
+    pytest.mark.needs("gpu"),
+    pytest.mark.skipif(not torch.cuda.is_available(), reason="PyTorch sees no NVIDIA GPU"),
     pytest.mark.skipif(
         "tilewright" not in triton.backends.backends,
         reason="tilewright is not installed as a distribution, whose entry points Triton looks at",

@@ -32,7 +32,7 @@ ABSOLUTE, RELATIVE, PAGE, ADD, CALL26, JUMP26 = 257, 261, 275, 277, 283, 282
 OFFSETS = {278: 0, 284: 1, 285: 2, 286: 3, 299: 4}
 """Relocations of the offsets in loads and stores, and the power of two that these count in."""
 
-FUNCTIONS = ("memset", "memcpy", "memmove", "fmodf")
+FUNCTIONS = ("memset", "memcpy", "memmove", "fmodf", "tilewright_look")
 """The imported functions that there are."""
 
 
@@ -96,7 +96,10 @@ class AArch64Machine:
 
     def _call_import(self, uc: Any, address: int, size: int, user: object) -> None:
         name, names = self.imports[address], self.names
-        if name == "fmodf":
+        if name == "tilewright_look":
+            # No signal is waiting, and no other program.
+            uc.reg_write(names.UC_ARM64_REG_X0, 0)
+        elif name == "fmodf":
             x, y = (uc.reg_read(register) for register in (names.UC_ARM64_REG_S0, names.UC_ARM64_REG_S1))
             quotient, divisor = struct.unpack("<2f", struct.pack("<2I", x, y))
             is_number = math.isfinite(quotient) and divisor != 0 and not math.isnan(divisor)

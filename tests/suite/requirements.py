@@ -49,12 +49,32 @@ def _has_mlir_opt() -> bool:
     return shutil.which("mlir-opt-22") is not None or shutil.which("mlir-opt", path="/usr/lib/llvm-22/bin") is not None
 
 
+def _has_level(name: str) -> bool:
+    from tilewright.targets.cpu.facts import host_facts, named_facts
+
+    return host_facts().is_x86 and named_facts(name).features <= host_facts().features
+
+
+def _has_feature(name: str) -> bool:
+    from tilewright.targets.cpu.facts import host_facts
+
+    return host_facts().has(name)
+
+
+LEVELS = ("x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4")
+"""Whose machine code a processor runs or not."""
+
+FEATURES = ("avx512bf16", "avx512vl", "avx512vnni", "avxvnni")
+"""What a processor has or not, by LLVM's names."""
+
 REQUIREMENTS = {
     "gpu": Requirement("an NVIDIA GPU", cache(_has_gpu)),
     "mlir-opt": Requirement("mlir-opt of LLVM 22 (make oracles)", cache(_has_mlir_opt)),
     "ptxas": Requirement("ptxas (make oracles)", cache(_has_ptxas)),
     "torch": Requirement("PyTorch (make torch)", cache(_has_package("torch"))),
     "triton": Requirement("official Triton (make oracles)", cache(_has_package("triton"))),
+    **{name: Requirement(f"a processor of {name}", cache(partial(_has_level, name))) for name in LEVELS},
+    **{name: Requirement(f"a processor with {name}", cache(partial(_has_feature, name))) for name in FEATURES},
     **{
         f"triton-{version}": Requirement(
             f"official Triton {version} (make oracles)", partial(official_packages.is_available, version)
@@ -80,6 +100,16 @@ class LeftOut:
                     self.counts[name] += _count_cases(item)
                     return True
         return False
+
+    def leaves_out_case(self, item: pytest.Item) -> bool:
+        """Whether a case cannot run here by what its parameters need, or is not about the target it would be for."""
+        for mark in item.iter_markers("needs"):
+            for name in mark.args:
+                if not REQUIREMENTS[name].is_met():
+                    self.counts[name] += 1
+                    return True
+        target = item.callspec.params.get("every_target") if hasattr(item, "callspec") else None
+        return target is not None and any(target not in mark.args for mark in item.iter_markers("only_on"))
 
 
 def describe(counts: Counter[str]) -> str:

@@ -51,6 +51,27 @@ def test_that_ends_too():
     pass
 """
 
+FOR_SOME = """
+import pytest
+
+@pytest.fixture(params=["cpu", "cuda_sim"])
+def every_target(request):
+    return request.param
+
+@pytest.mark.parametrize("n", [1, pytest.param(2, marks=pytest.mark.needs("absent"))])
+def test_what_cases_need(n):
+    assert n == 1
+
+@pytest.mark.only_on("cpu", "cuda")
+def test_target(every_target):
+    assert every_target == "cpu"
+
+@pytest.mark.usefixtures("every_target")
+@pytest.mark.parametrize("n", [1, pytest.param(2, marks=pytest.mark.only_on("cuda_sim"))])
+def test_targets_of_cases(n):
+    pass
+"""
+
 CONFTEST = """
 from suite.requirements import REQUIREMENTS, Requirement
 
@@ -96,6 +117,14 @@ def test_everything(tmp_path: Path, jobs: str) -> None:
     assert "more of 68 cases: pytest --long" in done.stdout
     passed = int(done.stdout.splitlines()[-1].split(" passed")[0].lstrip("= "))
     assert 16 <= passed <= 24
+
+
+@pytest.mark.parametrize("jobs", ["0", "2"])
+def test_cases_that_cannot_run_are_not_collected(tmp_path: Path, jobs: str) -> None:
+    done = run(tmp_path, FOR_SOME, "--all", "-n", jobs)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "not run here: 1 need a thing that is absent" in done.stdout
+    assert done.stdout.splitlines()[-1].startswith("5 passed in ")
 
 
 def test_long_runs_take_whole_grids(tmp_path: Path) -> None:
