@@ -130,6 +130,19 @@ def test_no_detours(module: ModuleOp) -> None:
     assert python_calls(lambda: op.lhs) == ["_get_single"]
 
 
+def test_keys_are_told_apart_in_c(module: ModuleOp) -> None:
+    keys: list[Any] = [key for op in module.walk() for key in (op, *op.results, *op.regions)]
+    keys += [block for op in module.walk() for region in op.regions for block in region.blocks]
+    keys += [use for op in module.walk() for result in op.results for use in result.uses]
+
+    def check() -> None:
+        assert len(dict.fromkeys(keys)) == len(set(map(id, keys)))
+        assert keys[1] != keys[2] and keys[1] == keys[1] and keys[1] in keys
+
+    assert len(set(map(type, keys))) > 10
+    assert python_calls(check) == []
+
+
 def test_classes_of_ir_may_implement_protocols() -> None:
     class Named(Protocol):
         def title(self) -> str: ...
