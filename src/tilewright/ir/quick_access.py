@@ -1,20 +1,22 @@
-"""What passes ask of IR all the time, without detours: is this op of that class, what is its operand `lhs`.
+"""What passes do with IR all the time, without detours: is this op of that class, what is its operand `lhs`, a new op.
 
 xDSL's classes are abstract in Python's sense, so each `isinstance` runs a function of the module `abc`, and each
-accessor of an op builds a view of all operands, of which it takes one. Values and ops as keys call Python for `id`.
-Measured on a twenty-fourth of the test suite: 7 % of the time for the first, 6 % for the second, 3 % for the third.
-`make_access_quick` gives these classes a metaclass whose checks go by inheritance alone (nothing registers as a virtual
-subclass of theirs) and Python's own identity, and the accessors ways that go straight to the values.
+accessor of an op builds a view of all operands, of which it takes one. Values and ops as keys call Python for `id`. A
+new op takes back operands and successors that it does not have yet. Measured on a twenty-fourth of the test suite: 7 %
+of the time for the checks, 6 % for the accessors, 3 % for the keys. `make_access_quick` gives these classes a metaclass
+whose checks go by inheritance alone (nothing registers as a virtual subclass of theirs) and Python's own identity, and
+the accessors and the making of ops straight ways, the last of which takes 7 % off the passes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
+from types import MappingProxyType
 from typing import Any, Protocol
 
-from xdsl.dialects.builtin import DenseArrayBase
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, SSAValues, Use
+from xdsl.dialects.builtin import UNKNOWN_LOC, DenseArrayBase, LocationAttr
+from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue, SSAValues, Use
 from xdsl.ir.core import OpOperands
 from xdsl.irdl import IRDLOperation, VarIRConstruct
 from xdsl.irdl.operations import BaseAccessor, BaseAttrAccessor, BeforeVariadicSingleAccessor
@@ -91,6 +93,36 @@ def _get_values(self: Any) -> tuple[Any, ...]:
     return known
 
 
+def _init_op(
+    self: Any,
+    *,
+    operands: Sequence[SSAValue] = (),
+    result_types: Sequence[Attribute] = (),
+    properties: Mapping[str, Attribute] = MappingProxyType({}),
+    attributes: Mapping[str, Attribute] = MappingProxyType({}),
+    location: LocationAttr | None = None,
+    successors: Sequence[Block] = (),
+    regions: Sequence[Region] = (),
+) -> None:
+    """Initialise an op, which has nothing yet that would have to be taken back."""
+    values = self._operands = SSAValues(operands)
+    uses: list[Use] = []
+    for index, value in enumerate(values):
+        use = Use(self, index)
+        value.add_use(use)
+        uses.append(use)
+    self._operand_uses = tuple(uses)
+    self.results = SSAValues([OpResult(result, self, index) for index, result in enumerate(result_types)])
+    self.properties = dict(properties)
+    self.attributes = dict(attributes)
+    self.location = UNKNOWN_LOC if location is None else location
+    if successors:
+        self.successors = successors
+    for region in regions:
+        self.add_region(region)
+    self.__post_init__()
+
+
 REPLACED: tuple[tuple[type[Any], str, Callable[..., Any]], ...] = (
     (SSAValues, "__getitem__", _values_or_value),
     (OpOperands, "__getitem__", _operand_or_operands),
@@ -98,6 +130,7 @@ REPLACED: tuple[tuple[type[Any], str, Callable[..., Any]], ...] = (
     (BeforeVariadicSingleAccessor, "__get__", _get_single),
     (BaseAttrAccessor, "__get__", _get_by_segments),
     (DenseArrayBase, "get_values", _get_values),
+    (Operation, "__init__", _init_op),
     *((cls, name, getattr(object, name)) for cls in COMPARED_BY_IDENTITY for name in ("__eq__", "__hash__")),
 )
 """Classes of xDSL, and methods of theirs that mean the same as before."""

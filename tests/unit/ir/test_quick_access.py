@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 import pytest
-from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IndexType, IntegerType, ModuleOp, i1, i32
+from xdsl.dialects.builtin import UNKNOWN_LOC, ArrayAttr, DenseArrayBase, IndexType, IntegerType, ModuleOp, i1, i32
 from xdsl.ir import Attribute, Block, Operation, SSAValue, SSAValues
 from xdsl.irdl import VarIRConstruct, get_construct_defs
 from xdsl.irdl.operations import BaseAccessor, BaseAttrAccessor, get_op_constructs
@@ -128,6 +128,21 @@ def test_no_detours(module: ModuleOp) -> None:
     assert python_calls(check) == []
     assert found == [False, True, True, False, True, False, True, False]
     assert python_calls(lambda: op.lhs) == ["_get_single"]
+
+
+def test_ops_are_made_directly(module: ModuleOp) -> None:
+    value = next(op for op in module.walk() if isinstance(op, arith.ConstantOp)).results[0]
+    before, made = value.uses.get_length(), list[Operation]()
+    called = python_calls(lambda: made.append(arith.AddiOp(value, value)))
+    assert not {"operands", "successors", "_unknown_loc"} & set(called)
+    (op,) = made
+    uses = list(value.uses)
+    assert [(use.operation, use.index) for use in uses[:2]] == [(op, 1), (op, 0)]
+    assert len(uses) == before + 2
+    assert [(result.op, result.index, result.type) for result in op.results] == [(op, 0, value.type)]
+    assert op.location == UNKNOWN_LOC
+    op.operands = []
+    assert value.uses.get_length() == before
 
 
 def test_keys_are_told_apart_in_c(module: ModuleOp) -> None:
