@@ -18,6 +18,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -82,12 +83,10 @@ class RunLine(pytest.Item):
         self.line = line
 
     def runtest(self) -> None:
-        scratch = self.config.getini("cache_dir")
-        temporary = Path(self.config.rootpath) / scratch / "file-tests" / f"{self.path.stem}-{self.name}.tmp"
-        temporary.parent.mkdir(parents=True, exist_ok=True)
         text = ""
-        for step in _parse_line(self.line, self.path, temporary):
-            text = _run_step(step, text, bless=bool(self.config.getoption("--bless")))
+        with tempfile.TemporaryDirectory(prefix="tilewright-file-test-") as folder:
+            for step in _parse_line(self.line, self.path, Path(folder) / "file.tmp"):
+                text = _run_step(step, text, bless=bool(self.config.getoption("--bless")))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         if isinstance(excinfo.value, FileTestError):

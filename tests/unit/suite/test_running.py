@@ -166,6 +166,14 @@ def test_without_a_cache_and_without_workers(tmp_path: Path) -> None:
     assert done.stdout.splitlines()[-1].startswith("16 passed, 4 skipped, 48 deselected"), done.stdout + done.stderr
 
 
+def test_file_tests_need_no_cache() -> None:
+    """Their temporary files are of their own."""
+    options = [word for name in ("cacheprovider", "xdist") for word in ("-p", f"no:{name}")]
+    command = [sys.executable, "-m", "pytest", *options, "tests/file/tt_to_unstructured/casts.mlir"]
+    done = subprocess.run(command, cwd=TESTS.parent, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 @pytest.mark.parametrize("jobs", ["0", "2"])
 def test_a_test_that_hangs_is_named(tmp_path: Path, jobs: str) -> None:
     """In one process the run ends there; with workers the test has failed, and the others run."""
