@@ -39,6 +39,7 @@ from tilewright.lowering.linalg_to_loops.strip_segments import (
     segments_pay,
     start_segment,
 )
+from tilewright.lowering.linalg_to_loops.transposed_operands import TransposedOperand, find_transposed_operands
 
 
 def emit_nest(emitter: LoopEmitter, nest: Nest, prefetching: Prefetching) -> list[SSAValue | None]:
@@ -221,9 +222,57 @@ class _NestWriter:
                 scalar_frames = [frame.without_vectors() for frame in frames]
                 self._loops(level, scalar_frames, self._steps_after_segments(scalar_frames))
             return
+        if level == len(self.nest.order) - 2 and (transposed := find_transposed_operands(self.nest)):
+            self._blocks(level, frames, transposed)
+            return
         with self.emitter.at(frames[-1].cursor):
             steps = self._steps(dim, frames)
         self._loops(level, frames, steps)
+
+    def _blocks(self, level: int, frames: list[Frame], transposed: list[TransposedOperand]) -> None:
+        """The two innermost loops by square blocks; then the lanes, and the rows, that are left over."""
+        row, column, side = *self.nest.order[level:], self.nest.lanes
+        outer, bound = frames[-1], self.nest.bounds[row]
+        with self.emitter.at(outer.cursor):
+            full = self.emitter.align_down(bound, side)
+            steps = self._steps(column, frames)
+            loop, body = self.emitter.for_loop(0, full, side)
+        outer.cursor.anchor = loop
+        cursor = Cursor(body)
+        with self.emitter.at(cursor):
+            rows = [Frame(cursor, row, self.emitter.add(body.args[0], number)) for number in range(side)]
+        for step in steps:
+            if not step.masked:
+                self._columns_of_blocks(level + 1, frames, rows, step, transposed)
+        self._close([*frames, rows[0]], loop, [])
+        self._rows(level, frames, Step(0, full), [step for step in steps if step.masked])
+        if not (isinstance(bound, int) and bound % side == 0):
+            self._rows(level, frames, Step(full, bound), steps)
+
+    def _columns_of_blocks(
+        self, level: int, frames: list[Frame], rows: list[Frame], step: Step, transposed: list[TransposedOperand]
+    ) -> None:
+        inner, _, loop = self._open(level, [*frames, rows[0]], step, [])
+        shared = inner[-1]
+        with self.emitter.at(shared.cursor):
+            blocks = {
+                found.argument: found.load_block(self.emitter, self.nest, inner)
+                for found in transposed
+                if found.is_inside(self.nest, shared)
+            }
+        for number, row in enumerate(rows):
+            lanes = {argument: block[number] for argument, block in blocks.items()}
+            self._step([*frames, row, replace(shared, values={**shared.values, **lanes})], [])
+        self._close(inner, loop, [])
+
+    def _rows(self, level: int, frames: list[Frame], step: Step, columns: list[Step]) -> None:
+        """The two innermost loops row by row, over some of the columns."""
+        if not columns:
+            return
+        inner, _, loop = self._open(level, frames, step, [])
+        for column in columns:
+            self._loop(level + 1, inner, column)
+        self._close(inner, loop, [])
 
     def _loops(self, level: int, frames: list[Frame], steps: list[Step]) -> None:
         dim = self.nest.order[level]

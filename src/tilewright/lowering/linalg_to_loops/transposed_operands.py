@@ -1,0 +1,93 @@
+"""Operands of elementwise nests that are contiguous along the rows of the nest instead of its vectors: square blocks of
+them are loaded along the rows and transposed in registers.
+
+dest[i, j] = source[i, j] + 1      source contiguous in i, dest contiguous in j
+  ->  for blocks of 8 x 8: 8 vectors loaded along i, 3 rounds of 8 shuffles, 8 times: addf, store along j
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineDimExpr
+
+from tilewright.lowering.linalg_to_loops.body_values import BodyValues, Frame
+from tilewright.lowering.linalg_to_loops.emitter import LoopEmitter
+from tilewright.lowering.linalg_to_loops.nest_plan import ACCESSES, SEGMENT, Nest, Operand, memory_of, stride_along
+from tilewright.lowering.linalg_to_loops.provable import constant_of, is_at_most
+from tilewright.lowering.linalg_to_loops.sources import Box, Window
+from tilewright.lowering.linalg_to_loops.strided_lanes import is_narrow
+from tilewright.lowering.linalg_to_loops.transposing_copy import transpose_lanes
+
+SIDES = range(4, 17)
+"""Of blocks that fit into registers."""
+
+
+@dataclass(frozen=True, slots=True)
+class TransposedOperand:
+    """An operand, what stands for it in the body, and the memory that it is in."""
+
+    argument: SSAValue
+    operand: Operand
+    window: Window
+
+    def is_inside(self, nest: Nest, column: Frame) -> bool:
+        """Return whether what one step over lanes reads is all in memory, none of it past the end of a box."""
+        box = self.operand.source
+        if not isinstance(box, Box):
+            return True
+        for expr, low, high in zip(self.operand.access, box.low, box.high, strict=True):
+            assert isinstance(expr, AffineDimExpr)
+            unmasked = column.is_unmasked and expr.position == nest.vector_dim
+            if low != 0 or not (unmasked or is_at_most(nest.bounds[expr.position], high)):
+                return False
+        return True
+
+    def load_block(self, emitter: LoopEmitter, nest: Nest, frames: list[Frame]) -> list[SSAValue]:
+        """The lanes of `nest.lanes` rows, of which `frames` is the first, at the cursor."""
+        *outer, column = frames
+        loaded = list[SSAValue]()
+        for lane in range(nest.lanes):
+            here = Frame(column.cursor, column.dim, emitter.add(column.induction, lane))
+            place = BodyValues(emitter, nest, [*outer, here]).linear_index(self.window, self.operand.access)
+            loaded.append(emitter.vector_load(self.window.flat, place, nest.lanes))
+        return transpose_lanes(emitter, loaded)
+
+
+def find_transposed_operands(nest: Nest) -> list[TransposedOperand]:
+    """The operands that a nest had better transpose in registers; none where its loops are not a row of vectors, or
+    where blocks could read what was written for another element."""
+    if nest.lanes not in SIDES or any(nest.iterators) or SEGMENT in nest.order or len(nest.order) < 2:
+        return []
+    row, column = nest.order[-2:]
+    if column != nest.vector_dim or nest.extents[row] < nest.lanes or is_at_most(nest.bounds[row], nest.lanes - 1):
+        return []
+    if any(op.regions or isinstance(op, ACCESSES) for op in nest.body.ops):
+        return []
+    found = list[TransposedOperand]()
+    for argument, operand in zip(nest.body.args, nest.inputs, strict=False):
+        window = memory_of(operand.source)
+        if window is None or window.stored_as_byte or not argument.uses.get_length():
+            continue
+        if _is_transposed(operand, row, column) and _is_only_read(nest, window):
+            found.append(TransposedOperand(argument, operand, window))
+    return found
+
+
+def _is_transposed(operand: Operand, row: int, column: int) -> bool:
+    dims = [expr.position for expr in operand.access if isinstance(expr, AffineDimExpr)]
+    if len(dims) != len(operand.access) or len(set(dims)) != len(dims) or not {row, column} <= set(dims):
+        return False
+    across = stride_along(operand.source, operand.access, column)
+    if constant_of(stride_along(operand.source, operand.access, row)) != 1:
+        return False
+    return constant_of(across) not in (0, 1) and not is_narrow(across)
+
+
+def _is_only_read(nest: Nest, window: Window) -> bool:
+    written = (output.dest for output in nest.outputs if output.dest is not None)
+    return all(nest.around.are_apart(window.root, dest.root) for dest in written)
+
+
+__all__ = ["TransposedOperand", "find_transposed_operands"]
