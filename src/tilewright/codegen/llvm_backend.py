@@ -96,7 +96,9 @@ def parse(llir: str, *, verify: bool = False) -> Any:
 
 
 def optimise(module: Any, machine: Any, effort: Effort) -> None:
-    """Run the pass list of `effort` on a module in place."""
+    """Run the pass list of `effort` on a module in place; coroutines are split in any case."""
+    if any(b"presplitcoroutine" in list(function.attributes) for function in module.functions):
+        _split_coroutines(module, machine)
     if effort is Effort.NONE:
         return
     options = llvm.create_pipeline_tuning_options(speed_level=2)
@@ -111,6 +113,12 @@ def optimise(module: Any, machine: Any, effort: Effort) -> None:
     manager.add_instruction_combine_pass()
     manager.add_simplify_cfg_pass()
     _past_lock("LLVMPY_RunNewModulePassManager")(manager, module, builder)
+
+
+def _split_coroutines(module: Any, machine: Any) -> None:
+    """LLVM's list for no optimisation: it lowers what has to be, coroutines among it."""
+    builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=0))
+    _past_lock("LLVMPY_RunNewModulePassManager")(builder.getModulePassManager(), module, builder)
 
 
 def compile_text(

@@ -29,11 +29,13 @@ from xdsl.traits import IsTerminator
 
 from tilewright.dialects import memref, tt
 from tilewright.dialects.attributes import NANOSECONDS, PRINT
+from tilewright.dialects.coroutines import COROUTINE
 from tilewright.dialects.numeric import Array, dtype_of, wrap_to_width
 from tilewright.dialects.tt import PointerType
 from tilewright.dialects.types import is_float
 from tilewright.ir.walking import ops_within
 from tilewright.reference.address_space import AddressSpace
+from tilewright.reference.coroutines import Coroutines
 from tilewright.reference.errors import ReferenceError, reference_error
 from tilewright.reference.memory import AccessError, MemRef, Storage, Window
 from tilewright.reference.printing import format_declared
@@ -115,13 +117,21 @@ class Machine:
                 return ()
             if name == NANOSECONDS:
                 return (np.int64(time.monotonic_ns()),)
+            found = self._coroutines().call(name, arguments)
+            if found is not None:
+                return found
             if name not in self.external:
                 raise reference_error(caller or function, f"'{name}' is declared outside of the module")
             found = self.external[name](*arguments)
             return () if found is None else cast(Values, found) if isinstance(found, tuple) else (found,)
         frame = Frame(self)
         frame.active = active
+        if COROUTINE in function.attributes:
+            return self._coroutines().start(lambda: frame.run_blocks(body, arguments))
         return frame.run_blocks(body, arguments)
+
+    def _coroutines(self) -> Coroutines:
+        return self.program_state.setdefault(Coroutines, Coroutines())
 
 
 class Frame:

@@ -2,6 +2,7 @@
 
 Offsets are assigned once per function; an alloca in a loop is the same memory in each iteration. A function that is
 called gets the part of the arena after its caller's, so a frame's extent is its own plus the largest of its callees.
+Coroutines run in turns: each has a part of its caller's own.
 """
 
 from __future__ import annotations
@@ -56,6 +57,10 @@ class FramePlan:
         if size <= STACK_LIMIT:
             self.slots[op] = Slot(size, alignment, on_stack=True)
             return
+        self.reserve_in_arena(op, size, alignment)
+
+    def reserve_in_arena(self, op: Operation, size: int, alignment: int = ALIGNMENT) -> None:
+        """Give an alloca, or a coroutine that is started, a part of the arena."""
         offset = -(-self.own_bytes // alignment) * alignment
         self.slots[op] = Slot(size, alignment, offset)
         self.own_bytes = offset + size

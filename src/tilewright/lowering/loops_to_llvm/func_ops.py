@@ -18,8 +18,10 @@ from tilewright.codegen.microkernels import (
     exact_variant,
 )
 from tilewright.dialects import arith, func
+from tilewright.dialects.coroutines import RESUME
 from tilewright.lowering.loops_to_llvm.arena import HEADER_BYTES
 from tilewright.lowering.loops_to_llvm.atomic_calls import lower_atomic_call
+from tilewright.lowering.loops_to_llvm.coroutines import lower_coroutine_call, lower_start
 from tilewright.lowering.loops_to_llvm.function_lowering import ARENA, FunctionLowering, Rule, result_struct
 
 A_K_STRIDE, K_COUNT, M_COUNT, N_COUNT = 2, 7, 8, 9
@@ -40,10 +42,18 @@ def lower_call(low: FunctionLowering, op: Operation) -> None:
         return
     if lower_atomic_call(low, call):
         return
+    if lower_coroutine_call(low, call):
+        if name == RESUME:
+            low.leave_if(_has_stopped(low))
+        return
     arguments = low.flat_all(op.operands)
     results = [text for result in op.results for text in low.flat_types(result.type)]
     if shape.is_declaration:
         _call_external(low, op, name, arguments, results)
+        return
+    if call in low.coroutine_notes:
+        lower_start(low, call, arguments)
+        low.leave_if(_has_stopped(low))
         return
     arguments.extend((("ptr", ARENA), ("ptr", low.callee_frame())))
     result_type = result_struct(results)

@@ -138,6 +138,11 @@ class FunctionLowering(ControlFlowLowering[FunctionText]):
         self._counts: dict[Operation, tuple[str, str]] = {}
         """Where the runtime's notes on a loop that waits are."""
         self._exit_label = ""
+        self.coroutine_notes: dict[Operation, str] = {}
+        """Where the handles of the coroutines are that calls start (see `coroutines.py`)."""
+
+    def begin(self) -> None:
+        """Write what comes before the body: nothing."""
 
     # ------------------------------------------------------------------------------------------------ values, types
 
@@ -311,7 +316,20 @@ class FunctionLowering(ControlFlowLowering[FunctionText]):
         """Write the block that `exit_label` names, if anybody asked for it."""
         if self._exit_label:
             self.fn.start(self._exit_label)
+            self._destroy_coroutines()
             self.emit_return([(type, "zeroinitializer") for type in self.results])
+
+    def _destroy_coroutines(self) -> None:
+        """Destroy what the function started and has not destroyed yet."""
+        fn = self.fn
+        for note in self.coroutine_notes.values():
+            handle = fn.value(f"load ptr, ptr {note}")
+            destroy, go_on = fn.new_label("destroy"), fn.new_label("go")
+            fn.branch_if(fn.value(f"icmp eq ptr {handle}, null"), go_on, destroy)
+            fn.start(destroy)
+            fn.call("void", "llvm.coro.destroy", [("ptr", handle)])
+            fn.branch(go_on)
+            fn.start(go_on)
 
     def emit_return(self, values: Sequence[tuple[str, str]]) -> None:
         """Return nothing, one value, or a structure of several."""

@@ -13,6 +13,7 @@ define internal void @k.program(ptr align 16 %a0, i32 %a1, i32 %a2, ..., ptr %ar
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -37,6 +38,13 @@ from tilewright.lowering.loops_to_llvm import (
     vector_ops,
 )
 from tilewright.lowering.loops_to_llvm.arena import FramePlan
+from tilewright.lowering.loops_to_llvm.coroutines import (
+    ATTRIBUTE,
+    CoroutineLowering,
+    is_coroutine,
+    make_notes,
+    started_coroutines,
+)
 from tilewright.lowering.loops_to_llvm.function_lowering import (
     PASS_NAME,
     FunctionLowering,
@@ -109,8 +117,9 @@ def lower_to_llvm(module: ModuleOp, facts: TargetFacts, *, data_layout: str = ""
     for op in functions:
         _declare_shape(lowering, op, is_kernel=op is kernel, may_stop=op.sym_name.data in stopping)
     for name in _callees_first(bodies, scans):
-        _plan_callees(lowering, name, scans)
-        _lower_function(lowering, bodies[name])
+        coroutines = list(started_coroutines(bodies[name], bodies))
+        _plan_callees(lowering, name, scans, coroutines)
+        _lower_function(lowering, bodies[name], coroutines)
     shape = lowering.functions[kernel.sym_name.data]
     arena = lowering.frames[kernel.sym_name.data].total_bytes
     return LoweredModule(
@@ -236,8 +245,12 @@ def _callees_first(bodies: dict[str, func.FuncOp], scans: dict[str, _Scan]) -> l
     return order
 
 
-def _plan_callees(lowering: ModuleLowering, name: str, scans: dict[str, _Scan]) -> None:
+def _plan_callees(
+    lowering: ModuleLowering, name: str, scans: dict[str, _Scan], coroutines: Sequence[func.CallOp]
+) -> None:
     frame = scans[name].frame
+    for call in coroutines:
+        frame.reserve_in_arena(call, lowering.frames[call.callee.string_value()].total_bytes)
     needs = [lowering.frames[callee].total_bytes for callee in scans[name].callees if callee in lowering.frames]
     frame.callee_bytes = max(needs, default=0)
     lowering.frames[name] = frame
@@ -257,7 +270,7 @@ def _declare_shape(lowering: ModuleLowering, op: func.FuncOp, *, is_kernel: bool
     )
 
 
-def _lower_function(lowering: ModuleLowering, op: func.FuncOp) -> None:
+def _lower_function(lowering: ModuleLowering, op: func.FuncOp, coroutines: Sequence[func.CallOp]) -> None:
     shape = lowering.functions[op.sym_name.data]
     is_kernel = shape.name.endswith(PROGRAM_SUFFIX)
     frame = lowering.frames[op.sym_name.data]
@@ -269,11 +282,15 @@ def _lower_function(lowering: ModuleLowering, op: func.FuncOp) -> None:
     except (UnsupportedTypeError, ValueError) as error:
         raise op_error(op, str(error), pass_name=PASS_NAME) from error
     parameters, names = _parameters(op, flat)
-    attributes = "alwaysinline" if is_kernel else ("" if op.no_inline is None else "noinline")
-    fn = FunctionText(
-        lowering.text, shape.name, result_struct(results), parameters, linkage="internal", attributes=attributes
-    )
-    low = FunctionLowering(lowering, fn, frame, results)
+    result = result_struct(results)
+    if suspends := is_coroutine(op):
+        attributes, result = ATTRIBUTE, "ptr"
+    else:
+        attributes = "alwaysinline" if is_kernel else ("" if op.no_inline is None else "noinline")
+    fn = FunctionText(lowering.text, shape.name, result, parameters, linkage="internal", attributes=attributes)
+    low = (CoroutineLowering if suspends else FunctionLowering)(lowering, fn, frame, results)
+    low.begin()
+    make_notes(low, coroutines)
     low.bind_flat(entry.args, iter(names))
     low.lower_blocks(entry)
     low.finish()

@@ -2,7 +2,8 @@
 
 A barrier is one 64-bit integer: from the lowest bit on 20 bits of arrivals that its phase still misses, 20 bits of
 arrivals that each phase expects, 1 bit of the phase's parity, and, signed, the bytes that the phase still misses. 0 is
-no barrier. With one thread, a wait that has to wait would wait for ever: it is an assertion.
+no barrier. A wait lets the other partitions of the program run (`partitions`); where none can end it, it would wait for
+ever: it is an assertion.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from tilewright.dialects.ttg.verification import warps_of_program
 from tilewright.dialects.types import bit_width
 from tilewright.ir.builder import OpBuilder
 from tilewright.ir.diagnostics import op_error
-from tilewright.lowering.ttg_to_tt.shared_memory import PASS, Buffers, Lowering
+from tilewright.lowering.ttg_to_tt.function_memory import PASS
+from tilewright.lowering.ttg_to_tt.shared_memory import Buffers, Lowering
 
 COUNT_BITS = 20
 PHASE_BIT = 2 * COUNT_BITS
@@ -27,7 +29,6 @@ THREADS_PER_WARP = 32
 
 NO_BARRIER = "no barrier is initialised here"
 TOO_MANY = "a barrier is arrived at more often than it was initialised for"
-FOR_EVER = "waits forever: one thread runs a program on the CPU, and nothing that it did before ends this phase"
 
 
 class _Words:
@@ -52,10 +53,12 @@ class _Words:
 
     def check(self, holds: SSAValue, predicate: SSAValue | None, message: str) -> None:
         """Assert a condition, where the predicate holds."""
-        if predicate is not None:
-            off = self.b.insert(arith.XOrIOp(predicate, self.b.insert(arith.constant_bool(True)).result)).results[0]
-            holds = self.b.insert(arith.OrIOp(off, holds)).results[0]
-        self.b.insert(tt.AssertOp(holds, message))
+        self.b.insert(tt.AssertOp(holds if predicate is None else self.where(predicate, holds), message))
+
+    def where(self, predicate: SSAValue, holds: SSAValue) -> SSAValue:
+        """Whether a condition holds, or the predicate does not."""
+        off = self.b.insert(arith.XOrIOp(predicate, self.b.insert(arith.constant_bool(True)).result)).results[0]
+        return self.b.insert(arith.OrIOp(off, holds)).results[0]
 
     def read(self, barrier: SSAValue, predicate: SSAValue | None) -> SSAValue:
         """A barrier that is asserted to be one."""
@@ -112,13 +115,18 @@ def lower_arrive_after_copies(op: ttng.AsyncCopyMbarrierArriveOp, buffers: Buffe
 
 
 def lower_wait(op: ttng.WaitBarrierOp, buffers: Buffers, b: OpBuilder) -> Sequence[SSAValue]:
-    words = _Words(b)
-    word = words.read(op.alloc, op.pred)
-    parity = b.insert(arith.ShRUIOp(word, words.number(PHASE_BIT))).results[0]
-    passed = b.insert(arith.XOrIOp(b.insert(arith.TruncIOp(parity, i32)).results[0], op.phase)).results[0]
-    last = b.insert(arith.AndIOp(passed, b.insert(arith.constant_int(1, i32)).result)).results[0]
-    holds = b.insert(arith.CmpiOp(last, b.insert(arith.constant_int(0, i32)).result, "ne")).results[0]
-    words.check(holds, op.pred, FOR_EVER)
+    """Go on once the phase is over: the barrier's parity is another one then."""
+    _Words(b).read(op.alloc, op.pred)
+
+    def is_over(at: OpBuilder) -> SSAValue:
+        words, word = _Words(at), at.insert(tt.LoadOp(op.alloc)).results[0]
+        parity = at.insert(arith.TruncIOp(at.insert(arith.ShRUIOp(word, words.number(PHASE_BIT))).results[0], i32))
+        passed = at.insert(arith.XOrIOp(parity.results[0], op.phase)).results[0]
+        last = at.insert(arith.AndIOp(passed, at.insert(arith.constant_int(1, i32)).result)).results[0]
+        holds = at.insert(arith.CmpiOp(last, at.insert(arith.constant_int(0, i32)).result, "ne")).results[0]
+        return holds if op.pred is None else words.where(op.pred, holds)
+
+    buffers.partitions.wait(op, is_over, b)
     return ()
 
 

@@ -22,12 +22,12 @@ from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import ops_within
 from tilewright.lowering.ttg_to_tt.barriers_and_boxes import UNITS
 from tilewright.lowering.ttg_to_tt.indexed_access import INDEXED
+from tilewright.lowering.ttg_to_tt.partitions import Partitions
 from tilewright.lowering.ttg_to_tt.shared_memory import MEMORY, Buffers, Lowering
 
 OF_GPUS = ("ttg", "ttng")
 MODULE_ATTRIBUTES = ("ttg.num-ctas", "ttg.num-warps", "ttg.threads-per-warp", "ttg.target")
 NEEDS = {
-    "ttg.warp_specialize": "warps that run other code at the same time",
     "ttng.cluster_arrive": "clusters of CTAs",
     "ttng.cluster_wait": "clusters of CTAs",
 }
@@ -46,6 +46,7 @@ NOTHING_TO_DO = (
     ttng.TMAStoreWaitOp,
 )
 """Ops whose whole meaning is an order that one thread has anyway."""
+PARTITIONED = (ttg.WarpSpecializeOp, ttg.WarpSpecializePartitionsOp, ttg.WarpYieldOp, ttg.WarpReturnOp)
 LOWERINGS: Mapping[type[Operation], Lowering] = {**MEMORY, **INDEXED, **UNITS}
 
 
@@ -61,9 +62,10 @@ class GluonDropLayoutsPass(Pass):
     ```
 
     Buffers in shared memory become memory of the function (`shared_memory`); copies, TMA and `wgmma` are done where
-    they are started, and a wait asserts that what it waits for is over (`barriers_and_boxes`).
+    they are started, and a wait asserts that what it waits for is over (`barriers_and_boxes`). The partitions of a
+    `warp_specialize` become coroutines, which a wait lets run (`partitions`).
 
-    Raises PassError for `warp_specialize`, clusters and what else needs more than one thread.
+    Raises PassError for clusters and what else needs more than one thread.
     """
 
     name = "gluon-drop-layouts"
@@ -73,21 +75,30 @@ class GluonDropLayoutsPass(Pass):
         ops = list(ops_within(module))
         for op in ops:
             self._check(op)
-        buffers = Buffers({op: [value.type for value in (*op.operands, *op.results)] for op in ops if _is_of_gpus(op)})
+        types = {op: [value.type for value in (*op.operands, *op.results)] for op in ops if _is_of_gpus(op)}
+        buffers = Buffers(types, Partitions(module))
         for op in ops:
             _drop(op)
+        specialized = [op for op in ops if isinstance(op, ttg.WarpSpecializeOp)]
+        for op in specialized:
+            buffers.partitions.start(op)
         done: list[Operation] = []
         for op in ops:
             _lower(op, buffers, done)
+        for op in specialized:
+            buffers.partitions.finish(op)
+        done += specialized
         for op in reversed(done):  # users first: tokens go with what takes them
             op.detach()
             op.erase()
         for name in MODULE_ATTRIBUTES:
             module.attributes.pop(name, None)
+            for function in module.ops:
+                function.attributes.pop(name, None)
 
     def _check(self, op: Operation) -> None:
         """PassError for what has no meaning on one thread."""
-        if _is_of_gpus(op) and not isinstance(op, (*LOWERINGS, *NOTHING_TO_DO, *PASSED_ON)):
+        if _is_of_gpus(op) and not isinstance(op, (*LOWERINGS, *NOTHING_TO_DO, *PASSED_ON, *PARTITIONED)):
             what = NEEDS.get(op.name, f"what `{op.name}` stands for")
             raise op_error(op, f"{what} of Gluon is for GPUs and the simulated GPU", pass_name=self.name)
 

@@ -14,10 +14,10 @@ from math import prod
 from typing import Any
 
 import numpy as np
-from xdsl.dialects.builtin import UnrealizedConversionCastOp, i1, i32, i64
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.dialects.builtin import i1, i32, i64
+from xdsl.ir import Attribute, Operation, SSAValue
 
-from tilewright.dialects import arith, memref, tt, ttg
+from tilewright.dialects import arith, tt, ttg
 from tilewright.dialects.construction import static_values
 from tilewright.dialects.tt.types import pointer_type, tensor_type
 from tilewright.dialects.ttg.shared_encodings import shared_layout_of
@@ -26,11 +26,8 @@ from tilewright.dialects.types import bit_width
 from tilewright.ir.builder import OpBuilder
 from tilewright.ir.diagnostics import op_error
 from tilewright.layouts.shared import OFFSET
-from tilewright.lowering.tensor_builder import memref_of, unranked_memref_of
-
-PASS = "gluon-drop-layouts"
-ALIGNMENT = 64
-"""Buffers start at cache lines, and at multiples of the widest vector."""
+from tilewright.lowering.ttg_to_tt.function_memory import PASS, allocate, function_of
+from tilewright.lowering.ttg_to_tt.partitions import Partitions
 
 
 def element_strides(type: MemDescType) -> tuple[int, ...]:
@@ -67,6 +64,7 @@ class Buffers:
     """The types that buffers had, by op: operands first, results behind them."""
 
     types: Mapping[Operation, Sequence[Attribute]]
+    partitions: Partitions
 
     def is_buffer(self, op: Operation, value: SSAValue) -> bool:
         """Return whether an operand or result of an op was a buffer."""
@@ -108,27 +106,13 @@ def lower_alloc(op: ttg.LocalAllocOp, buffers: Buffers, b: OpBuilder) -> Sequenc
     element = type.element_type
     if element == i1:
         raise op_error(op, "buffers of int1 are for GPUs and the simulated GPU; use int8", pass_name=PASS)
-    block: Block = _function_of(op).body.blocks[0]
-    start = OpBuilder.at_start(block, op.location)
-    size = type.num_elements
-    memory = start.insert(memref.AllocaOp((), (), memref_of(element, size), alignment=ALIGNMENT)).results[0]
-    whole = start.insert(memref.CastOp(memory, unranked_memref_of(element))).results[0]
-    cast = UnrealizedConversionCastOp.create(operands=[whole], result_types=[pointer_type(element)])
-    pointer = start.insert(cast).results[0]
+    pointer = allocate(function_of(op), element, type.num_elements, op.location)
     if op.src is not None:
         b.insert(tt.StoreOp(_block(pointer, type, b), op.src))
     elif element == i64:
         zero = b.insert(arith.constant_splat(0, tensor_type(i64, type.get_shape()))).result
         b.insert(tt.StoreOp(_block(pointer, type, b), zero))
     return (pointer,)
-
-
-def _function_of(op: Operation) -> tt.FuncOp:
-    above = op.parent_op()
-    while not isinstance(above, tt.FuncOp):
-        assert above is not None
-        above = above.parent_op()
-    return above
 
 
 def lower_load(op: ttg.LocalLoadOp, buffers: Buffers, b: OpBuilder) -> Sequence[SSAValue]:

@@ -26,7 +26,7 @@ def gluon_stages(*, is_baseline: bool = False) -> Sequence[tuple[str, Sequence[P
     from tilewright.transforms.ttg.gluon_inline import GluonInlinePass
 
     (name, passes), *later = stages(is_baseline=is_baseline)
-    return ((name, (GluonInlinePass(), GluonDropLayoutsPass(), *passes)), *later)
+    return ((name, (GluonInlinePass(insists_on_waits=True), GluonDropLayoutsPass(), *passes)), *later)
 
 
 def _to_structured() -> Sequence[Pass]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.compiler.compile import build_entry, load_entry
-from tilewright.compiler.plugins import with_plugins
+from tilewright.compiler.compile import stages_of as stages_after_front_end
 from tilewright.dialects import func, tt
 from tilewright.ir.passes import Pass, PassContext, PassPipeline
 from tilewright.reference import run_grid
@@ -105,11 +105,11 @@ class Point:
         return f"{self.stage}: {self.pass_name}" if self.pass_name else self.stage
 
 
-def stages_of(target: Target) -> list[tuple[str, Sequence[Pass]]]:
-    """The stages of a target, and the passes by which it starts to emit machine code, where the reference can run what
-    they give."""
+def stages_of(launch: Launch, target: Target) -> list[tuple[str, Sequence[Pass]]]:
+    """The stages of a target for a kernel's language, and the passes by which it starts to emit machine code, where the
+    reference can run what they give."""
     late = getattr(target, "late_stages", None)
-    return [*with_plugins(target, target.stages()), *(late() if late is not None else ())]
+    return [*stages_after_front_end(launch.source, target), *(late() if late is not None else ())]
 
 
 def walk_passes(launch: Launch, target: Target) -> Iterator[tuple[Point, ModuleOp]]:
@@ -120,7 +120,7 @@ def walk_passes(launch: Launch, target: Target) -> Iterator[tuple[Point, ModuleO
     yield Point(launch.source.first_stage, 0, ""), module
     context = PassContext(facts=target.facts)
     number = 0
-    for stage, passes in stages_of(target):
+    for stage, passes in stages_of(launch, target):
         for pass_ in passes:
             number += 1
             PassPipeline([pass_]).run(module, context)
@@ -133,7 +133,7 @@ def walk_stages(launch: Launch, target: Target) -> Iterator[tuple[Point, ModuleO
     module = launch.source.module(target, launch.options)
     yield Point(launch.source.first_stage, 0, ""), module
     context = PassContext(facts=target.facts)
-    for number, (stage, passes) in enumerate(stages_of(target), 1):
+    for number, (stage, passes) in enumerate(stages_of(launch, target), 1):
         PassPipeline(passes).run(module, context)
         yield Point(stage, number, ""), module
 

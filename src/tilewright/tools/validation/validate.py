@@ -103,7 +103,7 @@ def _steps(launch: Launch, target: Target, module: ModuleOp, context: PassContex
     """Run the passes one by one: where it got to, how many rewrites happened, and whether a stage ends there."""
     yield Point(launch.source.first_stage, 0, ""), 0, True
     number = 0
-    for stage, passes in stages_of(target):
+    for stage, passes in stages_of(launch, target):
         for position, pass_ in enumerate(passes):
             number += 1
             with watch_rewrites() as watch:
@@ -150,7 +150,7 @@ def _find_rewrite(
         context = PassContext(facts=target.facts)
         number = 0
         rewrites: list[Rewrite] = []
-        for _, passes in stages_of(target):
+        for _, passes in stages_of(launch, target):
             for pass_ in passes:
                 number += 1
                 if number > culprit.number:

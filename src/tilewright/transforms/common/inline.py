@@ -20,6 +20,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from tilewright.dialects import cf, func, tt
+from tilewright.dialects.coroutines import COROUTINE
 from tilewright.dialects.types import element_type, is_tensor
 from tilewright.ir.diagnostics import op_error
 from tilewright.ir.locations import has_location
@@ -142,7 +143,9 @@ class Inliner:
 
     def _inline(self, call: Call) -> None:
         callee = self._graph.functions[_callee_of(call)]
-        if callee.body.blocks.first is None or (asks_to_stay(callee) and not self._insists(callee)):
+        if callee.body.blocks.first is None or COROUTINE in callee.attributes:
+            return
+        if asks_to_stay(callee) and not self._insists(callee):
             return
         if callee.body.blocks.first is not callee.body.blocks.last and not self._has_room_for_blocks(call):
             reason = structurize(callee.body)

@@ -38,14 +38,18 @@ class MarkAwaitedLoadsPass(Pass):
     ```
     Such are the loads that the condition depends on, where it depends on no value that a round computes from that of
     the round before. A counter that the condition looks at, for one, tells that the loop ends by itself. Loads in
-    functions that are called on the way to the condition are among them.
+    functions that are called on the way to the condition are among them. A loop that calls what the module only
+    declares is left alone: that may change the memory.
     """
 
     name = "triton-mark-awaited-loads"
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
         functions = {op.sym_name.data: op for op in find_ops(module, tt.FuncOp)}
+        declared = {name for name, function in functions.items() if function.is_declaration}
         for loop in find_ops(module, scf.WhileOp):
+            if any(call.callee.string_value() in declared for call in find_ops(loop, tt.CallOp)):
+                continue
             for load in _loads_among(_Condition(loop).sources(), functions, set()):
                 load.properties["isVolatile"] = BoolAttr.from_bool(True)
 

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar
 
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
 
+from tilewright.dialects import ttg, ttng
 from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.ir.walking import find_ops
 from tilewright.transforms.common.inline import Inliner
 from tilewright.transforms.ttg.gluon_canonicalize import canonicalize_around_layouts
 
 
 @register_pass
+@dataclass
 class GluonInlinePass(Pass):
     """As `inline`; functions are simplified on the way as `gluon-canonicalize` does it.
 
@@ -26,5 +31,12 @@ class GluonInlinePass(Pass):
     name = "gluon-inline"
     takes: ClassVar[tuple[str, ...]] = ("gluon",)
 
+    insists_on_waits: bool = False
+    """Inline functions that ask not to be, too, where they wait at barriers: for targets that go on with other
+    partitions there."""
+
     def run(self, module: ModuleOp, context: PassContext) -> None:
-        Inliner(module, context, simplify=canonicalize_around_layouts).run()
+        Inliner(module, context, insists=self._insists, simplify=canonicalize_around_layouts).run()
+
+    def _insists(self, callee: Operation) -> bool:
+        return self.insists_on_waits and bool(find_ops(callee, ttng.WaitBarrierOp, ttg.WarpSpecializeOp))

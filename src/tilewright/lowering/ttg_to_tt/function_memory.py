@@ -1,0 +1,33 @@
+"""Memory that a function has for itself, at the start of its entry block."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import LocationAttr, UnrealizedConversionCastOp
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from tilewright.dialects import memref, tt
+from tilewright.dialects.tt.types import pointer_type
+from tilewright.ir.builder import OpBuilder
+from tilewright.lowering.tensor_builder import memref_of, unranked_memref_of
+
+PASS = "gluon-drop-layouts"
+ALIGNMENT = 64
+"""Buffers start at cache lines, and at multiples of the widest vector."""
+
+
+def function_of(op: Operation) -> tt.FuncOp:
+    """Return the function that an op is in."""
+    above = op.parent_op()
+    while not isinstance(above, tt.FuncOp):
+        assert above is not None
+        above = above.parent_op()
+    return above
+
+
+def allocate(function: tt.FuncOp, element: Attribute, count: int, location: LocationAttr) -> SSAValue:
+    """Return a pointer to so many elements."""
+    start = OpBuilder.at_start(function.body.blocks[0], location)
+    memory = start.insert(memref.AllocaOp((), (), memref_of(element, count), alignment=ALIGNMENT)).results[0]
+    whole = start.insert(memref.CastOp(memory, unranked_memref_of(element))).results[0]
+    cast = UnrealizedConversionCastOp.create(operands=[whole], result_types=[pointer_type(element)])
+    return start.insert(cast).results[0]
