@@ -19,6 +19,7 @@ from typing import Any
 
 from tilewright.compat.children import hand_on, keep
 from tilewright.support import knobs
+from tilewright.support.errors import DistributionClashError
 
 ALIAS = "triton"
 REAL = "tilewright"
@@ -114,10 +115,10 @@ def install(*, children: bool = True) -> None:
     """Make `triton` mean tilewright in this process and, with `children`, in those that it starts (see `children.py`).
     Calling it again does nothing.
 
-    Raises ImportError when the official package has been imported already: its kernels and ours do not mix.
+    Raises DistributionClashError when the official package has been imported already: its kernels and ours do not mix.
     """
     if _finder not in sys.meta_path and not isinstance(sys.modules.get(ALIAS), StandIn | None):
-        raise ImportError(
+        raise DistributionClashError(
             "the official triton package is already imported; call tilewright.compat.install() before `import triton`"
         )
     if children:

@@ -11,6 +11,7 @@ from importlib import import_module
 from pathlib import Path
 
 from tilewright import compat
+from tilewright.support.errors import DistributionClashError
 
 ONLY_FILE = "__init__.py"
 
@@ -18,10 +19,10 @@ ONLY_FILE = "__init__.py"
 def provide(folder: Path) -> None:
     """Make the package `triton`, which is being imported from `folder`, the stand-in.
 
-    Raises ImportError where the folder holds more than our file: the official package is installed there, too.
+    Raises DistributionClashError where the folder holds more than our file: the official package is there, too.
     """
     if others := sorted(entry.name for entry in folder.iterdir() if entry.name not in (ONLY_FILE, "__pycache__")):
-        raise ImportError(
+        raise DistributionClashError(
             f"tilewright-triton and the official triton package are both installed in {folder} (which has {others[0]}, "
             "not ours): remove both by `pip uninstall tilewright-triton` and `pip uninstall triton`, and install the "
             "one that you want",

@@ -27,6 +27,9 @@ FLUSHES_SUBNORMALS = "tilewright.flushes_subnormals"
 NANOSECONDS = "tilewright_nanoseconds"
 """The function of the runtime's that a module declares for `tts.nanoseconds`: `() -> i64`."""
 
+OF_BARRIER = "tilewright.of_barrier"
+"""Unit attribute of an assertion about an mbarrier, whose message says all."""
+
 HOST_PRINT = "host.print"
 """On a function that is declared at the tt stage, for kernels that run in Python: what Python's `print` shows."""
 

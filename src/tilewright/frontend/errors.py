@@ -93,7 +93,7 @@ def wrapped(source: KernelSource, node: ast.AST, error: Exception) -> Compilatio
         text = f"key {error} not found"
     elif not isinstance(error, _WORDED) or not text:
         text = f"{type(error).__name__}: {error}"
-    return located(source, node, text, hint=hint)
+    return located(source, node, text, hint=hint, kind=getattr(error, "kind", CompilationError))
 
 
 def final(error: CompilationError) -> CompilationError:

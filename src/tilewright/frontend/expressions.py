@@ -30,7 +30,7 @@ from tilewright.language.values import (
     unwrap,
 )
 from tilewright.language.versions import check_available
-from tilewright.support.errors import CompilationError
+from tilewright.support.errors import CompilationError, MissingFieldError
 
 
 def evaluate(state: FunctionState, node: ast.expr, *, is_statement: bool = False) -> Any:
@@ -206,7 +206,8 @@ def _no_attribute(state: FunctionState, node: ast.AST, owner: Any, name: str) ->
     fields = find_fields(owner)
     if fields is not None:
         advice = f"its fields are {', '.join(fields)}" + (f"; {advice}" if advice else "")
-        return state.error(node, f"{type(owner).__name__} has no field '{name}'", advice)
+        message = f"{type(owner).__name__} has no field '{name}'"
+        return state.error(node, message, advice, MissingFieldError)
     what = f"module `{owner.__name__}`" if isinstance(owner, ModuleType) else describe(owner)
     return state.error(node, f"{what} has no attribute `{name}`", advice)
 

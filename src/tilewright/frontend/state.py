@@ -193,8 +193,10 @@ class FunctionState:
             hint_value(handle, name)
 
     # -- errors -------------------------------------------------------------------------------------------------------
-    def error(self, node: ast.AST, message: str, hint: str | None = None) -> CompilationError:
-        return located(self.source, node, message, hint=hint)
+    def error(
+        self, node: ast.AST, message: str, hint: str | None = None, kind: type[CompilationError] = CompilationError
+    ) -> CompilationError:
+        return located(self.source, node, message, hint=hint, kind=kind)
 
     def unsupported(self, node: ast.AST, message: str, hint: str | None = None) -> CompilationError:
         return unsupported(self.source, node, message, hint)

@@ -26,9 +26,11 @@ def op_place(op: Operation) -> Span | str | None:
     return None
 
 
-def op_error(op: Operation, reason: str, *, pass_name: str = "", internal: bool = False) -> PassError:
+def op_error(
+    op: Operation, reason: str, *, pass_name: str = "", internal: bool = False, kind: type[PassError] = PassError
+) -> PassError:
     """A `PassError` about an op, located in the user's source where that is known."""
-    return PassError(reason, pass_name=pass_name, op_name=op_name(op), location=op_place(op), internal=internal)
+    return kind(reason, pass_name=pass_name, op_name=op_name(op), location=op_place(op), internal=internal)
 
 
 def verify_error(op: Operation, reason: str) -> VerifyError:

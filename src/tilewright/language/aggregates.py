@@ -28,9 +28,10 @@ from typing import TYPE_CHECKING, Any
 from tilewright.language.callables import JITCallable
 from tilewright.language.context import current, is_active
 from tilewright.language.dtypes import base_type
-from tilewright.language.registry import builtin, with_hint
+from tilewright.language.registry import builtin, of_kind, with_hint
 from tilewright.language.values import base_value, constexpr, describe, is_python_sequence, tuple, tuple_type, type_of
 from tilewright.language.versions import since
+from tilewright.support.errors import MissingFieldError
 
 if TYPE_CHECKING:
     from xdsl.ir import Attribute, SSAValue
@@ -125,7 +126,7 @@ class _Record(base_value, metaclass=_AggregateClass):
         cls: Any = type(self)
         if name not in _fields_of(cls):
             raise with_hint(
-                AttributeError(f"{cls.__name__} has no field '{name}'"),
+                of_kind(AttributeError(f"{cls.__name__} has no field '{name}'"), MissingFieldError),
                 f"its fields are {', '.join(_fields_of(cls))}",
             )
         if not self._is_under_construction:
@@ -196,7 +197,7 @@ def aggregate_replace(instance: Any, **changes: Any) -> Any:
     for name in changes:
         if name not in _fields_of(cls):
             raise with_hint(
-                TypeError(f"{cls.__name__} has no field '{name}'"),
+                of_kind(TypeError(f"{cls.__name__} has no field '{name}'"), MissingFieldError),
                 f"its fields are {', '.join(_fields_of(cls))}",
             )
     fields = {name: getattr(instance, name) for name in _fields_of(cls)}

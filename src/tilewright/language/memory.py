@@ -108,9 +108,9 @@ def _scalar_or_block(pointer: tensor, value: Any, what: str) -> tensor:
 def broadcast_to_lanes(value: tensor, pointer: tensor) -> tensor:
     """Broadcast a mask or value to the shape of a block of pointers, leading dimensions added where they are
     missing."""
-    if value.extents == pointer.extents:
+    if value.extents == pointer.extents and not value.type.has_layout:
         return value
-    value, grown = broadcast_pair(value, pointer)
+    grown, value = broadcast_pair(pointer, value)
     if grown.extents != pointer.extents:
         raise ValueError(f"cannot broadcast a block of shape {value.extents} to pointers of shape {pointer.extents}")
     return value

@@ -7,6 +7,7 @@ from functools import partial, wraps
 from typing import Any, TypeVar, cast
 
 from tilewright.language.values import constexpr, is_sequence, tensor, tuple
+from tilewright.support.errors import CompilationError, WrongLayoutError
 
 BUILTIN_MARK = "__triton_builtin__"
 MEMBER_MARK = "__tilewright_member__"
@@ -50,6 +51,17 @@ def with_hint(error: ErrorT, hint: str) -> ErrorT:
     """Attach advice to an error; the front end shows it on a line of its own."""
     error.hint = hint  # pyright: ignore[reportAttributeAccessIssue]
     return error
+
+
+def of_kind(error: ErrorT, kind: type[CompilationError]) -> ErrorT:
+    """Say which class of compilation error an error becomes at the line of the user's."""
+    error.kind = kind  # pyright: ignore[reportAttributeAccessIssue]
+    return error
+
+
+def wrong_layout(error: ErrorT) -> ErrorT:
+    """An error about a layout in Gluon that does not fit."""
+    return of_kind(error, WrongLayoutError)
 
 
 def must_use_result(advice: Any) -> Any:

@@ -11,7 +11,9 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from tilewright.language.context import current
+from tilewright.language.registry import of_kind
 from tilewright.support import knobs
+from tilewright.support.errors import NewerTritonError
 from tilewright.support.triton_version import is_before
 
 SINCE_MARK = "__tilewright_since__"
@@ -48,7 +50,7 @@ def check_available(version: str, what: str) -> None:
         return
     error = AttributeError(f"{what} came with Triton {version}; Triton {knobs.get('triton_version')} is asked for")
     error.hint = f"set TILEWRIGHT_TRITON_VERSION={version} or later, or unset it"  # pyright: ignore[reportAttributeAccessIssue]
-    raise error
+    raise of_kind(error, NewerTritonError)
 
 
 def warn_since(version: str, text: str) -> None:

@@ -5,12 +5,16 @@ from __future__ import annotations
 from xdsl.ir import Operation
 
 from tilewright.ir.diagnostics import op_name, op_place
-from tilewright.support.errors import LocatedOpError
+from tilewright.support.errors import BarrierError, LocatedOpError
 
 
 class ReferenceError(LocatedOpError):
     """An op was executed outside of its meaning: an access out of bounds, a failed assertion, an op without a
     definition."""
+
+
+class BarrierReferenceError(ReferenceError, BarrierError):
+    """An mbarrier was used wrongly."""
 
 
 class AssertionFailed(ReferenceError):

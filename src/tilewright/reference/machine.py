@@ -36,8 +36,8 @@ from tilewright.dialects.types import is_float
 from tilewright.ir.walking import ops_within
 from tilewright.reference.address_space import AddressSpace
 from tilewright.reference.coroutines import Coroutines
-from tilewright.reference.errors import ReferenceError, reference_error
-from tilewright.reference.memory import AccessError, MemRef, Storage, Window
+from tilewright.reference.errors import BarrierReferenceError, ReferenceError, reference_error
+from tilewright.reference.memory import AccessError, BarrierMisuse, MemRef, Storage, Window
 from tilewright.reference.printing import format_declared
 
 Values = Sequence[Any]
@@ -176,7 +176,8 @@ class Frame:
             try:
                 results = meaning(op, self)
             except AccessError as error:
-                raise reference_error(op, str(error)) from None
+                kind = BarrierReferenceError if isinstance(error, BarrierMisuse) else ReferenceError
+                raise reference_error(op, str(error), kind) from None
             for result, value in zip(op.results, results, strict=True):
                 values[result] = value
             op = following

@@ -18,6 +18,10 @@ class AccessError(Exception):
     """An access that leaves its view or its storage; the op that made it turns this into a ReferenceError."""
 
 
+class BarrierMisuse(AccessError):
+    """An mbarrier is used wrongly."""
+
+
 @dataclass(frozen=True, eq=False)
 class Window:
     """An argument that starts inside of its memory: the bytes that may be reached, and the byte it points to."""

@@ -137,6 +137,23 @@ class CompileTimeAssertionFailure(CompilationError):
     is_final = True
 
 
+class LayoutError(TilewrightError):
+    """A layout in Gluon that does not fit its shape, what it is combined with, or the warps that run; or a tensor for
+    which no layout follows, or two."""
+
+
+class WrongLayoutError(CompilationError, LayoutError):
+    """Such a layout, found where the kernel's source is compiled."""
+
+
+class MissingFieldError(CompilationError):
+    """An aggregate is asked for a field that it has not, or given one."""
+
+
+class NewerTritonError(CompilationError):
+    """A name, an argument or a form of the language that came with a later Triton than the one that is asked for."""
+
+
 class ParseError(LocatedError):
     """IR text that cannot be read: file:line:col, the line, a caret, and the reason."""
 
@@ -206,6 +223,10 @@ class PassError(LocatedOpError):
         if self.reproducer is None:
             return text
         return f"{text}\nnote: replay with: tilewright-opt --run-reproducer {self.reproducer}"
+
+
+class AmbiguousLayoutError(PassError, LayoutError):
+    """The layout of a tensor in Gluon does not follow from its uses, or two follow."""
 
 
 class StageContractError(PassError):
@@ -331,6 +352,15 @@ class DeviceAssertionError(TilewrightError, AssertionError):
     """A `tl.device_assert` failed, or a sanitiser found a bad access, while the kernel ran."""
 
 
+class BarrierError(TilewrightError):
+    """An mbarrier is used wrongly while the kernel runs: waited for in a phase that never ends, arrived at too often,
+    or not initialised."""
+
+
+class BarrierAssertionError(DeviceAssertionError, BarrierError):
+    """A wrongly used mbarrier, found by a kernel on the CPU."""
+
+
 class SanitizerError(DeviceAssertionError):
     """A sanitiser found a bad access: says where in the source, which program, lane, argument and element.
 
@@ -375,6 +405,14 @@ class SanitizerError(DeviceAssertionError):
 
 class ValidationError(TilewrightError):
     """A pass, or the machine code, does not compute what the front end's output means; `str()` is the whole table."""
+
+
+class DistributionClashError(TilewrightError, ImportError):
+    """Two distributions that provide the package `triton` are installed in one environment."""
+
+
+class MissingDistributionError(TilewrightError, ModuleNotFoundError):
+    """The official package `triton` is needed, and not installed."""
 
 
 class TargetError(TilewrightError):

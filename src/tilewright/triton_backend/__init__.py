@@ -28,6 +28,8 @@ from __future__ import annotations
 
 import sys
 
+from tilewright.support.errors import DistributionClashError, MissingDistributionError
+
 # First of all, also where a module of this package is imported by itself: Triton imports `compiler` and `driver` while
 # it is imported, and they must not be half made then.
 try:
@@ -35,7 +37,7 @@ try:
 except ModuleNotFoundError as error:
     if error.name != "triton":
         raise
-    raise ModuleNotFoundError(
+    raise MissingDistributionError(
         "tilewright.triton_backend is a back end of the official triton package, which is not installed: "
         "pip install triton==3.9.0",
         name="triton",
@@ -45,7 +47,9 @@ from tilewright.compat import StandIn
 from tilewright.support.tracebacks import ends_tracebacks
 
 if isinstance(sys.modules["triton"], StandIn):
-    raise ImportError("tilewright stands in for triton here (tilewright.compat), and cannot be a back end of itself")
+    raise DistributionClashError(
+        "tilewright stands in for triton here (tilewright.compat), and cannot be a back end of itself"
+    )
 
 
 @ends_tracebacks

@@ -22,6 +22,7 @@ from tilewright.support.errors import (
     ArgumentError,
     CompilationError,
     CompileTimeAssertionFailure,
+    MissingFieldError,
     NoSourceError,
     UnsupportedLanguageConstruct,
 )
@@ -705,8 +706,8 @@ CASES: list[tuple[JITCallable, type[CompilationError], str, str | None]] = [
     (too_many_indices, CompilationError, "too many indices for tensor of rank 1", None),
     (adds_bits, CompilationError, "fp8e4b15 has no arithmetic", ".to(tl.float16)"),
     (misses_field, CompilationError, "Pair() missing required argument: 'second'", None),
-    (reads_no_field, CompilationError, "Pair has no field 'third'", "its fields are first, second"),
-    (sets_no_field, CompilationError, "Pair has no field 'third'", "first, second"),
+    (reads_no_field, MissingFieldError, "Pair has no field 'third'", "its fields are first, second"),
+    (sets_no_field, MissingFieldError, "Pair has no field 'third'", "first, second"),
     (changes_field, UnsupportedLanguageConstruct, "Attribute assignment", "aggregate_replace(..., first=...)"),
     (no_operator, UnsupportedLanguageConstruct, "the operator `+` is not defined for", None),
     (squeezes_wide, CompilationError, "squeeze: dimension 0 must have extent 1", None),

@@ -72,5 +72,7 @@ def test_c_programs_read_it_in_one_line() -> None:
 
 
 def test_a_text_without_a_place() -> None:
-    error = assertion_error("py must not be bad", {"py must not be bad": ("py must not be bad", ())}, "k", (0, 3, 0))
+    error = assertion_error(
+        "py must not be bad", {"py must not be bad": ("py must not be bad", (), False)}, "k", (0, 3, 0)
+    )
     assert str(error) == "py must not be bad (kernel 'k', program 0, 3, 0)"

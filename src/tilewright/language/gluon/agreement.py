@@ -14,7 +14,7 @@ from tilewright.language.gluon.layouts import (
 )
 from tilewright.language.gluon.types import check_threads, distributed_type
 from tilewright.language.ir_modules import gluon, tt
-from tilewright.language.registry import with_hint
+from tilewright.language.registry import with_hint, wrong_layout
 from tilewright.language.values import tensor
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def type_with_layout(value: tensor, what: str) -> distributed_type:
     """The type of a block; TypeError for what has no layout."""
     ty = value.type
     if not isinstance(ty, distributed_type):
-        raise TypeError(f"{what} must be a block with a layout, got {value}")
+        raise wrong_layout(TypeError(f"{what} must be a block with a layout, got {value}"))
     return ty
 
 
@@ -42,7 +42,7 @@ def agree(lhs: tensor, rhs: tensor) -> tuple[tensor, tensor]:
     left, right = type_with_layout(lhs, "the left operand"), type_with_layout(rhs, "the right operand")
     if len(left.shape) != len(right.shape):
         raise with_hint(
-            ValueError(f"Cannot broadcast, rank mismatch: {left.shape}, {right.shape}"),
+            wrong_layout(ValueError(f"Cannot broadcast, rank mismatch: {left.shape}, {right.shape}")),
             "blocks with layouts are not given leading dimensions: write `x[None, :]`",
         )
     if left.layout == right.layout:
@@ -52,10 +52,12 @@ def agree(lhs: tensor, rhs: tensor) -> tuple[tensor, tensor]:
     if isinstance(right.layout, AutoLayout):
         return lhs, placed(rhs, left.layout)
     raise with_hint(
-        ValueError(
-            f"Layout mismatch in broadcast: {left.layout} vs {right.layout}"
-            + drawn("left operand", left)
-            + drawn("right operand", right)
+        wrong_layout(
+            ValueError(
+                f"Layout mismatch in broadcast: {left.layout} vs {right.layout}"
+                + drawn("left operand", left)
+                + drawn("right operand", right)
+            )
         ),
         "convert one of them: gl.convert_layout(x, layout)",
     )
@@ -76,12 +78,18 @@ def check_expand_dims(value: tensor, axis: int) -> None:
         return
     if not isinstance(layout, SliceLayout):
         raise with_hint(
-            ValueError(f"expected expand_dims input to have a SliceLayout, but got: {layout}" + drawn("operand", ty)),
+            wrong_layout(
+                ValueError(
+                    f"expected expand_dims input to have a SliceLayout, but got: {layout}" + drawn("operand", ty)
+                )
+            ),
             f"make it in gl.SliceLayout({axis}, parent), with the layout of the result as parent",
         )
     if layout.dim != axis:
         raise with_hint(
-            ValueError(f"expected expand_dims input layout to be sliced in axis {axis} but got {layout.dim}"),
+            wrong_layout(
+                ValueError(f"expected expand_dims input layout to be sliced in axis {axis} but got {layout.dim}")
+            ),
             f"make it in gl.SliceLayout({axis}, parent), with the layout of the result as parent",
         )
 
@@ -100,10 +108,12 @@ def check_same_layout(values: Sequence[tensor], what: str) -> None:
     types = [type_with_layout(value, f"each operand of {what}") for value in values]
     for ty in types[1:]:
         if ty.layout != types[0].layout:
-            raise ValueError(
-                f"Expected inputs of {what} to have matching layouts, but got: {types[0].layout} and {ty.layout}"
-                + drawn("first operand", types[0])
-                + drawn("other operand", ty)
+            raise wrong_layout(
+                ValueError(
+                    f"Expected inputs of {what} to have matching layouts, but got: {types[0].layout} and {ty.layout}"
+                    + drawn("first operand", types[0])
+                    + drawn("other operand", ty)
+                )
             )
 
 

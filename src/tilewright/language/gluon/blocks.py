@@ -27,7 +27,7 @@ from tilewright.language.ir_modules import gpu, ttg, ttng
 from tilewright.language.matmul import dot
 from tilewright.language.memory import load as load_lanes
 from tilewright.language.memory import store as store_lanes
-from tilewright.language.registry import builtin, unwrap_shape
+from tilewright.language.registry import builtin, unwrap_shape, wrong_layout
 from tilewright.language.shape import histogram as counted
 from tilewright.language.values import constexpr, tensor, unwrap
 
@@ -109,10 +109,12 @@ def convert_layout(value: Any, layout: Any, assert_trivial: Any = False) -> tens
     source, target = type_with_layout(value, "`value`"), distributed_layout(layout)
     ty = placed_block(source.element_ty, tuple(source.shape), target)
     if unwrap(assert_trivial) and not _is_trivial(source, ty):
-        raise TypeError(
-            f"layout conversion from {source.layout} to {target} is not trivial"
-            + drawn("before", source)
-            + drawn("after", ty)
+        raise wrong_layout(
+            TypeError(
+                f"layout conversion from {source.layout} to {target} is not trivial"
+                + drawn("before", source)
+                + drawn("after", ty)
+            )
         )
     return tensor(emit(ttg.ConvertLayoutOp(value.handle, ty.to_ir())), ty)
 
@@ -130,9 +132,11 @@ def set_auto_layout(value: Any, layout: Any) -> tensor:
     """A block of AutoLayout in a layout; blocks that it was made of, and that are made of it, follow."""
     target = distributed_layout(layout)
     if not isinstance(layout_of(value, "`value`"), AutoLayout):
-        raise ValueError(f"set_auto_layout input must have auto layout but got {value.type.layout}")
+        raise wrong_layout(ValueError(f"set_auto_layout input must have auto layout but got {value.type.layout}"))
     if not isinstance(target, InferredLayout) and target.rank != len(value.extents):
-        raise ValueError(f"a tensor of shape {value.extents} cannot have a layout of rank {target.rank}: {target}")
+        raise wrong_layout(
+            ValueError(f"a tensor of shape {value.extents} cannot have a layout of rank {target.rank}: {target}")
+        )
     return placed(value, target)
 
 
@@ -169,15 +173,17 @@ def check_operands(a: Any, b: Any, acc: Any, parent: Any) -> None:
     dot-operand layouts of it."""
     result = layout_of(acc, "`acc`")
     if not isinstance(result, parent):
-        raise TypeError(f"acc must have a {parent.__name__}, got {result}")
+        raise wrong_layout(TypeError(f"acc must have a {parent.__name__}, got {result}"))
     for index, (name, operand) in enumerate((("a", a), ("b", b))):
         layout = layout_of(operand, f"`{name}`")
         if not isinstance(layout, DotOperandLayout):
-            raise TypeError(f"{name} must have a DotOperandLayout, got {layout}")
+            raise wrong_layout(TypeError(f"{name} must have a DotOperandLayout, got {layout}"))
         if layout.parent != result:
-            raise ValueError(f"{name}'s parent layout must be the layout of acc, {result}; it is {layout.parent}")
+            raise wrong_layout(
+                ValueError(f"{name}'s parent layout must be the layout of acc, {result}; it is {layout.parent}")
+            )
         if layout.operand_index != index:
-            raise ValueError(f"{name}'s operand index must be {index}, it is {layout.operand_index}")
+            raise wrong_layout(ValueError(f"{name}'s operand index must be {index}, it is {layout.operand_index}"))
 
 
 @builtin

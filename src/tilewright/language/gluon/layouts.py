@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from tilewright.language.callables import constexpr_function
+from tilewright.language.registry import wrong_layout
 from tilewright.language.values import constexpr_type, is_sequence, unwrap
 
 if TYPE_CHECKING:
@@ -38,25 +39,25 @@ def _tuples(value: Any) -> Any:
 def _check_powers(**groups: Sequence[Any]) -> None:
     for name, values in groups.items():
         if any(not isinstance(v, int) or v <= 0 or v & (v - 1) for v in values):
-            raise ValueError(f"{name} must be powers of two, got {list(values)}")
+            raise wrong_layout(ValueError(f"{name} must be powers of two, got {list(values)}"))
 
 
 def _check_ranks(**groups: Sequence[Any]) -> None:
     """ValueError unless all lists have one length."""
     if len({len(values) for values in groups.values()}) > 1:
         shown = ", ".join(f"{name} has {len(values)}" for name, values in groups.items())
-        raise ValueError(f"all fields of a layout must have one rank: {shown}")
+        raise wrong_layout(ValueError(f"all fields of a layout must have one rank: {shown}"))
 
 
 def _check_vectors(rank: int, **groups: Lists) -> None:
     for name, vectors in groups.items():
         if any(len(vector) != rank for vector in vectors):
-            raise ValueError(f"each basis of {name} must have {rank} coordinates, got {vectors}")
+            raise wrong_layout(ValueError(f"each basis of {name} must have {rank} coordinates, got {vectors}"))
 
 
 def _check_order(order: list[int]) -> None:
     if sorted(order) != list(range(len(order))):
-        raise ValueError(f"order must be a permutation of the dimensions, got {order}")
+        raise wrong_layout(ValueError(f"order must be a permutation of the dimensions, got {order}"))
 
 
 class Layout:
@@ -137,10 +138,10 @@ class InferredLayout(DistributedLayout):
 
     @property
     def rank(self) -> int:
-        raise ValueError(f"{type(self).__name__} has no rank")
+        raise wrong_layout(ValueError(f"{type(self).__name__} has no rank"))
 
     def plain(self) -> distributed.DistributedLayout:
-        raise ValueError(f"{type(self).__name__} is not known yet")
+        raise wrong_layout(ValueError(f"{type(self).__name__} is not known yet"))
 
 
 @dataclass(frozen=True)
@@ -215,9 +216,9 @@ class SliceLayout(DistributedLayout):
     def check(self) -> None:
         parent: Any = self.parent
         if not isinstance(parent, DistributedLayout):
-            raise TypeError(f"the parent of a SliceLayout must be a distributed layout, got {parent!r}")
+            raise wrong_layout(TypeError(f"the parent of a SliceLayout must be a distributed layout, got {parent!r}"))
         if not isinstance(self.parent, InferredLayout) and not 0 <= self.dim < self.parent.rank:
-            raise ValueError(f"dim {self.dim} is out of range for a parent of rank {self.parent.rank}")
+            raise wrong_layout(ValueError(f"dim {self.dim} is out of range for a parent of rank {self.parent.rank}"))
 
     @property
     def rank(self) -> int:
@@ -254,7 +255,7 @@ class DistributedLinearLayout(DistributedLayout):
             block_bases=self.block_bases,
         )
         if not self.plain().tile().is_surjective:
-            raise ValueError(f"the bases of {self} do not reach every element")
+            raise wrong_layout(ValueError(f"the bases of {self} do not reach every element"))
 
     @property
     def rank(self) -> int:
@@ -280,13 +281,17 @@ class NVMMADistributedLayout(DistributedLayout):
 
     def check(self) -> None:
         if self.version[0] not in (2, 3):
-            raise ValueError(f"the version must be [2, 0] (mma.sync) or [3, 0] (wgmma), got {self.version}")
+            raise wrong_layout(
+                ValueError(f"the version must be [2, 0] (mma.sync) or [3, 0] (wgmma), got {self.version}")
+            )
         _check_powers(warps_per_cta=self.warps_per_cta)
         wanted = 3 if self.version[0] == 3 else len(self.warps_per_cta)
         if len(self.instr_shape) != wanted:
-            raise ValueError(f"version {self.version} needs an instr_shape of {wanted} extents, got {self.instr_shape}")
+            raise wrong_layout(
+                ValueError(f"version {self.version} needs an instr_shape of {wanted} extents, got {self.instr_shape}")
+            )
         if self.version[0] == 3 and math.prod(self.warps_per_cta) % 4:
-            raise ValueError(f"wgmma needs a multiple of 4 warps, got {self.warps_per_cta}")
+            raise wrong_layout(ValueError(f"wgmma needs a multiple of 4 warps, got {self.warps_per_cta}"))
 
     @property
     def rank(self) -> int:
@@ -314,12 +319,16 @@ class DotOperandLayout(DistributedLayout):
 
     def check(self) -> None:
         if self.operand_index not in (0, 1):
-            raise ValueError(f"operand_index must be 0 or 1, got {self.operand_index}")
+            raise wrong_layout(ValueError(f"operand_index must be 0 or 1, got {self.operand_index}"))
         if not isinstance(self.parent, BlockedLayout | NVMMADistributedLayout):
-            raise TypeError(f"the parent of a DotOperandLayout must be blocked or of mma, got {self.parent!r}")
+            raise wrong_layout(
+                TypeError(f"the parent of a DotOperandLayout must be blocked or of mma, got {self.parent!r}")
+            )
         is_mma = isinstance(self.parent, NVMMADistributedLayout)
         if is_mma != bool(self.k_width):
-            raise ValueError(f"k_width must be {'positive' if is_mma else '0'} for {self.parent}, got {self.k_width}")
+            raise wrong_layout(
+                ValueError(f"k_width must be {'positive' if is_mma else '0'} for {self.parent}, got {self.k_width}")
+            )
         if is_mma:
             _check_powers(k_width=[self.k_width])
 
@@ -384,11 +393,13 @@ class NVMMASharedLayout(SharedLayout):
     def check(self) -> None:
         object.__setattr__(self, "cga_layout", self.cga_layout or [])
         if self.element_bitwidth not in (8, 16, 32, 64):
-            raise ValueError(f"element_bitwidth must be 8, 16, 32 or 64, got {self.element_bitwidth}")
+            raise wrong_layout(ValueError(f"element_bitwidth must be 8, 16, 32 or 64, got {self.element_bitwidth}"))
         if self.swizzle_byte_width not in (0, 32, 64, 128):
-            raise ValueError(f"swizzle_byte_width must be 0, 32, 64 or 128, got {self.swizzle_byte_width}")
+            raise wrong_layout(
+                ValueError(f"swizzle_byte_width must be 0, 32, 64 or 128, got {self.swizzle_byte_width}")
+            )
         if self.fp4_padded and (self.swizzle_byte_width, self.element_bitwidth) != (128, 8):
-            raise ValueError("fp4_padded needs swizzle_byte_width=128 and element_bitwidth=8")
+            raise wrong_layout(ValueError("fp4_padded needs swizzle_byte_width=128 and element_bitwidth=8"))
         _check_vectors(self.rank, cga_layout=self.cga_layout)
 
     def plain(self) -> shared.SharedLayout:
@@ -463,10 +474,12 @@ class PaddedSharedLayout(SharedLayout):
     def check(self) -> None:
         pairs = self.interval_padding_pairs
         if not pairs or any(len(pair) != 2 for pair in pairs):
-            raise ValueError(f"interval_padding_pairs must be pairs of an interval and a padding, got {pairs}")
+            raise wrong_layout(
+                ValueError(f"interval_padding_pairs must be pairs of an interval and a padding, got {pairs}")
+            )
         _check_powers(interval_padding_pairs=[number for pair in pairs for number in pair])
         if len({interval for interval, _ in pairs}) != len(pairs):
-            raise ValueError(f"the intervals must differ, got {pairs}")
+            raise wrong_layout(ValueError(f"the intervals must differ, got {pairs}"))
         _check_vectors(len(self.shape), offset_bases=self.offset_bases, cga_layout=self.cga_layout)
 
     @property
@@ -509,7 +522,7 @@ class SharedLinearLayout(SharedLayout):
 
     def check(self) -> None:
         if not self.offset_bases or not self.offset_bases[0]:
-            raise ValueError("offset_bases must not be empty")
+            raise wrong_layout(ValueError("offset_bases must not be empty"))
         _check_vectors(len(self.offset_bases[0]), offset_bases=self.offset_bases, block_bases=self.block_bases)
         _check_powers(alignment=[self.alignment])
 
@@ -533,7 +546,7 @@ def shape_per_cta(shape: Sequence[int], cga_layout: Lists) -> list[int]:
     """The part of a tensor that one CTA of a cluster holds. Raises ValueError where the CTAs do not divide it."""
     splits = [2 * max(column) or 1 for column in zip(*cga_layout, strict=True)] or [1] * len(shape)
     if any(extent % split for extent, split in zip(shape, splits, strict=True)):
-        raise ValueError(f"a shape of {list(shape)} cannot be divided among CTAs by {cga_layout}")
+        raise wrong_layout(ValueError(f"a shape of {list(shape)} cannot be divided among CTAs by {cga_layout}"))
     return [extent // split for extent, split in zip(shape, splits, strict=True)]
 
 
@@ -582,7 +595,7 @@ def _distributed(layout: distributed.DistributedLayout, shape: Sequence[int]) ->
                 _lists(layout.register), _lists(layout.lane), _lists(layout.warp), _lists(layout.block), list(shape)
             )
         case _:
-            raise ValueError(f"{layout} is no layout that kernels can name")
+            raise wrong_layout(ValueError(f"{layout} is no layout that kernels can name"))
 
 
 def shared_layout_of_encoding(encoding: Attribute, shape: Sequence[int]) -> SharedLayout:
@@ -609,7 +622,7 @@ def shared_layout_of_encoding(encoding: Attribute, shape: Sequence[int]) -> Shar
         case plain.SharedLinearLayout():
             return SharedLinearLayout(_lists(layout.offset), _lists(layout.block), layout.bytes_alignment)
         case _:
-            raise ValueError(f"{layout} is no layout that kernels can name")
+            raise wrong_layout(ValueError(f"{layout} is no layout that kernels can name"))
 
 
 __all__ = [

@@ -20,6 +20,7 @@ from tilewright.language.gluon.layouts import (
     shape_per_cta,
     shared_layout_of_encoding,
 )
+from tilewright.language.registry import wrong_layout
 from tilewright.language.values import base_value, describe, unwrap
 
 if TYPE_CHECKING:
@@ -38,7 +39,9 @@ class distributed_type(block_type):
         super().__init__(unwrap(element_ty), list(unwrap(shape)))
         if not isinstance(self.layout, InferredLayout) and self.layout.rank != len(self.shape):
             rank = self.layout.rank
-            raise ValueError(f"a tensor of shape {self.shape} cannot have a layout of rank {rank}: {layout}")
+            raise wrong_layout(
+                ValueError(f"a tensor of shape {self.shape} cannot have a layout of rank {rank}: {layout}")
+            )
         self.name = f"<{self.shape}, {self.element_ty}, {self.layout}>"
 
     def _make_ir(self) -> Attribute:
@@ -100,7 +103,7 @@ def distributed_layout(layout: Any) -> DistributedLayout:
     layout = unwrap(layout)
     if not isinstance(layout, DistributedLayout):
         what = f"{layout!r}, a layout of shared memory" if isinstance(layout, SharedLayout) else describe(layout)
-        raise TypeError(f"expected a distributed layout, such as gl.BlockedLayout, got {what}")
+        raise wrong_layout(TypeError(f"expected a distributed layout, such as gl.BlockedLayout, got {what}"))
     return layout
 
 
@@ -109,7 +112,9 @@ def shared_layout(layout: Any) -> SharedLayout:
     layout = unwrap(layout)
     if not isinstance(layout, SharedLayout):
         what = f"{layout!r}, a layout of tensors" if isinstance(layout, Layout) else describe(layout)
-        raise TypeError(f"expected a layout of shared memory, such as gl.SwizzledSharedLayout, got {what}")
+        raise wrong_layout(
+            TypeError(f"expected a layout of shared memory, such as gl.SwizzledSharedLayout, got {what}")
+        )
     return layout
 
 
@@ -124,7 +129,7 @@ def check_threads(layout: DistributedLayout) -> None:
         (plain.num_blocks, context.options.num_ctas, "CTAs per cluster"),
     ):
         if has != wants:
-            raise ValueError(f"the layout is for {has} {what}, where {wants} run: {layout}")
+            raise wrong_layout(ValueError(f"the layout is for {has} {what}, where {wants} run: {layout}"))
 
 
 class shared_memory_descriptor_type(base_type):
@@ -143,10 +148,15 @@ class shared_memory_descriptor_type(base_type):
         return cls(element_ty, shape, shared_layout_of_encoding(ir.encoding, shape), allocated)
 
     def to_ir(self) -> Attribute:
+        from xdsl.utils.exceptions import VerifyException
+
         from tilewright.dialects import ttg
 
         shape, allocated = tuple(self.shape), tuple(self.alloc_shape)
-        return ttg.memdesc_type(shape, self.element_ty.to_ir(), self.layout.encoding(), alloc_shape=allocated)
+        try:
+            return ttg.memdesc_type(shape, self.element_ty.to_ir(), self.layout.encoding(), alloc_shape=allocated)
+        except (VerifyException, ValueError) as error:
+            raise wrong_layout(error) from None
 
     def mangle(self) -> str:
         shape, allocated = ("_".join(map(str, extents)) for extents in (self.shape, self.alloc_shape))

@@ -39,7 +39,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, SSAValue
 
 from tilewright.dialects import arith, cf, func, gpu, tt, tts
-from tilewright.dialects.attributes import NANOSECONDS, PRINT
+from tilewright.dialects.attributes import NANOSECONDS, OF_BARRIER, PRINT
 from tilewright.dialects.construction import static_values
 from tilewright.dialects.types import bit_width, is_float
 from tilewright.lowering.arith_to_linalg.elementwise import emit_float_cast
@@ -61,9 +61,10 @@ def lower_assert(op: tt.AssertOp, f: FunctionLowering) -> Sequence[SSAValue]:
     """
     if not f.options.assert_to_cf:
         raise NotLowered("assertions stay as they are (assert-to-cf=false)")
-    message = f"Assertion `{op.message.data}` failed"
+    attributes = {OF_BARRIER: op.attributes[OF_BARRIER]} if OF_BARRIER in op.attributes else {}
+    message = op.message.data if attributes else f"Assertion `{op.message.data}` failed"
     if not isinstance(op.condition.type, TensorType):
-        f.b.insert(cf.AssertOp(op.condition, message))
+        f.b.insert(cf.AssertOp(op.condition, message)).attributes.update(attributes)
         return ()
 
     def check(lanes: Sequence[SSAValue]) -> None:

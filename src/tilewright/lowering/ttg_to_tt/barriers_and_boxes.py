@@ -18,7 +18,7 @@ from tilewright.dialects.ttg.verification import warps_of_program
 from tilewright.dialects.types import bit_width
 from tilewright.ir.builder import OpBuilder
 from tilewright.ir.diagnostics import op_error
-from tilewright.lowering.ttg_to_tt.function_memory import PASS
+from tilewright.lowering.ttg_to_tt.function_memory import PASS, assert_of_barrier
 from tilewright.lowering.ttg_to_tt.shared_memory import Buffers, Lowering
 
 COUNT_BITS = 20
@@ -53,7 +53,7 @@ class _Words:
 
     def check(self, holds: SSAValue, predicate: SSAValue | None, message: str) -> None:
         """Assert a condition, where the predicate holds."""
-        self.b.insert(tt.AssertOp(holds if predicate is None else self.where(predicate, holds), message))
+        assert_of_barrier(holds if predicate is None else self.where(predicate, holds), message, self.b)
 
     def where(self, predicate: SSAValue, holds: SSAValue) -> SSAValue:
         """Whether a condition holds, or the predicate does not."""

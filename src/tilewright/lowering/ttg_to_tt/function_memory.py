@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import LocationAttr, UnrealizedConversionCastOp
+from xdsl.dialects.builtin import LocationAttr, UnitAttr, UnrealizedConversionCastOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.dialects import memref, tt
+from tilewright.dialects.attributes import OF_BARRIER
 from tilewright.dialects.tt.types import pointer_type
 from tilewright.ir.builder import OpBuilder
 from tilewright.lowering.tensor_builder import memref_of, unranked_memref_of
@@ -22,6 +23,11 @@ def function_of(op: Operation) -> tt.FuncOp:
         assert above is not None
         above = above.parent_op()
     return above
+
+
+def assert_of_barrier(holds: SSAValue, message: str, b: OpBuilder) -> None:
+    """Assert what a program that uses its mbarriers rightly fulfils."""
+    b.insert(tt.AssertOp(holds, message)).attributes[OF_BARRIER] = UnitAttr()
 
 
 def allocate(function: tt.FuncOp, element: Attribute, count: int, location: LocationAttr) -> SSAValue:

@@ -24,7 +24,7 @@ from tilewright.dialects.ttg.verification import NUM_WARPS
 from tilewright.dialects.types import is_tensor
 from tilewright.ir.builder import OpBuilder
 from tilewright.ir.diagnostics import op_error
-from tilewright.lowering.ttg_to_tt.function_memory import PASS, allocate, function_of
+from tilewright.lowering.ttg_to_tt.function_memory import PASS, allocate, assert_of_barrier, function_of
 from tilewright.transforms.common.lift_cf_to_scf import structurize
 
 MOVES, STUCK = 0, 1
@@ -94,7 +94,7 @@ class Partitions:
         """Wait for a condition, by what is around `op`; that nobody can make it true is an assertion that fails."""
         scope = self._scope_of(op)
         if scope is None:
-            _assert_over(is_over(b), b)
+            assert_of_barrier(is_over(b), FOR_EVER, b)
         elif isinstance(scope, _Started):
             self._wait_for_partitions(scope, is_over, b)
         else:
@@ -122,7 +122,7 @@ class Partitions:
     def _wait_as_partition(self, words: SSAValue, is_over: Condition, b: OpBuilder) -> None:
         def suspend(inner: OpBuilder) -> None:
             stuck = inner.insert(tt.LoadOp(_word(words, STUCK, inner))).results[0]
-            _assert_over(inner.insert(arith.CmpiOp(stuck, _number(0, inner), "eq")).results[0], inner)
+            assert_of_barrier(inner.insert(arith.CmpiOp(stuck, _number(0, inner), "eq")).results[0], FOR_EVER, inner)
             self.call(SUSPEND, (), inner)
 
         _loop_until(is_over, suspend, b)
@@ -131,7 +131,7 @@ class Partitions:
     def _wait_for_partitions(self, started: _Started, is_over: Condition, b: OpBuilder) -> None:
         def let_others_run(inner: OpBuilder) -> None:
             moved = self._round(started, inner)
-            _assert_over(inner.insert(arith.OrIOp(moved, is_over(inner))).results[0], inner)
+            assert_of_barrier(inner.insert(arith.OrIOp(moved, is_over(inner))).results[0], FOR_EVER, inner)
 
         _loop_until(is_over, let_others_run, b)
 
@@ -215,10 +215,6 @@ def _loop_until(condition: Condition, body: Callable[[OpBuilder], None], b: OpBu
     body(work)
     work.insert(scf.YieldOp())
     b.insert(scf.WhileOp((), (), Region(before), Region(after)))
-
-
-def _assert_over(holds: SSAValue, b: OpBuilder) -> None:
-    b.insert(tt.AssertOp(holds, FOR_EVER))
 
 
 def _word(words: SSAValue, index: int, b: OpBuilder) -> SSAValue:

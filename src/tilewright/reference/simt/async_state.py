@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tilewright.dialects.numeric import Array
-from tilewright.reference.simt.errors import Fault, RaceError, SimulationError
+from tilewright.reference.simt.errors import BarrierMisuseError, Fault, RaceError
 from tilewright.reference.simt.machine import Machine
 
 
@@ -151,14 +151,16 @@ class AsyncState:
         """The barrier at a place. Raises Fault."""
         found = self.barriers.get(place)
         if found is None:
-            raise Fault(SimulationError, "there is no mbarrier here: it was not initialised, or invalidated", 0)
+            raise Fault(BarrierMisuseError, "there is no mbarrier here: it was not initialised, or invalidated", 0)
         return found
 
     def arrive(self, barrier: Barrier, count: int) -> None:
         """Arrivals at a barrier. Raises Fault."""
         if count > barrier.missing:
             raise Fault(
-                SimulationError, f"{count} arrivals at an mbarrier that expects {barrier.missing} more in this phase", 0
+                BarrierMisuseError,
+                f"{count} arrivals at an mbarrier that expects {barrier.missing} more in this phase",
+                0,
             )
         barrier.missing -= count
         self.settle(barrier)

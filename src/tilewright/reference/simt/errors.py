@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tilewright.support.errors import LocatedError, Note
+from tilewright.support.errors import BarrierError, LocatedError, Note
 from tilewright.support.ptx.errors import PTX_FILE
 from tilewright.support.spans import Span
 
@@ -30,6 +30,14 @@ class RaceError(SimulationError):
 
 class DeadlockError(SimulationError):
     """Threads wait at a barrier that cannot complete, or a loop does not end."""
+
+
+class BarrierMisuseError(SimulationError, BarrierError):
+    """An arrival at an mbarrier that expects none, or at one that is not initialised."""
+
+
+class BarrierDeadlockError(DeadlockError, BarrierError):
+    """Threads wait at mbarriers for a phase that never ends."""
 
 
 class DivergenceError(SimulationError):

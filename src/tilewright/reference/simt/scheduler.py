@@ -14,6 +14,7 @@ import numpy as np
 from tilewright.dialects.numeric import Array
 from tilewright.reference.simt.code import Code
 from tilewright.reference.simt.errors import (
+    BarrierDeadlockError,
     DeadlockError,
     DivergenceError,
     Fault,
@@ -153,7 +154,7 @@ class Scheduler:
             if self.last_run.get(group) == self.steps or group == place:
                 self.stalled[group] = version
         if all(self.stalled.get(group) == version for group in self.groups):
-            raise Fault(DeadlockError, self.machine.asynchronous.describe_stall(), 0)
+            raise Fault(BarrierDeadlockError, self.machine.asynchronous.describe_stall(), 0)
 
     def exit(self, threads: Array) -> None:
         """Threads end."""

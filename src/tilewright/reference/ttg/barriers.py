@@ -10,7 +10,7 @@ from typing import Any
 from tilewright.dialects import ttng
 from tilewright.dialects.ttg.verification import warps_of_program
 from tilewright.reference.machine import Frame, Values, as_bool, as_int, meaning_of
-from tilewright.reference.memory import AccessError
+from tilewright.reference.memory import BarrierMisuse
 from tilewright.reference.ttg.buffers import view_of
 from tilewright.reference.ttg.in_flight import Barrier, memory_of_program
 from tilewright.reference.ttg.scheduling import wait_until
@@ -34,7 +34,7 @@ def invalidate(op: ttng.InvalBarrierOp, frame: Frame) -> Values:
     view, memory = view_of(frame, op.alloc), memory_of_program(frame)
     barrier = memory.barrier(view)
     if barrier.copies or barrier.cp_async:
-        raise AccessError("a barrier is invalidated while copies that report to it are under way")
+        raise BarrierMisuse("a barrier is invalidated while copies that report to it are under way")
     del memory.barriers[view.storage, view.start]
     return ()
 
@@ -78,7 +78,7 @@ def wait(op: ttng.WaitBarrierOp, frame: Frame) -> Values:
     memory = memory_of_program(frame)
     barrier, parity = memory.barrier(view_of(frame, op.alloc)), as_int(frame.get(op.phase)) & 1
     if not wait_until(frame, lambda: has_completed(barrier, parity)):
-        raise AccessError(
+        raise BarrierMisuse(
             f"waits forever: the barrier still misses {barrier.missing} arrivals and {barrier.missing_bytes} bytes"
         )
     return ()

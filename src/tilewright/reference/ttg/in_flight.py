@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 from tilewright.dialects.numeric import Array
 from tilewright.dialects.ttg import MemDescType
 from tilewright.reference.machine import Frame
-from tilewright.reference.memory import AccessError
+from tilewright.reference.memory import AccessError, BarrierMisuse
 from tilewright.reference.ttg.shared_memory import SharedStorage, SharedView, buffer_bytes, whole_view
 
 
@@ -92,7 +92,7 @@ class Barrier:
     def arrive(self, count: int) -> None:
         """Some arrivals."""
         if count > self.missing:
-            raise AccessError(f"{count} arrivals at a barrier that expects {self.missing} more")
+            raise BarrierMisuse(f"{count} arrivals at a barrier that expects {self.missing} more")
         self.missing -= count
         self.settle()
 
@@ -150,7 +150,7 @@ class CtaMemory:
         """The barrier object in a buffer."""
         found = self.barriers.get((view.storage, view.start))
         if found is None:
-            raise AccessError("there is no barrier here: it was not initialised, or invalidated")
+            raise BarrierMisuse("there is no barrier here: it was not initialised, or invalidated")
         return found
 
 

@@ -23,10 +23,18 @@ def stages(*, is_baseline: bool = False) -> Sequence[tuple[str, Sequence[Pass]]]
 def gluon_stages(*, is_baseline: bool = False) -> Sequence[tuple[str, Sequence[Pass]]]:
     """As `stages`, for kernels in Gluon: their layouts go first."""
     from tilewright.lowering.ttg_to_tt.gluon_drop_layouts import GluonDropLayoutsPass
+    from tilewright.transforms.ttg.gluon_infer_coalesced_encodings import GluonInferCoalescedEncodingsPass
     from tilewright.transforms.ttg.gluon_inline import GluonInlinePass
+    from tilewright.transforms.ttg.gluon_resolve_auto_encodings import GluonResolveAutoEncodingsPass
 
     (name, passes), *later = stages(is_baseline=is_baseline)
-    return ((name, (GluonInlinePass(insists_on_waits=True), GluonDropLayoutsPass(), *passes)), *later)
+    first = (
+        GluonInlinePass(insists_on_waits=True),  # a wait lets other partitions run, which no call can
+        GluonInferCoalescedEncodingsPass(),
+        GluonResolveAutoEncodingsPass(),  # a layout that is ambiguous is an error on every target
+        GluonDropLayoutsPass(),
+    )
+    return ((name, (*first, *passes)), *later)
 
 
 def _to_structured() -> Sequence[Pass]:

@@ -26,6 +26,7 @@ from tilewright.ir.diagnostics import op_error
 from tilewright.ir.printing import print_attribute
 from tilewright.ir.walking import ops_within
 from tilewright.layouts.draw import corner
+from tilewright.support.errors import AmbiguousLayoutError
 from tilewright.transforms.ttg.layout_inference import (
     RESHAPING,
     infer_operand_encoding,
@@ -112,7 +113,7 @@ class FollowingLayouts:
             f"the layout is ambiguous: {print_attribute(first)} follows from one use and {print_attribute(second)} "
             f"from another; gl.convert_layout makes one of the other{pictures}"
         )
-        return op_error(owner_of(value), reason, pass_name=self._pass_name)
+        return op_error(owner_of(value), reason, pass_name=self._pass_name, kind=AmbiguousLayoutError)
 
 
 def owner_of(value: SSAValue) -> Operation:

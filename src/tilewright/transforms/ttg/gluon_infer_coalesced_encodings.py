@@ -11,6 +11,7 @@ from tilewright.dialects.ttg.verification import program_shape
 from tilewright.ir.diagnostics import op_error
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import ops_within
+from tilewright.support.errors import AmbiguousLayoutError
 from tilewright.transforms.ttg.coalesce import AccessLayouts, pointers_of
 from tilewright.transforms.ttg.following_layouts import FollowingLayouts, encoding_of
 
@@ -50,4 +51,5 @@ class GluonInferCoalescedEncodingsPass(Pass):
                     op,
                     "the layout is ambiguous: it is to follow from addresses that are accessed, and there are none",
                     pass_name=self.name,
+                    kind=AmbiguousLayoutError,
                 )

@@ -10,6 +10,7 @@ from tilewright.dialects import gluon
 from tilewright.ir.diagnostics import op_error
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import find_ops, ops_within
+from tilewright.support.errors import AmbiguousLayoutError
 from tilewright.transforms.ttg.following_layouts import FollowingLayouts, encoding_of
 
 
@@ -55,6 +56,7 @@ class GluonResolveAutoEncodingsPass(Pass):
                     "the layout is ambiguous: nothing that the tensor is used with has one; give it a layout where it "
                     "is made, or by gl.set_auto_layout",
                     pass_name=self.name,
+                    kind=AmbiguousLayoutError,
                 )
 
 

@@ -9,7 +9,7 @@ from tilewright.language.gluon.blocks import check_operands
 from tilewright.language.gluon.layouts import NVMMADistributedLayout
 from tilewright.language.gluon.nvidia.ampere import async_copy, mbarrier
 from tilewright.language.matmul import dot
-from tilewright.language.registry import builtin
+from tilewright.language.registry import builtin, wrong_layout
 from tilewright.language.values import tensor
 
 
@@ -20,7 +20,7 @@ def mma_v2(a: Any, b: Any, acc: Any, input_precision: Any = None) -> tensor:
     check_operands(a, b, acc, NVMMADistributedLayout)
     layout: Any = layout_of(acc, "`acc`")
     if layout.version != [2, 0]:
-        raise ValueError(f"mma_v2 needs a layout of version [2, 0], got {layout}")
+        raise wrong_layout(ValueError(f"mma_v2 needs a layout of version [2, 0], got {layout}"))
     return dot(a, b, acc, input_precision=input_precision, out_dtype=acc.dtype)
 
 

@@ -17,7 +17,7 @@ from tilewright.language.gluon.types import shared_layout
 from tilewright.language.ir_modules import builtin as builtin_dialect
 from tilewright.language.ir_modules import tt, ttng
 from tilewright.language.memory import integers
-from tilewright.language.registry import builtin, with_hint
+from tilewright.language.registry import builtin, with_hint, wrong_layout
 from tilewright.language.values import describe, tuple, tuple_type, unwrap
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def _box(
             f"the descriptor's blocks are {block}, the buffer has shape {memory.shape} and dtype {memory.dtype}"
         )
     if memory.layout != descriptor.layout:
-        raise ValueError(f"the descriptor's layout is {descriptor.layout}, the buffer's {memory.layout}")
+        raise wrong_layout(ValueError(f"the descriptor's layout is {descriptor.layout}, the buffer's {memory.layout}"))
     return descriptor, [value.handle for value in place], memory
 
 
