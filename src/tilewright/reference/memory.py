@@ -95,13 +95,15 @@ class Storage:
         """Raise unless every position is within the storage."""
         if self.freed:
             raise AccessError(f"{self.describe()} was freed")
-        outside = (positions < -self.before) | (positions >= self.data.size)
-        if np.any(outside):
+        if self._leaves(positions):
+            outside = np.asarray((positions < -self.before) | (positions >= self.data.size))
             first = int(np.asarray(positions)[outside].reshape(-1)[0])
             raise AccessError(f"element {first} is outside of {self.describe()}")
 
     def _leaves(self, positions: Array) -> bool:
-        return bool(np.any((positions < -self.before) | (positions >= self.data.size)))
+        if positions.ndim == 0:
+            return not -self.before <= int(positions) < self.data.size
+        return bool(((positions < -self.before) | (positions >= self.data.size)).any())
 
     def _addresses(self, positions: Array) -> Array:
         """Return where elements would lie in this process, in a row."""
@@ -162,9 +164,10 @@ class MemRef:
             raise AccessError(f"{len(indices)} indices for a view of rank {len(self.sizes)}")
         place: Any = np.int64(self.offset)
         for dim, (index, size, stride) in enumerate(zip(indices, self.sizes, self.strides, strict=True)):
-            outside = (index < 0) | (index >= size)
-            if np.any(outside):
-                first = int(np.asarray(index)[np.asarray(outside)].reshape(-1)[0]) if np.ndim(index) else int(index)
+            is_outside = not 0 <= index < size if np.ndim(index) == 0 else ((index < 0) | (index >= size)).any()
+            if is_outside:
+                flat = np.asarray(index).reshape(-1)
+                first = int(flat[(flat < 0) | (flat >= size)][0])
                 raise AccessError(f"index {first} is outside of dimension {dim} of size {size}")
             place = place + index * np.int64(stride)
         return np.asarray(place)

@@ -24,28 +24,29 @@ IntegerMeaning = Callable[[Array, Array, int], Array]
 FloatMeaning = Callable[[Array, Array], Array]
 
 
+_UNSIGNED = {np.dtype(f"i{size}"): np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
+
+
 def as_unsigned(values: Array, width: int) -> Array:
     """The unsigned reading of sign-extended integers."""
-    if values.dtype == np.bool_:
+    if values.dtype.kind == "b":
         return values.astype(np.uint8)
-    unsigned = (
-        values.view(f"u{values.dtype.name}") if values.flags.c_contiguous else values.astype(f"u{values.dtype.name}")
-    )
-    storage = values.dtype.itemsize * 8
-    return unsigned if width == storage else unsigned & unsigned.dtype.type((1 << width) - 1)
+    dtype = _UNSIGNED[values.dtype]
+    unsigned = values.view(dtype) if values.flags.c_contiguous else values.astype(dtype)
+    return unsigned if width == dtype.itemsize * 8 else unsigned & dtype.type((1 << width) - 1)
 
 
 def as_signed(values: Array, width: int) -> Array:
     """The signed reading of integers: i1 true is -1."""
-    return -values.astype(np.int8) if values.dtype == np.bool_ else values
+    return -values.astype(np.int8) if values.dtype.kind == "b" else values
 
 
 def _from_unsigned(values: Array, like: Array) -> Array:
-    return (values & 1).astype(np.bool_) if like.dtype == np.bool_ else values.astype(like.dtype)
+    return (values & 1).astype(np.bool_) if like.dtype.kind == "b" else values.astype(like.dtype)
 
 
 def _from_signed(values: Array, like: Array) -> Array:
-    return (values & 1).astype(np.bool_) if like.dtype == np.bool_ else values.astype(like.dtype)
+    return (values & 1).astype(np.bool_) if like.dtype.kind == "b" else values.astype(like.dtype)
 
 
 def _on_unsigned(compute: Callable[[Array, Array], Array]) -> IntegerMeaning:
