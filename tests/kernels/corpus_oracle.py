@@ -181,9 +181,9 @@ def op_counts(module: ModuleOp) -> Counter[str]:
     return Counter(op.name for op in module.walk() if op.name != "builtin.module")
 
 
-def official_module(case: Case, text: str) -> ModuleOp:
+def official_module(text: str) -> ModuleOp:
     """The module of a text of the official front end's."""
-    return parse_module(text, make_context(), filename=str(case))
+    return parse_module(text, make_context())
 
 
 __all__ = ["Case", "cases", "cleaned", "dtype", "official_module", "op_counts", "our_module"]

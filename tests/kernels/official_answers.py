@@ -1,8 +1,8 @@
 """What official Triton makes of kernels: asked for in another process, kept in the cache folder of pytest.
 
 A script that has answers (`ttgir_oracle`, `ptx_oracle`) calls `ask` where it is imported, and `answer` where it is run:
-`python SCRIPT CAPABILITY OUT.json < NAMES`. Each kernel is compiled in a child of that process, because an assertion of
-the official compiler ends the process.
+`python SCRIPT CAPABILITY OUT.json < NAMES`. An assertion of the official compiler ends the process, so the kernels are
+compiled in a child, and those after one that ended it in another: what Triton has read and set up serves all of them.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def answer(make: Callable[[GpuCase, int], Any]) -> None:
     wanted = set(sys.stdin.read().splitlines())
     cases = [case for case in gpu_cases() if str(case) in wanted]
     _import_official(cases)
-    out.write_text(json.dumps({str(case): _make_apart(make, case, capability) for case in cases}))
+    out.write_text(json.dumps(_make_all(make, cases, capability)))
 
 
 def _import_official(cases: Sequence[GpuCase]) -> None:
@@ -96,25 +96,41 @@ def official_source(case: GpuCase, capability: int) -> OfficialSource:
     return OfficialSource(backend, options, source.language, context, module, {"target": target, **vars(options)})
 
 
-def _make_apart(make: Callable[[GpuCase, int], Any], case: GpuCase, capability: int) -> Any:
-    """An answer made in a child, None where official Triton refuses the kernel."""
+def _make_all(make: Callable[[GpuCase, int], Any], cases: Sequence[GpuCase], capability: int) -> dict[str, Any]:
+    """The answers by the names of kernels, None where official Triton refuses a kernel."""
+    made: dict[str, Any] = {}
+    while rest := cases[len(made) :]:
+        answers = _make_in_child(make, rest, capability)
+        made |= {str(case): found for case, found in zip(rest, answers, strict=False)}
+        if len(answers) < len(rest):
+            made[str(rest[len(answers)])] = None
+    return made
+
+
+def _make_in_child(make: Callable[[GpuCase, int], Any], cases: Sequence[GpuCase], capability: int) -> list[Any]:
+    """The answers of a child, as many as it gives before it ends."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(reading)
-        try:
-            made = make(case, capability)
-        except Exception as error:
-            sys.stderr.write(f"{case}: {error}\n")
-            made = None
         with os.fdopen(writing, "w") as stream:
-            json.dump(made, stream)
+            for case in cases:
+                stream.write(json.dumps(_make_or_refuse(make, case, capability)) + "\n")
+                stream.flush()
         os._exit(0)
     os.close(writing)
     with os.fdopen(reading) as stream:
-        said = stream.read()
+        lines = stream.readlines()
     os.waitpid(child, 0)
-    return json.loads(said) if said else None
+    return [json.loads(line) for line in lines if line.endswith("\n")]
+
+
+def _make_or_refuse(make: Callable[[GpuCase, int], Any], case: GpuCase, capability: int) -> Any:
+    try:
+        return make(case, capability)
+    except Exception as error:
+        sys.stderr.write(f"{case}: {error}\n")
+        return None
 
 
 def _fingerprint(script: str) -> str:
