@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import corpus_oracle as oracle
 import engines
 import numpy as np
 
+from suite.arrays import Array
 from tilewright.compiler.source import ASTSource
-
-Array = np.ndarray[Any, Any]
+from tilewright.dialects import scf
 
 ELEMENTS = 1 << 14
 """Elements of every array: more than any kernel of the corpus reaches with scalars of `SIZE`."""
@@ -48,13 +49,30 @@ def inputs_of(case: oracle.Case, size: int = SIZE) -> Inputs:
     wide = case.file in WIDE_INTEGERS
     signature_of = source.full_signature().items()
     named = {name: make(kind, random, wide=wide, size=size) for name, kind in signature_of}
-    axes = engines.axes_of(oracle.our_module(case))
+    axes = shape_of(case).axes
     inputs = Inputs(source, [], tuple(2 if axis in axes else 1 for axis in range(3)))
     adjust = ADJUSTMENTS.get(case.kernel)
     if adjust is not None:
         adjust(named, inputs)
     inputs.arguments = list(named.values())
     return inputs
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What inputs depend on beside the signature."""
+
+    axes: frozenset[int]
+    """Of the grid, along which the kernel asks for its index."""
+    has_loop: bool
+
+
+@cache
+def shape_of(case: oracle.Case) -> Shape:
+    """The shape of a case, for which it is compiled once in a run."""
+    module = oracle.our_module(case)
+    has_loop = any(isinstance(op, scf.ForOp | scf.WhileOp) for op in module.walk())
+    return Shape(frozenset(engines.axes_of(module)), has_loop)
 
 
 def make(kind: Any, random: np.random.Generator, *, wide: bool, size: int = SIZE) -> Any:

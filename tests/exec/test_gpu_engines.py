@@ -3,7 +3,9 @@ accesses out of bounds and reads of memory that nobody wrote; and on a real one 
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
 
 import contested
 import corpus_inputs
@@ -31,66 +33,89 @@ REORDERED = {"joining": [(2, element) for element in range(2, 64)]}
 """By kernel, arrays and elements in no fixed order: tl.cat(can_reorder=True) may put its parts as it likes."""
 
 
+@dataclass(frozen=True)
+class Expected:
+    """What a case's Triton IR leaves in the arrays, and elements that threads contest: by number of array and element."""
+
+    result: engines.Result
+    contested: list[tuple[int, int]]
+
+
+@lru_cache(maxsize=1)
+def inputs_of(case: oracle.Case) -> corpus_inputs.Inputs:
+    return corpus_inputs.inputs_of(case)
+
+
+@lru_cache(maxsize=1)
+def expected_of(case: oracle.Case) -> Expected:
+    inputs, stages = inputs_of(case), ("source",)
+    with contested.watching() as watch:
+        results = engines.run_everywhere(
+            inputs.source, inputs.arguments, inputs.grid, stages, reachable=inputs.reachable
+        )
+        result = next(results)
+    return Expected(result, watch.elements(result.arrays))
+
+
 def check(case: oracle.Case, engine: str, arch: str | None) -> None:
-    inputs = corpus_inputs.inputs_of(case)
+    inputs = inputs_of(case)
     run = partial(gpu_engines.run_on_gpu, engine, inputs.source, inputs.arguments, inputs.grid, arch=arch)
     try:
-        compare(case, inputs, run(reachable=inputs.reachable))
+        compare(case, run(reachable=inputs.reachable))
     except RaceError as race:
         found = run(reachable=inputs.reachable, race_detection=False)
-        assert compare(case, inputs, found), f"a false alarm: {race}"
+        assert compare(case, found), f"a false alarm: {race}"
 
 
-def compare(case: oracle.Case, inputs: corpus_inputs.Inputs, found: engines.Result) -> bool:
+def compare(case: oracle.Case, found: engines.Result) -> bool:
     """Holds a GPU's result against what the Triton IR means. The simulator keeps the order of the program where threads
     store to one element; a real GPU does not. Returns whether there are such elements.
     """
-    stages = ("source",)
-    with contested.watching() as watch:
-        expected = next(
-            engines.run_everywhere(inputs.source, inputs.arguments, inputs.grid, stages, reachable=inputs.reachable)
-        )
-    elements = watch.elements(expected.arrays)
-    disputed = elements if found.engine == device_memory.REAL else []
+    expected = expected_of(case)
+    disputed = expected.contested if found.engine == device_memory.REAL else []
     wrong = engines.differences(
-        expected,
+        expected.result,
         found,
-        ignored=[*inputs.ignored, *REORDERED.get(case.kernel, ()), *disputed],
+        ignored=[*inputs_of(case).ignored, *REORDERED.get(case.kernel, ()), *disputed],
         slack=SLACKS.get((case.file, case.kernel), SLACK),
     )
     assert not wrong, "\n".join(wrong)
-    return bool(elements)
+    return bool(expected.contested)
 
 
-@pytest.mark.parametrize("case", corpus_inputs.runnable_cases(), ids=str)
+def each(cases: Sequence[oracle.Case]) -> pytest.MarkDecorator:
+    """A parameter. Its scope has the tests of a case run one after the other, so that what they share is made once."""
+    return pytest.mark.parametrize("case", cases, ids=str, scope="module")
+
+
+ON_AMPERE = [
+    case
+    for case in corpus_inputs.runnable_cases()
+    if case.file in MATRIX_FILES and (case.file, case.number) not in FP8_OF_ADA
+]
+
+
+@each(corpus_inputs.runnable_cases())
 def test_hopper_on_the_simulator(case: oracle.Case) -> None:
     check(case, gpu_engines.SIMULATED, "sm90")
 
 
-@pytest.mark.parametrize(
-    "case",
-    [
-        case
-        for case in corpus_inputs.runnable_cases()
-        if case.file in MATRIX_FILES and (case.file, case.number) not in FP8_OF_ADA
-    ],
-    ids=str,
-)
+@each(ON_AMPERE)
 def test_ampere_on_the_simulator(case: oracle.Case) -> None:
     check(case, gpu_engines.SIMULATED, "sm80")
 
 
 @pytest.mark.needs("gpu")
-@pytest.mark.parametrize("case", corpus_inputs.runnable_cases(), ids=str)
+@each(corpus_inputs.runnable_cases())
 def test_real_gpu(case: oracle.Case) -> None:
     check(case, device_memory.REAL, None)
 
 
 @pytest.mark.needs("gpu")
-@pytest.mark.parametrize("case", corpus_inputs.runnable_cases(), ids=str)
+@each(corpus_inputs.runnable_cases())
 def test_real_gpu_by_launch(case: oracle.Case) -> None:
     """As users launch, with PyTorch tensors."""
-    inputs = corpus_inputs.inputs_of(case)
+    inputs = inputs_of(case)
     if reason := gpu_engines.why_not_launched(inputs.source):
         pytest.skip(reason)
-    compare(case, inputs, gpu_engines.launch_on_gpu(inputs.source, inputs.arguments, inputs.grid, inputs.reachable))
+    compare(case, gpu_engines.launch_on_gpu(inputs.source, inputs.arguments, inputs.grid, inputs.reachable))

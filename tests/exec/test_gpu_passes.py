@@ -14,7 +14,7 @@ from gpu_pass_runs import run_behind_passes
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i32
 
 from tilewright.compiler.options import CompileOptions
-from tilewright.dialects import scf, ttg
+from tilewright.dialects import ttg
 from tilewright.ir.passes import PassContext
 from tilewright.reference import ReferenceError
 from tilewright.support.errors import CompilationError
@@ -56,8 +56,7 @@ def _parameters() -> list[object]:
 
 def inputs_for(case: oracle.Case) -> corpus_inputs.Inputs:
     """Inputs with which the kernel's loops have several rounds, and are worth pipelining: all is aligned."""
-    has_loop = any(isinstance(op, scf.ForOp | scf.WhileOp) for op in oracle.our_module(case).walk())
-    if not has_loop or case.kernel in DEEP_NESTS:
+    if not corpus_inputs.shape_of(case).has_loop or case.kernel in DEEP_NESTS:
         return corpus_inputs.inputs_of(case)
     return corpus_inputs.inputs_of(oracle.aligned(case), corpus_inputs.LARGE_SIZE)
 
