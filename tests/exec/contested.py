@@ -16,12 +16,11 @@ from unittest.mock import patch
 import numpy as np
 from xdsl.ir import Attribute
 
+from suite.arrays import Array
 from tilewright.reference.address_space import Allocation
 from tilewright.reference.machine import Frame
 from tilewright.reference.tt import access, descriptors, memory
 from tilewright.reference.tt.pointers import storage_type
-
-Array = np.ndarray[Any, Any]
 
 LARGEST = 1 << 28
 """Bytes of memory that is watched: the whole process, which programs that compute addresses can reach, is not."""

@@ -17,12 +17,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from suite.arrays import Array
 from tilewright.runtime.storage import find_storage
 from tilewright.runtime.tensor_descriptor import TensorDescriptor
 from tilewright.support import knobs
 from tilewright.support.errors import TilewrightError
-
-Array = np.ndarray[Any, Any]
 
 REAL = "cuda"
 

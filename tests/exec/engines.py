@@ -16,14 +16,13 @@ import ml_dtypes
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
+from suite.arrays import Array
 from tilewright import reference
 from tilewright.compiler.compile import lower
 from tilewright.compiler.options import CompileOptions
 from tilewright.compiler.source import ASTSource
 from tilewright.dialects import tt
 from tilewright.targets.base import find_target
-
-Array = np.ndarray[Any, Any]
 
 REFERENCE_STAGES = ("source", "ttir", "structured", "linalg")
 NATIVE = "cpu"

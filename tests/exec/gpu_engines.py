@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 from device_memory import REAL, launching_on_gpu, registered
-from engines import Array, Result, arrays_of, flat, fresh, slot_of
+from engines import Result, arrays_of, flat, fresh, slot_of
 
 import tilewright.language as tl
+from suite.arrays import Array
 from tilewright.compiler.compile import build_entry
 from tilewright.compiler.options import CompileOptions
 from tilewright.compiler.source import ASTSource

@@ -13,7 +13,8 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-Array = np.ndarray[Any, Any]
+from suite.arrays import Array
+
 Checks = list[tuple[Array, Any, float]]
 
 BF16: Any = ml_dtypes.bfloat16

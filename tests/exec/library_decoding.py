@@ -11,8 +11,9 @@ import math
 
 import numpy as np
 from library_attention import soft_capped
-from library_cases import E4M3, Array, Checks, Library, integers, normal, softmax, strides, uniform, wide
+from library_cases import E4M3, Checks, Library, integers, normal, softmax, strides, uniform, wide
 
+from suite.arrays import Array
 from tilewright import compat
 
 with compat.standing_in():

@@ -8,8 +8,9 @@ from __future__ import annotations
 import base64
 
 import numpy as np
-from library_cases import Array, Checks, Library, integers, normal, uniform, wide
+from library_cases import Checks, Library, integers, normal, uniform, wide
 
+from suite.arrays import Array
 from tilewright import compat
 
 with compat.standing_in():

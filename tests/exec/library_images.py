@@ -7,8 +7,9 @@ cellular automata, shortest paths, strings."""
 from __future__ import annotations
 
 import numpy as np
-from library_cases import Array, Checks, Library, integers, normal, strides, uniform, wide
+from library_cases import Checks, Library, integers, normal, strides, uniform, wide
 
+from suite.arrays import Array
 from tilewright import compat
 
 with compat.standing_in():

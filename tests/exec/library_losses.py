@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 import numpy as np
-from library_cases import Array, Checks, Library, normal, softmax, uniform, wide
+from library_cases import Checks, Library, normal, softmax, uniform, wide
 
+from suite.arrays import Array
 from tilewright import compat
 
 with compat.standing_in():

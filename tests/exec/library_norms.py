@@ -9,8 +9,9 @@ import math
 from typing import Any
 
 import numpy as np
-from library_cases import BF16, Array, Checks, Library, integers, normal, sigmoid, uniform, wide
+from library_cases import BF16, Checks, Library, integers, normal, sigmoid, uniform, wide
 
+from suite.arrays import Array
 from tilewright import compat
 
 with compat.standing_in():

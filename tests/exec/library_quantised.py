@@ -7,8 +7,9 @@ values, microscaling formats."""
 from __future__ import annotations
 
 import numpy as np
-from library_cases import BF16, E4M3, Array, Checks, Library, integers, normal, strides, uniform, wide
+from library_cases import BF16, E4M3, Checks, Library, integers, normal, strides, uniform, wide
 
+from suite.arrays import Array
 from tilewright import compat
 
 with compat.standing_in():

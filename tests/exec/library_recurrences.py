@@ -8,8 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from library_cases import Array, Checks, Library, normal, sigmoid, uniform, wide
+from library_cases import Checks, Library, normal, sigmoid, uniform, wide
 
+from suite.arrays import Array
 from tilewright import compat
 
 with compat.standing_in():

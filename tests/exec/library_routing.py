@@ -7,8 +7,9 @@ weights."""
 from __future__ import annotations
 
 import numpy as np
-from library_cases import Array, Checks, Library, integers, normal, sigmoid, softmax, uniform, wide
+from library_cases import Checks, Library, integers, normal, sigmoid, softmax, uniform, wide
 
+from suite.arrays import Array
 from tilewright import compat
 
 with compat.standing_in():

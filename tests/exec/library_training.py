@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 import numpy as np
-from library_cases import BF16, Array, Checks, Library, integers, normal, softmax, uniform, wide
+from library_cases import BF16, Checks, Library, integers, normal, softmax, uniform, wide
 
+from suite.arrays import Array
 from tilewright import compat
 
 with compat.standing_in():

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-Array = np.ndarray[Any, Any]
+from suite.arrays import Array
+
 Case = Callable[[], list[tuple[Array, Any, float]]]
 CASES: list[Case] = []
 

@@ -7,8 +7,9 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
-from model_cases import Array, case, normal, softmax
+from model_cases import case, normal, softmax
 
+from suite.arrays import Array
 from tilewright import compat
 
 with compat.standing_in():

@@ -19,7 +19,7 @@ import numpy as np
 
 if __name__ == "__main__":
     HERE = Path(__file__).resolve().parent
-    sys.path[:0] = [str(HERE), str(HERE.parent / "kernels")]
+    sys.path[:0] = [str(HERE), str(HERE.parent / "kernels"), str(HERE.parent)]
 
 import corpus_inputs
 import corpus_oracle as oracle

@@ -10,8 +10,6 @@ import pytest
 import tilewright as triton
 import tilewright.language as tl
 
-Array = np.ndarray[Any, Any]
-
 pytestmark = pytest.mark.usefixtures("every_target")
 
 

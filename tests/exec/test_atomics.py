@@ -13,11 +13,11 @@ import pytest
 
 import tilewright as triton
 import tilewright.language as tl
+from suite.arrays import Array
 from tilewright.support.errors import TilewrightError
 
 pytestmark = pytest.mark.usefixtures("every_target")
 
-Array = np.ndarray[Any, Any]
 Meaning = Callable[[Array, Array], Array]
 
 

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
+from suite.arrays import Array
 from tilewright import compat
 from tilewright.support.errors import CompilationError
 
 with compat.standing_in():
     import triton
     import triton.language as tl
-
-Array = np.ndarray[Any, Any]
 
 
 @triton.jit

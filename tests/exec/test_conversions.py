@@ -10,10 +10,10 @@ import pytest
 
 import tilewright as triton
 import tilewright.language as tl
+from suite.arrays import Array
 
 pytestmark = pytest.mark.usefixtures("every_target")
 
-Array = np.ndarray[Any, Any]
 
 INTEGERS = [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64]
 FLOATS = [np.float16, ml_dtypes.bfloat16, np.float32, np.float64]

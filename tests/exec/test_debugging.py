@@ -17,8 +17,6 @@ from tilewright.support.errors import DeviceAssertionError
 
 pytestmark = pytest.mark.usefixtures("a_gpu")
 
-Array = np.ndarray[Any, Any]
-
 
 @triton.jit
 def show(x_ptr, HEX: tl.constexpr, N: tl.constexpr):

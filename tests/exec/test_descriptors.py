@@ -9,6 +9,7 @@ import pytest
 
 import tilewright as triton
 import tilewright.language as tl
+from suite.arrays import Array
 from tilewright.runtime.tensor_descriptor import TensorDescriptor
 from tilewright.support.errors import ArgumentValueError, CompilationError, DeviceAssertionError
 from tilewright.tools.ragged_tma import (
@@ -50,7 +51,7 @@ def doubled(x_ptr, out_ptr, m, n, M: tl.constexpr, N: tl.constexpr):
     dst.store([0, 0], src.load([0, 0]) * 2)
 
 
-def normal(*shape: int) -> np.ndarray[Any, Any]:
+def normal(*shape: int) -> Array:
     return np.random.default_rng(0).standard_normal(shape).astype(np.float32)
 
 

@@ -15,12 +15,12 @@ from xdsl.ir import Attribute
 
 import tilewright as triton
 import tilewright.language as tl
+from suite.arrays import Array
 from tilewright.language.extra import libdevice
 from tilewright.lowering.arith_to_linalg.elementwise import SYMBOL_TABLES
 from tilewright.lowering.arith_to_linalg.extern_symbols import find_extern_symbol
 from tilewright.support import knobs
 
-Array = np.ndarray[Any, Any]
 BLOCK = 256
 BITS: dict[Any, Any] = {np.float32: np.uint32, np.float64: np.uint64}
 MODES = ("rd", "ru", "rz")

@@ -17,12 +17,12 @@ import pytest
 
 import tilewright as triton
 import tilewright.language as tl
+from suite.arrays import Array
 from tilewright.codegen.nvptx.facts import nvptx_facts
 from tilewright.codegen.nvptx.ptxas import assemble, find_ptxas
 from tilewright.support import knobs
 from tilewright.support.errors import CompilationError
 
-Array = np.ndarray[Any, Any]
 E4M3: Any = ml_dtypes.float8_e4m3fn
 E5M2: Any = ml_dtypes.float8_e5m2
 BF16: Any = ml_dtypes.bfloat16

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
 import tilewright as triton
 import tilewright.language as tl
-
-Array = np.ndarray[Any, Any]
+from suite.arrays import Array
 
 pytestmark = pytest.mark.usefixtures("every_target")
 

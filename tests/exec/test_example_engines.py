@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from engines import REFERENCE_STAGES, TOLERANCES
 
+from suite.arrays import Array
 from tilewright import compat
 from tilewright.tools.reference_run import run_kernel
 
@@ -22,7 +23,6 @@ with compat.standing_in():
     import softmax
     import vector_add
 
-Array = np.ndarray[Any, Any]
 Launch = tuple[Any, tuple[int, ...], tuple[Any, ...], dict[str, Any]]
 
 

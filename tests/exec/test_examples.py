@@ -13,6 +13,7 @@ from device_memory import mapped
 
 import tilewright as triton
 import tilewright.language as tl
+from suite.arrays import Array
 from tilewright import compat
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "examples"))
@@ -24,8 +25,6 @@ with compat.standing_in():
     import persistent_matmul
 
 pytestmark = pytest.mark.usefixtures("every_target")
-
-Array = np.ndarray[Any, Any]
 
 
 def normal(shape: tuple[int, ...], seed: int, dtype: Any = np.float32) -> Array:

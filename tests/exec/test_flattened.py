@@ -8,7 +8,9 @@ from typing import Any
 import flattened_kernels as kernels
 import numpy as np
 import pytest
-from library_cases import Array, integers, normal
+from library_cases import integers, normal
+
+from suite.arrays import Array
 
 pytestmark = pytest.mark.usefixtures("every_target")
 

@@ -17,10 +17,9 @@ import pytest
 
 import tilewright as triton
 import tilewright.language as tl
+from suite.arrays import Array
 from tilewright.reference.tt.float8 import UNSIGNED_ZERO, finite_magnitudes, narrow_to_float8
 from tilewright.support import knobs
-
-Array = np.ndarray[Any, Any]
 
 BYTES = (ml_dtypes.float8_e5m2, ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e4m3fnuz, ml_dtypes.float8_e5m2fnuz)
 OF_GPUS = {"sm80": BYTES[:1], "sm90": BYTES[:2]}

@@ -13,6 +13,7 @@ from device_memory import REAL, device_capability
 
 import tilewright as triton
 import tilewright.language as tl
+from suite.arrays import Array
 from tilewright.runtime.tensor_descriptor import TensorDescriptor
 from tilewright.support import knobs
 
@@ -62,7 +63,7 @@ def summed_boxes(x, out, M: tl.constexpr, N: tl.constexpr):
     out.atomic_add([0, 0], x.load([tl.program_id(0) * M, 0]))
 
 
-def numbers(shape: tuple[int, ...], dtype: Any, seed: int) -> np.ndarray[Any, Any]:
+def numbers(shape: tuple[int, ...], dtype: Any, seed: int) -> Array:
     random = np.random.default_rng(seed)
     if np.dtype(dtype).kind == "i":
         return random.integers(-100, 100, shape).astype(dtype)

@@ -13,11 +13,10 @@ import pytest
 
 import tilewright as triton
 import tilewright.language as tl
+from suite.arrays import Array
 from tilewright.codegen.nvptx.facts import nvptx_facts
 from tilewright.codegen.nvptx.ptxas import assemble, find_ptxas
 from tilewright.support import knobs
-
-Array = np.ndarray[Any, Any]
 
 
 @pytest.fixture(autouse=True)

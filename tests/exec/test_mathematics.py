@@ -11,11 +11,11 @@ import pytest
 
 import tilewright as triton
 import tilewright.language as tl
+from suite.arrays import Array
 from tilewright.language.extra import libdevice
 
 pytestmark = pytest.mark.usefixtures("a_gpu")
 
-Array = np.ndarray[Any, Any]
 Exact = Callable[..., Any]
 N = 256
 

@@ -15,13 +15,12 @@ from test_missing_barriers import without_each
 
 import tilewright as triton
 import tilewright.language as tl
+from suite.arrays import Array
 from tilewright.codegen.nvptx.facts import nvptx_facts
 from tilewright.codegen.nvptx.ptxas import assemble, find_ptxas
 from tilewright.reference.simt import SimulationError
 from tilewright.support import knobs
 from tilewright.targets.cuda.simulated import SimulatedKernel
-
-Array = np.ndarray[Any, Any]
 
 
 @pytest.fixture(autouse=True)

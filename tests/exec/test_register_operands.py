@@ -5,19 +5,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import pytest
 
 import tilewright as triton
 import tilewright.language as tl
+from suite.arrays import Array
 from tilewright.codegen.nvptx.facts import nvptx_facts
 from tilewright.codegen.nvptx.ptxas import assemble, find_ptxas
 from tilewright.runtime.tensor_descriptor import TensorDescriptor
 from tilewright.support import knobs
 
-Array = np.ndarray[Any, Any]
 TF32_ERROR = 2.0**-9
 
 

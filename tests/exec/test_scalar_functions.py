@@ -11,10 +11,10 @@ import pytest
 
 import tilewright as triton
 import tilewright.language as tl
+from suite.arrays import Array
 
 pytestmark = pytest.mark.usefixtures("every_target")
 
-Array = np.ndarray[Any, Any]
 N = 64
 
 

@@ -16,9 +16,9 @@ import pytest
 
 import tilewright as triton
 import tilewright.language as tl
+from suite.arrays import Array
 from tilewright.support import knobs
 
-Array = np.ndarray[Any, Any]
 E2M1 = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.0, -0.5, -1, -1.5, -2, -3, -4, -6])
 FLOAT8: dict[str, Any] = {"e4m3": ml_dtypes.float8_e4m3fn, "e5m2": ml_dtypes.float8_e5m2}
 FLOAT16: dict[str, Any] = {"bf16": ml_dtypes.bfloat16, "fp16": np.float16}

@@ -10,8 +10,7 @@ import pytest
 
 import tilewright as triton
 import tilewright.language as tl
-
-Array = np.ndarray[Any, Any]
+from suite.arrays import Array
 
 pytestmark = pytest.mark.usefixtures("every_target")
 

@@ -9,17 +9,15 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 import tilewright as triton
 import tilewright.language as tl
+from suite.arrays import Array
 from tilewright import DeviceAssertionError
 from tilewright.support import knobs
-
-Array = np.ndarray[Any, Any]
 
 
 @pytest.fixture(params=[1, 2, 3, 7], ids=lambda count: f"{count}_threads")

@@ -18,6 +18,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from suite.arrays import Array
+
 LLVM = Path("/usr/lib/llvm-22")
 MLIR_OPT = shutil.which("mlir-opt-22") or str(LLVM / "bin" / "mlir-opt")
 MLIR_TRANSLATE = shutil.which("mlir-translate-22") or str(LLVM / "bin" / "mlir-translate")
@@ -273,12 +275,10 @@ def program() -> Callable[..., str]:
 
 
 @pytest.fixture(scope="session")
-def run_tiles(run_kernel: Callable[..., None]) -> Callable[..., list[np.ndarray[Any, Any]]]:
+def run_tiles(run_kernel: Callable[..., None]) -> Callable[..., list[Array]]:
     """Run a `tile_program` on arrays and give its outputs; the element types of the outputs come from the text."""
 
-    def run(
-        inputs: dict[str, str], body: str, outputs: dict[str, str], *arrays: np.ndarray[Any, Any]
-    ) -> list[np.ndarray[Any, Any]]:
+    def run(inputs: dict[str, str], body: str, outputs: dict[str, str], *arrays: Array) -> list[Array]:
         results = [_empty_like(kind) for kind in outputs.values()]
         run_kernel(tile_program(inputs, body, outputs), *arrays, *results)
         return results
@@ -286,7 +286,7 @@ def run_tiles(run_kernel: Callable[..., None]) -> Callable[..., list[np.ndarray[
     return run
 
 
-def _empty_like(kind: str) -> np.ndarray[Any, Any]:
+def _empty_like(kind: str) -> Array:
     """An array of the shape and type of ``8x4xf32``, full of a value that no test expects."""
     import ml_dtypes
 

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-Array = np.ndarray[Any, Any]
+from suite.arrays import Array
+
 Run = Callable[..., list[Array]]
 rng = np.random.default_rng(29)
 

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from suite.arrays import Array
 from tilewright.tools.user_files import load_file
 
-Array = np.ndarray[Any, Any]
 rng = np.random.default_rng(23)
 PIPELINE = "inline,canonicalize,cse,canonicalize,symbol-dce,triton-to-linalg"
 TYPES = {np.float32: "*fp32", np.int32: "*i32", np.int64: "*i64"}

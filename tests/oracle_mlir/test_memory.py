@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-Array = np.ndarray[Any, Any]
+from suite.arrays import Array
+
 RunKernel = Callable[..., None]
 rng = np.random.default_rng(17)
 DYNAMIC = -(2**63)

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
 
-Run = Callable[..., list[np.ndarray[Any, Any]]]
+from suite.arrays import Array
+
+Run = Callable[..., list[Array]]
 rng = np.random.default_rng(7)
 
 
-def floats(*shape: int) -> np.ndarray[Any, Any]:
+def floats(*shape: int) -> Array:
     return rng.standard_normal(shape).astype(np.float32)
 
 
-def ints(*shape: int, low: int = -100, high: int = 100) -> np.ndarray[Any, Any]:
+def ints(*shape: int, low: int = -100, high: int = 100) -> Array:
     return rng.integers(low, high, shape).astype(np.int32)
 
 

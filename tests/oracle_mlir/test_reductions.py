@@ -9,7 +9,9 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-Run = Callable[..., list[np.ndarray[Any, Any]]]
+from suite.arrays import Array
+
+Run = Callable[..., list[Array]]
 rng = np.random.default_rng(11)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 import tilewright as triton
 import tilewright.language as tl
+from suite.arrays import Array
 
 
 @triton.jit
@@ -84,11 +85,11 @@ def combined(x_ptr, sums_ptr, best_ptr, scan_ptr, count_ptr, ROWS: tl.constexpr,
     tl.atomic_add(count_ptr + (x & 7), 1)
 
 
-def _floats(*shape: int, seed: int = 0) -> np.ndarray[Any, Any]:
+def _floats(*shape: int, seed: int = 0) -> Array:
     return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
 
 
-def _numbers(*shape: int, seed: int = 0, high: int = 50) -> np.ndarray[Any, Any]:
+def _numbers(*shape: int, seed: int = 0, high: int = 50) -> Array:
     return np.random.default_rng(seed).integers(-high, high, shape).astype(np.int32)
 
 

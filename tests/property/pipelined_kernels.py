@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from suite.arrays import Array
 from tilewright import compat
 from tilewright.runtime.tensor_descriptor import TensorDescriptor
 
@@ -17,7 +18,6 @@ with compat.standing_in():
     import triton
     import triton.language as tl
 
-Array = np.ndarray[Any, Any]
 
 ROWS, COLUMNS, DEPTH = 64, 64, 32
 """What one product takes: M, N and K."""

@@ -20,7 +20,9 @@ from tilewright.lowering.tt_to_unstructured import TritonToUnstructuredPass
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from tile_machine import Array, Machine, OutOfBounds
+from tile_machine import Machine, OutOfBounds
+
+from suite.arrays import Array
 
 PASSES: tuple[Pass, ...] = (TritonToStructuredPass(), TritonToUnstructuredPass())
 

@@ -13,11 +13,11 @@ import numpy as np
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IndexType, IntegerAttr, IntegerType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from suite.arrays import Array
 from tilewright.dialects import arith, cf, scf, tt, tts
 from tilewright.dialects.construction import static_values
 from tilewright.dialects.types import element_type
 
-Array = np.ndarray[Any, Any]
 GUARD = 1 << 16
 
 

@@ -7,6 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from suite.arrays import Array
 from tilewright.codegen.llvm_backend import LoadedObject, ObjectLoader, compile_text
 from tilewright.codegen.llvm_text import FunctionText, ModuleText, Parameter
 from tilewright.codegen.math_library import MathLibrary
@@ -54,7 +55,7 @@ class CompiledMath:
         signature = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
         self.function = signature(self.library.address("apply"))
 
-    def __call__(self, *arguments: np.ndarray) -> np.ndarray:
+    def __call__(self, *arguments: Array) -> Array:
         size = arguments[0].size
         padded = -(-size // max(self.lanes, 1)) * max(self.lanes, 1)
         inputs = [np.concatenate([a, np.ones(padded - size, self.dtype)]) for a in arguments]
@@ -69,7 +70,7 @@ def compiled_math(name: str, arity: int, lanes: int, facts: CpuFacts, scalar: st
     return CompiledMath(name, arity, lanes, facts, scalar)
 
 
-def ulp_error(result: np.ndarray, exact: np.ndarray) -> float:
+def ulp_error(result: Array, exact: Array) -> float:
     """The largest distance of f32 results from f64 references in units of the reference's last place.
 
     Infinities and NaNs must agree exactly; where the exact value overflows f32, infinity is right.

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from math_harness import compiled_math
 
+from suite.arrays import Array
 from tilewright.codegen.math_library import DOUBLE_FORMS
 from tilewright.targets.cpu.facts import CpuFacts, host_facts, named_facts
 
@@ -19,7 +20,7 @@ SPECIAL = np.array([
 ])  # fmt: skip
 random = np.random.default_rng(0)
 
-Reference = Callable[[np.ndarray], np.ndarray]
+Reference = Callable[[Array], Array]
 UNARY: dict[str, tuple[Reference, list[tuple[float, float]]]] = {
     "exp": (np.exp, [(-746, 710), (-1, 1)]),
     "exp2": (np.exp2, [(-1076, 1025), (-1, 1)]),
@@ -49,13 +50,13 @@ def machines() -> list[CpuFacts]:
     return [host, named_facts("x86-64-v3")] if host.is_x86 and host.has("avx2") else [host]
 
 
-def samples(*ranges: tuple[float, float]) -> np.ndarray:
+def samples(*ranges: tuple[float, float]) -> Array:
     """Special values, all exponents and both signs, and some ranges."""
     every = random.integers(0, 1 << 64, 1 << 14, dtype=np.uint64).view(np.float64)
     return np.concatenate([SPECIAL, every, *(random.uniform(*r, 1 << 13) for r in ranges)])
 
 
-def error_in_ulp(result: np.ndarray, exact: np.ndarray) -> float:
+def error_in_ulp(result: Array, exact: Array) -> float:
     """The largest error; infinities and NaNs have to agree."""
     rounded = exact.astype(result.dtype)
     assert np.array_equal(np.isnan(result), np.isnan(rounded))
@@ -97,7 +98,7 @@ def test_odd_functions_keep_the_sign_of_zero(name: str) -> None:
     assert np.array_equal(np.signbit(result), [True, False])
 
 
-def pairs(dtype: type) -> tuple[np.ndarray, np.ndarray]:
+def pairs(dtype: type) -> tuple[Array, Array]:
     """Special values with each other, and numbers of similar and of different size."""
     y, x = (grid.ravel() for grid in np.meshgrid(SPECIAL, SPECIAL))
     y = np.concatenate(

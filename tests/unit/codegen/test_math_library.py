@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from math_harness import compiled_math, ulp_error
 
+from suite.arrays import Array
 from tilewright.codegen.math_library import LIBM_FUNCTIONS, VECTOR_FORMS
 from tilewright.targets.cpu.facts import CpuFacts, host_facts, named_facts
 
@@ -39,21 +40,21 @@ SPECIAL = np.array(
 )
 
 
-def every_kind_of_float(count: int = 1 << 17) -> np.ndarray:
+def every_kind_of_float(count: int = 1 << 17) -> Array:
     """Floats with evenly spread bit patterns: all exponents, both signs, subnormals, NaNs."""
     codes = np.arange(count, dtype=np.uint64) * np.uint64((1 << 32) // count) + np.uint64(12345)
     return codes.astype(np.uint32).view(np.float32)
 
 
-def between(low: float, high: float, count: int = 1 << 16) -> np.ndarray:
+def between(low: float, high: float, count: int = 1 << 16) -> Array:
     return np.linspace(low, high, count).astype(np.float32)
 
 
-def samples(*ranges: tuple[float, float]) -> np.ndarray:
+def samples(*ranges: tuple[float, float]) -> Array:
     return np.concatenate([SPECIAL, every_kind_of_float(), *(between(*r) for r in ranges)])
 
 
-Reference = Callable[[np.ndarray], np.ndarray]
+Reference = Callable[[Array], Array]
 
 UNARY: dict[str, tuple[Reference, list[tuple[float, float]], float]] = {
     "exp": (np.exp, [(-105, 90)], 1.7),

@@ -13,6 +13,7 @@ from aarch64_machine import AArch64Machine  # pyright: ignore[reportMissingImpor
 from math_harness import LOADER
 from microkernel_names import kernel_of  # pyright: ignore[reportMissingImports]
 
+from suite.arrays import Array
 from tilewright.codegen.llvm_backend import compile_text, emit_assembly
 from tilewright.codegen.llvm_text import ModuleText
 from tilewright.codegen.microkernels import (
@@ -54,7 +55,7 @@ def load(name: str, facts: CpuFacts, arity: int = 10) -> Callable[..., None]:
     return function
 
 
-def random_matrix(kind: str, rows: int, columns: int, seed: int) -> np.ndarray:
+def random_matrix(kind: str, rows: int, columns: int, seed: int) -> Array:
     random = np.random.default_rng(seed)
     dtype = TYPES[kind][0]
     if kind == "i8":
@@ -62,7 +63,7 @@ def random_matrix(kind: str, rows: int, columns: int, seed: int) -> np.ndarray:
     return random.standard_normal((rows, columns)).astype(dtype)
 
 
-def laid_out(a: np.ndarray, layout: str) -> tuple[np.ndarray, int, int]:
+def laid_out(a: Array, layout: str) -> tuple[Array, int, int]:
     """The same matrix with contiguous rows, contiguous columns, or neither, and its strides in elements."""
     m, k = a.shape
     if layout == "rows":

@@ -10,6 +10,7 @@ import pytest
 
 import tilewright as triton
 import tilewright.language as tl
+from suite.arrays import Array
 from tilewright.support import knobs
 from tilewright.support.errors import PassError
 from tilewright.tools import opt
@@ -37,7 +38,7 @@ def private_cache(tmp_path: Path) -> Any:  # pyright: ignore[reportUnusedFunctio
         yield
 
 
-def launch(kernel: Any = doubling, **switches: Any) -> np.ndarray[Any, Any]:
+def launch(kernel: Any = doubling, **switches: Any) -> Array:
     """Compile and run under switches, from the disk cache if these let it be."""
     x = np.ones(16, np.float32)
     with knobs.scope(**switches):

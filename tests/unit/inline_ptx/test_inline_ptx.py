@@ -13,6 +13,7 @@ import pytest
 from ptx_forms import FAMILIES, LETTERS, Case, case
 from xdsl.dialects.builtin import ModuleOp
 
+from suite.arrays import Array
 from tilewright.compiler.compile import compile_source
 from tilewright.compiler.options import CompileOptions
 from tilewright.compiler.source import TextSource
@@ -25,7 +26,6 @@ from tilewright.reference.errors import ReferenceError
 from tilewright.targets.cpu.target import make_target
 from tilewright.transforms.inline_ptx import InlinePtxToArithPass
 
-Array = np.ndarray[Any, Any]
 LANES = 256
 TYPES: dict[str, Any] = {
     "i1": np.bool_,

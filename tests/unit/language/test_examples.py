@@ -6,11 +6,11 @@ import ast
 import re
 import runpy
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
+from suite.arrays import Array
 from tilewright.language.documentation import read_examples
 from tilewright.support import knobs
 
@@ -26,7 +26,7 @@ class Example:
     """An example as a program: what it defines stands outside of the kernel, and each line with a value stores it."""
 
     def __init__(self, text: str) -> None:
-        self.expected: list[np.ndarray[Any, Any]] = []
+        self.expected: list[Array] = []
         lines = text.splitlines()
         outside: list[str] = []
         body: list[str] = []
@@ -52,7 +52,7 @@ class Example:
             return f"tl.store({out}, {expression})"
         return f"tl.store({out} + tl.arange(0, {expected.size}), tl.ravel({expression}))"
 
-    def run(self, file: Path) -> list[np.ndarray[Any, Any]]:
+    def run(self, file: Path) -> list[Array]:
         """The values of the lines."""
         from tilewright import compat
 

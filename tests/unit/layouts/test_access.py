@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_distributed import any_distributed
 
+from suite.arrays import Array
 from tilewright.layouts.access import AccessKind, SharedAccess, plan_access, span_of
 from tilewright.layouts.banks import count_passes
 from tilewright.layouts.distributed import DistributedLayout, DotOperandLayout, NvidiaMmaLayout
@@ -21,11 +22,11 @@ quick = settings(deadline=None, max_examples=60)
 MMA = NvidiaMmaLayout(2, 0, (2, 2), (16, 8))
 
 
-def element_offsets(access: SharedAccess) -> dict[int, np.ndarray]:
+def element_offsets(access: SharedAccess) -> dict[int, Array]:
     """Per register the offset of its element in each (warp, lane), by what the instructions do."""
     warps, lanes = np.array(span_of(access.warps)), np.array(span_of(access.lanes))
     parts = warps[:, None] ^ lanes[None, :]
-    found: dict[int, np.ndarray] = {}
+    found: dict[int, Array] = {}
     for step in access.steps:
         if access.kind is AccessKind.VECTOR:
             for position, register in enumerate(step.registers):
@@ -35,12 +36,12 @@ def element_offsets(access: SharedAccess) -> dict[int, np.ndarray]:
     return {register: found[copy] for register, copy in enumerate(access.copies)}
 
 
-def _matrix_elements(access: SharedAccess, rows: np.ndarray) -> list[np.ndarray]:
+def _matrix_elements(access: SharedAccess, rows: Array) -> list[Array]:
     """`ldmatrix`: matrix m has its rows at the addresses of lanes 8m to 8m+7; lane t holds of it row t/4, the word t%4,
     or transposed the elements t/4 of rows 2(t%4) and 2(t%4)+1."""
     lane = np.arange(32)
     in_word = 32 // access.element_bits
-    elements: list[np.ndarray] = []
+    elements: list[Array] = []
     for place in range(access.vector):
         matrix, element = divmod(place, in_word)
         if access.kind is AccessKind.MATRIX:

@@ -15,14 +15,13 @@ import pytest
 
 import tilewright as triton
 import tilewright.language as tl
+from suite.arrays import Array
 from tilewright.targets.cpu.facts import host_facts
 from tilewright.tools.validation.engines import find_cpu
 from tilewright.tools.validation.launches import record_launch
 from tilewright.tools.validation.validate import validate_launch
 
 MLIR_OPT = shutil.which("mlir-opt-22") or "/usr/lib/llvm-22/bin/mlir-opt"
-
-Array = np.ndarray[Any, Any]
 
 
 @triton.jit

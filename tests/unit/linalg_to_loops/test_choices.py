@@ -14,7 +14,6 @@ with compat.standing_in():
     import triton
     import triton.language as tl
 
-Array = np.ndarray[Any, Any]
 rng = np.random.default_rng(7)
 
 

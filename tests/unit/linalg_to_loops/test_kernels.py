@@ -10,6 +10,7 @@ import pytest
 
 import tilewright as triton
 import tilewright.language as tl
+from suite.arrays import Array
 
 rng = np.random.default_rng(0)
 
@@ -18,7 +19,7 @@ def close(a: Any, b: Any, tol: float = 1e-5) -> None:
     np.testing.assert_allclose(a, b, rtol=tol, atol=tol)
 
 
-def f32(*shape: int) -> np.ndarray[Any, Any]:
+def f32(*shape: int) -> Array:
     return rng.standard_normal(shape).astype(np.float32)
 
 

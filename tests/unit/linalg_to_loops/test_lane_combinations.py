@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from suite.arrays import Array
 from tilewright import compat
 
 with compat.standing_in():
     import triton
     import triton.language as tl
-
-Array = np.ndarray[Any, Any]
 
 
 @triton.jit

@@ -11,9 +11,9 @@ import pytest
 
 import tilewright as triton
 import tilewright.language as tl
+from suite.arrays import Array
 from tilewright.targets.cpu.facts import host_facts
 
-Array = np.ndarray[Any, Any]
 rng = np.random.default_rng(0)
 DTYPES = {"f32": np.float32, "f16": np.float16, "bf16": ml_dtypes.bfloat16}
 

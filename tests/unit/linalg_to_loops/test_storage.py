@@ -9,8 +9,7 @@ import pytest
 
 import tilewright as triton
 import tilewright.language as tl
-
-Array = np.ndarray[Any, Any]
+from suite.arrays import Array
 
 
 def f32(*shape: int) -> Array:

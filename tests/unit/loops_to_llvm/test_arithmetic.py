@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from loops_kernels import run_loops  # pyright: ignore[reportMissingImports]
 
+from suite.arrays import Array
 from tilewright.targets.cpu.facts import CpuFacts, host_facts, named_facts
 
 TYPES = {
@@ -62,17 +63,17 @@ func.func @k(%x: memref<*x{source}>, %y: memref<*x{source}>, %o: memref<*x{targe
 """.replace(view.format(""), view.format(""))
 
 
-def apply(body: str, a: np.ndarray, b: np.ndarray, source: str, target: str, lanes: int, facts: CpuFacts) -> np.ndarray:
+def apply(body: str, a: Array, b: Array, source: str, target: str, lanes: int, facts: CpuFacts) -> Array:
     out = np.zeros(a.size, TYPES[target])
     run_loops(elementwise(body, source, target, lanes), a, b, out, a.size, facts=facts)
     return out
 
 
-def random_floats(type: str, count: int, seed: int = 0) -> np.ndarray:
+def random_floats(type: str, count: int, seed: int = 0) -> Array:
     return np.random.default_rng(seed).standard_normal(count).astype(TYPES[type])
 
 
-def same(result: np.ndarray, expected: np.ndarray) -> bool:
+def same(result: Array, expected: Array) -> bool:
     """Equal bit for bit, any NaN equal to any NaN."""
     nans = np.isnan(expected.astype(np.float64))
     unsigned = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}[result.itemsize]

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from loops_kernels import parse_loops, run_loops  # pyright: ignore[reportMissingImports]
 
+from suite.arrays import Array
 from tilewright.lowering.loops_to_llvm import lower, lower_to_llvm
 from tilewright.targets.cpu.facts import CpuFacts, host_facts, named_facts
 
@@ -146,7 +147,7 @@ def test_many_masked_accesses_test_their_lanes_in_one_function(cpu: str, type: s
     assert len(re.findall(r"call .*@llvm\.masked\.(?:load|store)", text)) == tests
 
 
-def _before_a_hole(dtype: type, count: int) -> np.ndarray:
+def _before_a_hole(dtype: type, count: int) -> Array:
     """An array whose end is the end of mapped memory."""
     import mmap
 
@@ -215,7 +216,7 @@ def test_float_reductions(kind: str, type: str) -> None:
     assert (np.isnan(expected) and np.isnan(result)) or abs(result - expected) <= 2**-7 * abs(expected)
 
 
-def _reduce(kind: str, type: str, values: np.ndarray) -> np.generic:
+def _reduce(kind: str, type: str, values: Array) -> np.generic:
     kernel = f"""
 func.func @k(%x: memref<*x{type}>, %o: memref<*x{type}>, $GRID) {{
   %c0 = arith.constant 0 : index
@@ -311,7 +312,7 @@ func.func private @tw_atomics_end()
 """
 
 
-def places_of_lanes(lanes: int, rows: int) -> np.ndarray:
+def places_of_lanes(lanes: int, rows: int) -> Array:
     """Neighbours, also across a page; equal places; places anywhere, also below the base."""
     chance = np.random.default_rng(2)
     steps = np.arange(lanes)

@@ -11,12 +11,11 @@ from corpus_stages import Stages
 from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Attribute
 
+from suite.arrays import Array
 from tilewright import reference
 from tilewright.dialects import tt
 from tilewright.dialects.numeric import dtype_of
 from tilewright.dialects.types import is_float
-
-Array = np.ndarray[Any, Any]
 
 NOT_RUN = {
     "pointers": "turns numbers into pointers (tests/oracle_mlir runs such kernels)",

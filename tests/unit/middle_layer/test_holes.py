@@ -21,7 +21,6 @@ from tilewright.ir.parsing import parse_module
 from tilewright.ir.passes import PassContext, parse_pipeline
 from tilewright.ir.verify import verify_module
 
-Array = np.ndarray[Any, Any]
 rng = np.random.default_rng(41)
 
 

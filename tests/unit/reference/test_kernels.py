@@ -11,13 +11,13 @@ import pytest
 
 import tilewright as triton
 import tilewright.language as tl
+from suite.arrays import Array
 from tilewright import reference
 from tilewright.ir.passes import PassContext, parse_pipeline
 from tilewright.lowering import registration as lowerings
 from tilewright.tools.user_files import load_file
 from tilewright.transforms import registration as transforms
 
-Array = np.ndarray[Any, Any]
 PIPELINE = "inline,canonicalize,cse,canonicalize,symbol-dce,triton-to-linalg"
 REGISTERED = (lowerings, transforms)
 KERNELS = Path(__file__).parents[2] / "oracle_mlir" / "kernels.py"

@@ -14,7 +14,6 @@ from tilewright.dialects import DIALECTS, load_dialect, make_context
 from tilewright.ir.parsing import parse_module
 from tilewright.reference.machine import BRANCHES, MEANINGS
 
-Array = np.ndarray[Any, Any]
 rng = np.random.default_rng(7)
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from triton_text import Array, launch
+from triton_text import launch
 
+from suite.arrays import Array
 from tilewright.reference import AssertionFailed, ReferenceError, Window
 
 COPY = """tt.func public @k(%x: !tt.ptr<f32>, %o: !tt.ptr<f32>, %n: i32) {

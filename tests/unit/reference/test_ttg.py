@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from triton_text import Array, launch
+from triton_text import launch
 
+from suite.arrays import Array
 from tilewright.reference import ReferenceError
 
 HEADER = """

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from tilewright import reference
 from tilewright.dialects import make_context
 from tilewright.ir.parsing import parse_module
-
-Array = np.ndarray[Any, Any]
 
 
 def launch(text: str, *arguments: Any, grid: tuple[int, ...] = (1,), **options: Any) -> reference.Machine:

@@ -14,10 +14,9 @@ from numpy.lib.stride_tricks import as_strided
 
 import tilewright as triton
 import tilewright.language as tl
+from suite.arrays import Array
 from tilewright.runtime.allocations import extent_of_array, has_known_storages
 from tilewright.runtime.storage import are_disjoint, find_storage
-
-Array = np.ndarray[Any, Any]
 
 BLOCK = 256
 FIRST, SECOND = 256, 511

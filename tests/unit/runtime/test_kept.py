@@ -11,6 +11,7 @@ import pytest
 
 import tilewright as triton
 import tilewright.language as tl
+from suite.arrays import Array
 from tilewright.compiler.kernel import StageTexts
 from tilewright.compiler.source import ASTSource
 from tilewright.runtime.fast_path import Shortcuts
@@ -26,7 +27,7 @@ def scale(x_ptr, out_ptr, n, step, factor, BLOCK: tl.constexpr):
     tl.store(out_ptr + offsets, x * factor, mask=offsets < n)
 
 
-def array(n: int = 36) -> np.ndarray[Any, Any]:
+def array(n: int = 36) -> Array:
     """Zeros at a multiple of 16 bytes, as kernels below are compiled for."""
     base = np.zeros(n + 4, np.float32)
     return base[-(base.ctypes.data // 4) % 4 :][:n]

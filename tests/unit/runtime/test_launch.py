@@ -12,6 +12,7 @@ import pytest
 
 import tilewright as triton
 import tilewright.language as tl
+from suite.arrays import Array
 from tilewright.runtime.specialization import Constant, ParameterRule, Pointer, Scalar, classify
 from tilewright.support import knobs
 from tilewright.support.errors import ArgumentError, ArgumentTypeError, ArgumentValueError
@@ -30,7 +31,7 @@ def scale(x_ptr, out_ptr, n, factor, BLOCK: tl.constexpr = 16):
     tl.store(out_ptr + offsets, tl.load(x_ptr + offsets, mask=mask) * factor, mask=mask)
 
 
-def arrays(n: int = 16) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+def arrays(n: int = 16) -> tuple[Array, Array]:
     return np.arange(n, dtype=np.float32), np.zeros(n, np.float32)
 
 

@@ -15,6 +15,7 @@ from launch_values import RULES, VALUES
 
 import tilewright as triton
 import tilewright.language as tl
+from suite.arrays import Array
 from tilewright.codegen.llvm_backend import compile_text
 from tilewright.runtime.fast_path import Plan, is_constant
 from tilewright.runtime.reading import make_reader
@@ -31,7 +32,7 @@ pytestmark = pytest.mark.skipif(bool(knobs.get("target")) and knobs.get("target"
 
 
 @pytest.fixture(scope="module")
-def recorder() -> Iterator[tuple[CpuKernel, np.ndarray[Any, Any]]]:
+def recorder() -> Iterator[tuple[CpuKernel, Array]]:
     """A kernel that copies its slots and the grid behind them, and where to."""
     seen = np.zeros(MOST_SLOTS + 3, np.uint64)
     text = f"""define void @record(ptr %args, i64 %lo, i64 %hi, ptr %arena) {{
@@ -68,7 +69,7 @@ def described(value: Any, rule: ParameterRule, native: CpuKernel) -> tuple[Any, 
 
 @pytest.mark.parametrize("rule", RULES, ids=str)
 def test_only_what_python_takes_for_the_same_launch_is_recognised(
-    rule: ParameterRule, recorder: tuple[CpuKernel, np.ndarray[Any, Any]]
+    rule: ParameterRule, recorder: tuple[CpuKernel, Array]
 ) -> None:
     native, seen = recorder
     missed = object()
@@ -99,7 +100,7 @@ def bits(value: Any) -> int:
         return int(np.float32(value).view(np.uint32)) if isinstance(value, float) else value % 2**64
 
 
-def test_integers_and_floats_of_one_class_are_one_call(recorder: tuple[CpuKernel, np.ndarray[Any, Any]]) -> None:
+def test_integers_and_floats_of_one_class_are_one_call(recorder: tuple[CpuKernel, Array]) -> None:
     native, seen = recorder
     rules = [ParameterRule("n"), ParameterRule("x")]
     values = (17, 0.5)
@@ -124,7 +125,7 @@ def test_integers_and_floats_of_one_class_are_one_call(recorder: tuple[CpuKernel
         assert table.launch(grid, 18, x=0.5) is None
 
 
-def test_a_full_table_and_too_many_slots_are_left_to_python(recorder: tuple[CpuKernel, np.ndarray[Any, Any]]) -> None:
+def test_a_full_table_and_too_many_slots_are_left_to_python(recorder: tuple[CpuKernel, Array]) -> None:
     native, _ = recorder
     rules = [ParameterRule(f"p{i}") for i in range(MOST_SLOTS + 1)]
     plan = Plan(SimpleNamespace(native=native), None, None, ())  # pyright: ignore[reportArgumentType]

@@ -11,10 +11,9 @@ import pytest
 
 import tilewright as triton
 import tilewright.language as tl
+from suite.arrays import Array
 from tilewright.runtime.storage import find_storage
 from tilewright.support.errors import ArgumentTypeError, ArgumentValueError
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass

@@ -10,6 +10,7 @@ import pytest
 
 import tilewright as triton
 import tilewright.language as tl
+from suite.arrays import Array
 from tilewright.compiler.source import ASTSource, TextSource
 from tilewright.runtime.tensor_descriptor import TensorDescriptor
 from tilewright.support import knobs
@@ -37,7 +38,7 @@ def text_of(tmp_path: Path, source: ASTSource, stage: str = "ttir", **options: A
     return path
 
 
-def aligned(n: int, dtype: Any = np.float32) -> np.ndarray[Any, Any]:
+def aligned(n: int, dtype: Any = np.float32) -> Array:
     base = np.zeros(n + 16, dtype)
     return base[-(base.ctypes.data // base.itemsize) % (16 // base.itemsize) :][:n]
 

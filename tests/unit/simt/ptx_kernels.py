@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from suite.arrays import Array
 from tilewright.reference.simt import Run, run_ptx
 
-Array = np.ndarray[Any, Any]
 HEADER = ".version 8.7\n.target sm_90a\n.address_size 64\n"
 REGISTERS = """
 .reg .pred %p<16>;

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from ptx_kernels import Array, run
+from ptx_kernels import run
 
+from suite.arrays import Array
 from tilewright.layouts.shared import NvmmaSharedLayout
 from tilewright.reference.simt import DeadlockError, MemoryAccessError, RaceError, SimulationError, TensorMap
 from tilewright.reference.simt.run import run_ptx

@@ -8,10 +8,12 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from ptx_kernels import PREFIX, Array, by_thread
+from ptx_kernels import PREFIX, by_thread
 from test_floats import TYPES, check, numbers, rounded
 from test_integers import dtype_of
 from test_integers import numbers as integers
+
+from suite.arrays import Array
 
 E4M3, E5M2 = np.dtype(ml_dtypes.float8_e4m3fn), np.dtype(ml_dtypes.float8_e5m2)
 FLOATS = list(TYPES)

@@ -8,7 +8,9 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from ptx_kernels import PREFIX, Array, by_thread
+from ptx_kernels import PREFIX, by_thread
+
+from suite.arrays import Array
 
 random = np.random.default_rng(2)
 BF16 = np.dtype(ml_dtypes.bfloat16)

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from ptx_kernels import PREFIX, Array, by_thread
+from ptx_kernels import PREFIX, by_thread
+
+from suite.arrays import Array
 
 random = np.random.default_rng(1)
 

@@ -7,8 +7,9 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from ptx_kernels import Array, run
+from ptx_kernels import run
 
+from suite.arrays import Array
 from tilewright.layouts.shared import NvmmaSharedLayout
 from tilewright.reference.simt import RaceError, UnknownInstruction
 

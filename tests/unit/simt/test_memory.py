@@ -5,8 +5,9 @@ from __future__ import annotations
 import ml_dtypes
 import numpy as np
 import pytest
-from ptx_kernels import Array, by_thread, run
+from ptx_kernels import by_thread, run
 
+from suite.arrays import Array
 from tilewright.reference.address_space import AddressSpace
 from tilewright.reference.memory import Window
 from tilewright.reference.simt import MemoryAccessError, SimulationError

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from ptx_kernels import run
 
+from suite.arrays import Array
 from tilewright.reference.simt import MemoryAccessError, RaceError, SimulationError
 
 SLOT = "mov.u32 %r1, %tid.x; shl.b32 %r2, %r1, 2; mov.u32 %r3, smem; add.u32 %r2, %r2, %r3;\n"
@@ -158,7 +159,7 @@ COPY = """
     ld.shared.v4.u32 {%r5, %r6, %r7, %r8}, [%r4]; st.global.v4.u32 [%d2], {%r5, %r6, %r7, %r8};"""
 
 
-def copied(wait: str, barrier: str) -> np.ndarray:
+def copied(wait: str, barrier: str) -> Array:
     x, out = np.arange(256, dtype=np.uint32), np.zeros(256, np.uint32)
     body = COPY.replace("WAIT", wait).replace("BARRIER", barrier)
     run(body, x, out, threads=64)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from ptx_kernels import by_thread
 
+from suite.arrays import Array
 from tilewright.reference.simt import DivergenceError, UnknownInstruction
 
 random = np.random.default_rng(3)
@@ -13,7 +14,7 @@ LANE = np.arange(32)
 X = random.integers(0, 1 << 32, 64, dtype=np.uint32)
 
 
-def rows(values: np.ndarray) -> np.ndarray:
+def rows(values: Array) -> Array:
     return values.reshape(-1, 32)
 
 

@@ -8,6 +8,7 @@ from functools import lru_cache
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
+from suite.arrays import Array
 from tilewright.dialects import make_context
 from tilewright.ir.parsing import parse_module
 from tilewright.targets.cpu.facts import CpuFacts, host_facts
@@ -37,7 +38,7 @@ def load_loops(text: str, facts: CpuFacts | None = None) -> CpuKernel:
     return target.load(artefact.object, {**artefact.metadata, "entry": artefact.entry})
 
 
-def fill_slots(arguments: Sequence[Argument], grid: tuple[int, int, int]) -> np.ndarray:
+def fill_slots(arguments: Sequence[Argument], grid: tuple[int, int, int]) -> Array:
     """The 8-byte slots that an entry reads."""
     slots = np.zeros(len(arguments) + 3, np.int64)
     for position, argument in enumerate(arguments):

@@ -15,8 +15,7 @@ import pytest
 
 import tilewright as triton
 import tilewright.language as tl
-
-Array = np.ndarray[Any, Any]
+from suite.arrays import Array
 
 LANES, ROUNDS = 16, 4000
 

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from loops_kernels import fill_slots, load_loops, run_loops
 
+from suite.arrays import Array
 from tilewright.support import knobs
 from tilewright.support.errors import DeviceAssertionError, OutOfResources
 from tilewright.targets.cpu.native_runtime import native_runtime
@@ -70,7 +71,7 @@ def test_launches_from_several_threads_at_a_time() -> None:
     kernel = load_loops(COUNT)
     outs = [np.zeros(400, np.int32) for _ in range(4)]
 
-    def work(out: np.ndarray) -> None:
+    def work(out: Array) -> None:
         slots = fill_slots([out, 20], (400, 1, 1))
         for _ in range(100):
             kernel.launch(slots.ctypes.data, 400, 2)

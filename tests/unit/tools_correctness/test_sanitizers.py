@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 import tilewright as triton
 import tilewright.language as tl
+from suite.arrays import Array
 from tilewright.runtime import sanitizer
 from tilewright.support import knobs
 from tilewright.support.errors import DeviceAssertionError, SanitizerError
@@ -171,7 +171,7 @@ def undefined_sum(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     tl.store(out_ptr, tl.sum(x, 0))
 
 
-def arange(n: int) -> np.ndarray[Any, Any]:
+def arange(n: int) -> Array:
     return np.arange(n, dtype=np.float32)
 
 

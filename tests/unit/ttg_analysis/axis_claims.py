@@ -8,6 +8,7 @@ import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 
+from suite.arrays import Array
 from tilewright.analysis.axis_info import AxisInfo, ModuleAxisInfo
 from tilewright.analysis.axis_info.lattice import pointee_bytes
 from tilewright.dialects import arith, tt
@@ -22,7 +23,7 @@ class Overflow(Exception):
     """The program adds beyond its width, where nothing is claimed."""
 
 
-def false_claims(info: AxisInfo, unit: int, values: np.ndarray[Any, Any]) -> list[str]:
+def false_claims(info: AxisInfo, unit: int, values: Array) -> list[str]:
     """What facts say of an array that is not so; neighbours in contiguous groups differ by `unit`."""
     array = np.atleast_1d(np.asarray(values)).astype(np.int64)
     wrong: list[str] = []

@@ -7,7 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from simulated import DTYPES, Array
+from simulated import DTYPES
+
+from suite.arrays import Array
 
 Row = list[Array]
 """One array per operand."""

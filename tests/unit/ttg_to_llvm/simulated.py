@@ -11,6 +11,7 @@ import ml_dtypes
 import numpy as np
 from kernel_text import KernelText
 
+from suite.arrays import Array
 from tilewright.codegen.nvptx.facts import nvptx_facts
 from tilewright.codegen.nvptx.leaf import NvptxEmitter
 from tilewright.codegen.nvptx.target_machine import emit_ptx
@@ -19,8 +20,6 @@ from tilewright.ir.parsing import parse_module
 from tilewright.lowering.ttg_to_llvm import lower_module
 from tilewright.reference.simt import run_ptx
 from tilewright.targets.cuda.pipeline import lower_memory
-
-Array = np.ndarray[Any, Any]
 
 DTYPES: dict[str, Any] = {
     "i1": np.int8,

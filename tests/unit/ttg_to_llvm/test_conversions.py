@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from kernel_text import KernelText, Tensor
 from random_layouts import any_layout, any_shape
-from simulated import DTYPES, Array, Compiled, run_kernel
+from simulated import DTYPES, Compiled, run_kernel
 
+from suite.arrays import Array
 from suite.seeds import seeds
 from tilewright.layouts.distributed import (
     BlockedLayout,

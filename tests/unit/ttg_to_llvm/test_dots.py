@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from kernel_text import KernelText
-from simulated import DTYPES, Array, run_kernel
+from simulated import DTYPES, run_kernel
 
+from suite.arrays import Array
 from tilewright.layouts.distributed import BlockedLayout, DistributedLayout, DotOperandLayout, NvidiaMmaLayout
 
 TYPES = (
