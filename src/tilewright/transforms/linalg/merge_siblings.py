@@ -100,8 +100,13 @@ def _with_room(numbers: set[int] | None, heads: Sequence[_Loop]) -> set[int]:
     """The heads of some numbers that may get further results; the others are struck out for good."""
     if numbers is None:
         return set()
-    numbers -= {number for number in numbers if len(heads[number].op.results) >= MOST_RESULTS}
+    numbers -= {number for number in numbers if _is_full(heads[number].op)}
     return numbers
+
+
+def _is_full(op: linalg.GenericOp) -> bool:
+    """Return whether a loop cannot get further results, whatever they read."""
+    return len(op.results) >= MOST_RESULTS and len(op.inputs) < MOST_INPUTS
 
 
 @dataclass(slots=True)
@@ -191,11 +196,9 @@ def place_to_merge(
 
 def _fit(head: _Loop, loop: _Loop) -> bool:
     """Return whether two generics make a good one: over the same elements, with something in common, and not too
-    large.
+    large. Loops that each read many tiles are large anyhow: most of the second's reads should be gone.
     """
     first, op = head.op, loop.op
-    if len(first.results) + len(op.results) > MOST_RESULTS:
-        return False
     if head.extents != loop.extents or head.widest != loop.widest or head.length + loop.length > MOST_OPS:
         return False
     known = {(value, access_of(map_)) for value, map_ in zip(first.inputs, first.maps, strict=False)}
@@ -210,7 +213,9 @@ def _fit(head: _Loop, loop: _Loop) -> bool:
             shared += access_of(map_) == own_place
         else:
             extra += 1
-    return shared > 0 and len(known) + extra <= MOST_INPUTS
+    if len(known) + extra <= MOST_INPUTS and len(first.results) + len(op.results) <= MOST_RESULTS:
+        return shared > 0
+    return min(len(known), len(op.inputs)) >= MOST_INPUTS and shared >= extra
 
 
 def _read_values(op: linalg.GenericOp) -> Iterator[SSAValue]:
