@@ -309,6 +309,11 @@ class FunctionText:
         """Put detached phis at the start of the current block."""
         self._lines.extend(phis)
 
+    @property
+    def length(self) -> int:
+        """How many lines the function has so far."""
+        return len(self._lines)
+
     def text(self) -> str:
         """The whole definition."""
         parameters = ", ".join(map(str, self.parameters))

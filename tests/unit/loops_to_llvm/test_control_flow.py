@@ -257,3 +257,23 @@ func.func @k(%x: memref<*xf32>, %o: memref<*xf32>, %n32: i32, $GRID) {{
     x, out = np.arange(10 + uses, dtype=np.float32), np.zeros(10, np.float32)
     run_loops(kernel, x, out, 10)
     assert np.array_equal(out, [x[i : i + uses].sum() for i in range(10)])
+
+
+@pytest.mark.parametrize(("additions", "is_inlined"), [(100, True), (2000, False)])
+def test_long_programs_are_called(additions: int, *, is_inlined: bool) -> None:
+    """LLVM takes the square of the uses of an argument times the blocks for what is inlined behind its load."""
+    steps = "".join(f"  %x{i + 1} = arith.addi %x{i}, %n : i32\n" for i in range(additions))
+    text = f"""
+func.func @k(%o: memref<*xi32>, %n: i32, $GRID) {{
+  %z = arith.constant 0 : index
+  %os = memref.reinterpret_cast %o to offset: [0], sizes: [1], strides: [1] : memref<*xi32> to memref<1xi32>
+  %x0 = arith.constant 7 : i32
+{steps}
+  memref.store %x{additions}, %os[%z] : memref<1xi32>
+  return
+}}
+"""
+    assert ("alwaysinline {" in compile_loops(text).llir) == is_inlined
+    out = np.zeros(1, np.int32)
+    run_loops(text, out, 3)
+    assert out.tolist() == [7 + 3 * additions]

@@ -9,6 +9,9 @@ func.func @k(%x: memref<*xf32> {tt.divisibility = 16 : i32}, %n: i32, %gx: i32, 
 ```llvm
 define internal void @k.program(ptr align 16 %a0, i32 %a1, i32 %a2, ..., ptr %arena, ptr %frame) alwaysinline
 ```
+
+A long program stays a function of its own: what the call takes does not show, but LLVM would copy the whole, and where
+arguments are loads before the loop, its preparation of code starts over at each of their uses.
 """
 
 from __future__ import annotations
@@ -62,6 +65,10 @@ from tilewright.lowering.microkernel_attributes import declared_routines
 
 DIVISIBILITY_ATTRIBUTE = "tt.divisibility"
 PROGRAM_SUFFIX = ".program"
+
+MOST_INLINED = 1000
+"""Lines of a program that is inlined into the loop over programs: a call with twenty arguments takes some 10 ns, as
+many lines some 200 ns where each runs once."""
 
 
 @dataclass(frozen=True)
@@ -294,6 +301,8 @@ def _lower_function(lowering: ModuleLowering, op: func.FuncOp, coroutines: Seque
     low.bind_flat(entry.args, iter(names))
     low.lower_blocks(entry)
     low.finish()
+    if is_kernel and not suspends and fn.length > MOST_INLINED:
+        fn.attributes = ""
     lowering.text.add_function(fn)
 
 
