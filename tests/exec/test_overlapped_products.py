@@ -26,7 +26,7 @@ from tilewright.targets.cuda.simulated import SimulatedKernel
 @pytest.fixture(autouse=True)
 def overlapping(a_gpu: str) -> Iterator[None]:
     """Hopper, simulated where the real one was not named."""
-    with knobs.scope(override_arch="sm90", overlap_products="always"):
+    with knobs.scope(override_arch="sm90", overlap_products="always", specialize_warps="never"):
         yield
 
 

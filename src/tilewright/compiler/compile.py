@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import asdict
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tilewright.compiler import listening
@@ -276,12 +276,15 @@ def load_entry(entry: Entry, key: str, source: Source, options: CompileOptions, 
     )
     listening.kernel_load_start_hook(None, None, name, {}, key)
     native = target.load(entry.sections["obj"], known)
+    switches = dict(knobs.code_key())
+    take_other_form = getattr(native, "take_other_form", None)
+    if take_other_form is not None:
+        take_other_form(_other_form(source, options, target, switches))
     listening.kernel_load_end_hook(native, native, name, {}, key)
     assembly_key, image_key = getattr(target, "assembly_key", "asm"), _image_key(target)
     kept: dict[str, Any] = {section: data.decode() for section, data in entry.sections.items() if section != "obj"}
     if not known.get("is_text"):
         kept[image_key] = entry.sections["obj"]
-    switches = dict(knobs.code_key())
 
     def rebuild(stage: str) -> str:
         with knobs.scope(**switches):
@@ -300,6 +303,19 @@ def load_entry(entry: Entry, key: str, source: Source, options: CompileOptions, 
         launch_within=_bounded_launch(native, source.runtime_parameters()),
         launch_on=getattr(native, "launch_on", None),
     )
+
+
+def _other_form(
+    source: Source, options: CompileOptions, target: Target, switches: dict[str, Any]
+) -> Callable[[], NativeKernel]:
+    """Give the form of a kernel without tensor maps that a launch computes, compiled when it is first asked for."""
+
+    @lru_cache(maxsize=1)
+    def compiled() -> NativeKernel:
+        with knobs.scope(**{**switches, "tma_loads": "never"}):
+            return compile_source(source, options, target).native
+
+    return compiled
 
 
 def _target_of(entry: Entry, target: Target) -> Target:

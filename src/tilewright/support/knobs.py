@@ -121,6 +121,12 @@ KNOBS: tuple[Knob, ...] = (
          "products of the iteration before: auto, where a model of the machine says that it pays; always, where there "
          "are registers for it; never.",
          changes_code=True, choices=("auto", "always", "never")),
+    Knob("specialize_warps", str, "auto", "On Hopper, a warp of its own copies what the matrix products of a loop "
+         "read: auto, in loops that gain by it; always, wherever it can; never.",
+         changes_code=True, choices=("auto", "always", "never")),
+    Knob("tma_loads", str, "auto", "On Hopper, blocks that matrix products of a loop read through pointers are copied "
+         "by TMA: auto, in loops that gain by it; always, wherever that is proved to be the same; never.",
+         changes_code=True, choices=("auto", "always", "never")),
     Knob("join_loops", bool, True, "On Hopper, two loops with matrix products over neighbouring ranges become one, "
          "where the second does what the first does and something more.", changes_code=True),
     Knob("guard_masks", bool, True, "On Hopper, loops with matrix products skip masks that scalars tell to be all "

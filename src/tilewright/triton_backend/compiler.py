@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from types import ModuleType, SimpleNamespace
@@ -157,7 +158,8 @@ class TilewrightBackend(BaseBackend):
         if getattr(language, "name", "TRITON") != "TRITON":
             raise OptionError(f"{language.name.title()} kernels are for NVIDIA's GPUs; tilewright compiles Triton's")
         target = self._configured(options)
-        names = ["source", *(name for name, _ in target.stages())]
+        with _launched_by_triton():
+            names = ["source", *(name for name, _ in target.stages())]
         for previous, name in pairwise(names):
             stages[name] = _stage(lambda src, _, p=previous, n=name: self._lower(src, p, n, options))
         stages["llir"] = _stage(lambda src, metadata: self._emit(src, names[-1], options, metadata))
@@ -173,7 +175,8 @@ class TilewrightBackend(BaseBackend):
     def _lower(self, src: Any, previous: str, stage: str, options: BackendOptions) -> Reached:
         """The next stage of a compilation, or the first of a new one where Triton comes with a module of its own."""
         reached = self._reached(src, previous, options)
-        name, module = next(reached.compilation)
+        with _launched_by_triton():
+            name, module = next(reached.compilation)
         assert name == stage, f"expected stage {stage}, reached {name}"
         return Reached(stage, module, reached.source, reached.compilation)
 
@@ -191,8 +194,9 @@ class TilewrightBackend(BaseBackend):
         from tilewright.triton_backend.source import OfficialSource
 
         source = OfficialSource(str(src), stage, f"kernel.{stage}")
-        compilation = Compilation(source, compile_options(options), self._target)
-        _, module = next(compilation)
+        with _launched_by_triton():
+            compilation = Compilation(source, compile_options(options), self._target)
+            _, module = next(compilation)
         return Reached(stage, module, source, compilation)
 
     def _emit(self, src: Any, previous: str, options: BackendOptions, metadata: Metadata) -> Emitted:
@@ -214,6 +218,13 @@ class TilewrightBackend(BaseBackend):
 # Triton refuses to be imported with a back end that lacks a method of `BaseBackend`, which other versions may have more
 # of. `check_version` says what is wrong where this back end is used, and other back ends stay as they are.
 TilewrightBackend.__abstractmethods__ = frozenset()
+
+
+def _launched_by_triton() -> AbstractContextManager[None]:
+    """For the length of a `with`, passes make no arguments that launches compute: Triton launches what it knows."""
+    from tilewright.support import knobs
+
+    return knobs.scope(tma_loads="never")
 
 
 def _stage(run: Callable[[Any, Metadata], Any]) -> Callable[[Any, Metadata], Any]:

@@ -28,23 +28,25 @@ no poison, for each pair of addresses in it: minutes for a block of a thousand l
 
 @dataclass(frozen=True)
 class KernelParameter:
-    """One parameter of a kernel: the MLIR type it has, and the bytes it takes."""
+    """One parameter of a kernel: the MLIR type it has, the bytes it takes, and its attributes."""
 
     type: Attribute
     bytes: int
     alignment: int
+    attributes: DictionaryAttr
 
 
 def kernel_parameters(op: tt.FuncOp) -> tuple[KernelParameter, ...]:
     """The kernel's parameters, without the scratch pointer."""
-    return tuple(_kernel_parameter(type) for type in op.function_type.inputs.data)
+    types = op.function_type.inputs.data
+    return tuple(map(_kernel_parameter, types, _argument_attributes(op, len(types))))
 
 
-def _kernel_parameter(type: Attribute) -> KernelParameter:
+def _kernel_parameter(type: Attribute, attributes: DictionaryAttr) -> KernelParameter:
     if isinstance(type, tt.TensorDescType):
-        return KernelParameter(type, 128, 64)
+        return KernelParameter(type, 128, 64, attributes)
     size = element_of(type).bytes
-    return KernelParameter(type, size, size)
+    return KernelParameter(type, size, size, attributes)
 
 
 def function_parameters(op: tt.FuncOp, *, is_kernel: bool, scratch: bool) -> tuple[list[Parameter], list[str]]:

@@ -11,12 +11,14 @@ from typing import Any
 
 from tilewright.support.errors import (
     ArgumentValueError,
+    DeviceError,
     GridTooLarge,
     OutOfRegisters,
     OutOfResources,
     OutOfThreads,
     TilewrightError,
 )
+from tilewright.targets.cuda.computed_maps import ComputedMapParameter
 from tilewright.targets.cuda.driver import (
     CudaDriver,
     Device,
@@ -98,6 +100,12 @@ class KernelFacts:
         return KernelFacts(**values)
 
 
+NO_OTHER_FORM = (
+    "kernel '{}' was compiled from a text that reads through tensor maps, which these arguments do not allow: they "
+    "begin at no multiple of 16 bytes, or blocks lie outside of them"
+)
+
+
 class Scratch:
     """Global scratch memory of one stream: grown when a launch needs more, used again by the next."""
 
@@ -176,10 +184,17 @@ class CudaKernel:
         self._maps: dict[tuple[int, ...], bytes] = {}
         self._lock = threading.Lock()
         self._has_maps = any(not isinstance(parameter, int) for parameter in facts.parameters)
+        self._computed = [p for p in facts.parameters if isinstance(p, ComputedMapParameter)]
+        self._computed_maps: dict[tuple[Any, ...], list[bytes] | None] = {}
+        self._other_form: Callable[[], CudaKernel] | None = None
 
     def launch(self, slots_address: int, num_programs: int, num_threads: int = 0) -> None:
         """Refuses: a GPU's grid has three axes and a stream."""
         raise TilewrightError(f"kernel '{self.name}' runs on a GPU: it is launched with a grid and the data's device")
+
+    def take_other_form(self, give: Callable[[], CudaKernel]) -> None:
+        """Be told what gives the form of the kernel for launches that have no tensor maps."""
+        self._other_form = give
 
     @cached_property
     def _driver(self) -> CudaDriver:
@@ -224,6 +239,10 @@ class CudaKernel:
     ) -> None:
         """Start a grid of a kernel of any kind."""
         facts, driver = self.facts, self._driver
+        computed = self._maps_of(values, grid) if self._computed else ()
+        if computed is None:
+            self._start_otherwise(loaded, pack, values, grid)
+            return
         stream = _stream_of(loaded.device.ordinal)
         try:
             arguments = loaded.pool.free.pop()
@@ -233,8 +252,10 @@ class CudaKernel:
         scratch = self._scratch(loaded, stream, x * y * z) if facts.takes_scratch else 0
         extents = (x * facts.num_ctas, y, z, facts.num_threads, 1, 1, facts.shared)
         pack(arguments.memory, 0, *values, scratch, *extents, stream)
+        made = iter(computed)
         for parameter, address in arguments.maps:
-            ctypes.memmove(address, self._tensor_map(parameter, values), MAP_BYTES)
+            is_given = isinstance(parameter, TensorMapParameter)
+            ctypes.memmove(address, self._tensor_map(parameter, values) if is_given else next(made), MAP_BYTES)
         if driver.has_several:
             with driver.entered(loaded.device):
                 status = driver.launch(*arguments.call)
@@ -301,6 +322,50 @@ class CudaKernel:
             swizzle=parameter.swizzle,
             fills_nan=bool(slots[1 + 2 * rank] & 1),
         )
+
+    def _maps_of(self, values: Sequence[Any], grid: tuple[int, int, int]) -> list[bytes] | None:
+        """The tensor maps that a launch computes, made once for each launch like it; None where it has none."""
+        key = (*values, *grid)
+        try:
+            return self._computed_maps[key]
+        except KeyError:
+            made = self._compute_maps(values, grid)
+        if len(self._computed_maps) >= MAPS_KEPT:
+            self._computed_maps.clear()
+        self._computed_maps[key] = made
+        return made
+
+    def _compute_maps(self, values: Sequence[Any], grid: tuple[int, int, int]) -> list[bytes] | None:
+        made: list[bytes] = []
+        for parameter in self._computed:
+            resolved = parameter.resolve(values, grid)
+            if resolved is None:
+                return None
+            try:
+                encoded = encode_tensor_map(
+                    self._driver,
+                    element=parameter.element,
+                    address=resolved.address,
+                    extents=resolved.extents,
+                    strides=resolved.strides,
+                    box=parameter.box,
+                    swizzle=parameter.swizzle,
+                    fills_nan=False,
+                )
+            except DeviceError:
+                return None
+            made.append(encoded)
+        return made
+
+    def _start_otherwise(
+        self, loaded: LoadedKernel, pack: Callable[..., None], values: Sequence[Any], grid: tuple[int, int, int]
+    ) -> None:
+        """Start a grid of the form without tensor maps, which takes the same slots."""
+        assert self._other_form is not None, "a kernel with computed tensor maps, loaded without its other form"
+        other, ordinal = self._other_form(), loaded.device.ordinal
+        if other._computed:
+            raise TilewrightError(NO_OTHER_FORM.format(self.name))
+        other._start(other._loaded.get(ordinal) or other._load(ordinal), pack, values, grid)
 
     def _failure(self, status: int, grid: tuple[int, int, int], loaded: LoadedKernel) -> TilewrightError:
         """Return why a launch did not start: what of the launch itself can be the reason comes first."""

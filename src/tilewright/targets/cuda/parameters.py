@@ -11,9 +11,13 @@ import struct
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
+from tilewright.targets.cuda.computed_maps import ComputedMapParameter, MapDim, computed_map_from_json
+
 if TYPE_CHECKING:
+    from xdsl.dialects.builtin import DictionaryAttr
     from xdsl.ir import Attribute
 
 MAP_BYTES = 128
@@ -51,18 +55,24 @@ class TensorMapParameter:
     swizzle: int
 
 
-Parameter = int | TensorMapParameter
+Parameter = int | TensorMapParameter | ComputedMapParameter
 """A launch slot, or a tensor map."""
 
 
-def describe_parameters(types: Sequence[Attribute]) -> list[Parameter]:
-    """The parameters of a kernel with arguments of these types at the ttg stage."""
+def describe_parameters(
+    types: Sequence[Attribute], attributes: Sequence[DictionaryAttr | None] = ()
+) -> list[Parameter]:
+    """The parameters of a kernel with arguments of these types, and attributes, at the ttg stage."""
     from tilewright.dialects.tt import TensorDescType
+    from tilewright.transforms.tt.tma.recipe import RECIPE
 
     found: list[Parameter] = []
     slot = 0
-    for type in types:
-        if isinstance(type, TensorDescType):
+    for type, given in zip_longest(types, attributes):
+        recipe = None if given is None else given.data.get(RECIPE)
+        if recipe is not None:
+            found.append(_computed_map(type, recipe))
+        elif isinstance(type, TensorDescType):
             parameter = _tensor_map(type, slot)
             found.append(parameter)
             slot += 2 + 2 * parameter.rank
@@ -86,6 +96,30 @@ def _tensor_map(type: Any, slot: int) -> TensorMapParameter:
     inner = min(shape[-1], swizzle // width) if swizzle else min(shape[-1], MAX_TMA_BOX)
     box = (inner, *(min(extent, MAX_TMA_BOX) for extent in reversed(shape[:-1])))
     return TensorMapParameter(slot, len(shape), element, width, box, SWIZZLES[swizzle])
+
+
+def _computed_map(type: Any, recipe: Any) -> ComputedMapParameter:
+    """The tensor map of an argument that the compiler added."""
+    from xdsl.dialects.builtin import StringAttr
+
+    plain, data = _tensor_map(type, 0), recipe.data
+
+    def number(attribute: Any) -> int | str:
+        return attribute.data if isinstance(attribute, StringAttr) else attribute.value.data
+
+    return ComputedMapParameter(
+        base=data["base"].value.data,
+        numbers=tuple(tuple(number(part) for part in parts.data) for parts in data["numbers"].data),
+        checks=tuple(check.value.data for check in data["checks"].data),
+        dims=tuple(
+            MapDim(**{name: attribute.value.data for name, attribute in dim.data.items()}) for dim in data["dims"].data
+        ),
+        block=tuple(type.block_type.get_shape()),
+        element=plain.element,
+        element_bytes=plain.element_bytes,
+        box=plain.box,
+        swizzle=plain.swizzle,
+    )
 
 
 def element_number(type: Attribute) -> tuple[int, int]:
@@ -119,7 +153,9 @@ def from_json(data: Sequence[Any]) -> list[Parameter]:
     return [item if isinstance(item, int) else _map_from_json(item) for item in data]
 
 
-def _map_from_json(item: dict[str, Any]) -> TensorMapParameter:
+def _map_from_json(item: dict[str, Any]) -> TensorMapParameter | ComputedMapParameter:
+    if "numbers" in item:
+        return computed_map_from_json(item)
     values: dict[str, Any] = {**item, "box": tuple(item["box"])}
     return TensorMapParameter(**values)
 
@@ -140,7 +176,7 @@ class Arguments:
         self.memory = memoryview(self._memory)
         start = ctypes.addressof(self._memory)
         first_map = (start + config + CONFIG_BYTES + MAP_ALIGNMENT - 1) // MAP_ALIGNMENT * MAP_ALIGNMENT
-        self.maps: list[tuple[TensorMapParameter, int]] = []
+        self.maps: list[tuple[TensorMapParameter | ComputedMapParameter, int]] = []
         """The tensor maps to make before a launch, with where they go."""
         addresses: list[int] = []
         for parameter in parameters:

@@ -26,14 +26,30 @@ def stages(capability: int, options: Any) -> Sequence[tuple[str, Sequence[Pass]]
     num_warps, num_ctas = getattr(options, "num_warps", 4), getattr(options, "num_ctas", 1)
     convert = ConvertTritonToTritonGPUPass(target=f"cuda:{capability}", num_warps=num_warps, num_ctas=num_ctas)
     ttgir = passes_for(
-        capability, num_stages=getattr(options, "num_stages", 3), overlap=str(knobs.get("overlap_products"))
+        capability,
+        num_stages=getattr(options, "num_stages", 3),
+        overlap=str(knobs.get("overlap_products")),
+        specialize=str(knobs.get("specialize_warps")),
     )
-    loops = loop_passes_for(capability, join=bool(knobs.get("join_loops")), guard=bool(knobs.get("guard_masks")))
+    loops = loop_passes_for(
+        capability,
+        join=bool(knobs.get("join_loops")),
+        guard=bool(knobs.get("guard_masks")),
+        tma_loads=_tma_loads(num_ctas),
+        num_warps=num_warps,
+    )
     # Where nothing copies by tensor maps, descriptors are pointers, extents and strides; and where rows are gathered,
     # which Hopper's tensor maps cannot do for rows of any width.
     is_rewritten = all(pass_.name != TMA_LOWERING for pass_ in ttgir)
     ttir = make_ttir(rewrite_tensor_descriptors=is_rewritten, rewrite_gathered_descriptors=True, unit_inner_stride=True)
     return ("ttir", ttir), ("ttgir", [*loops, convert, *ttgir])
+
+
+def _tma_loads(num_ctas: int) -> str:
+    """The mode of `triton-promote-loads-to-tma`: not where clusters share blocks, nor where accesses are checked."""
+    if num_ctas > 1 or knobs.get("sanitize") or knobs.get("specialize_warps") == "never":
+        return "never"
+    return str(knobs.get("tma_loads"))
 
 
 def gluon_stages() -> Sequence[tuple[str, Sequence[Pass]]]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tilewright.support.errors import TilewrightError
 from tilewright.support.fingerprint import fingerprint
 from tilewright.targets.cuda.architecture import SIMULATED
-from tilewright.targets.cuda.kernel import KernelFacts
+from tilewright.targets.cuda.computed_maps import ComputedMapParameter
+from tilewright.targets.cuda.kernel import NO_OTHER_FORM, KernelFacts
 from tilewright.targets.cuda.target import CudaArtefact, CudaTarget
 
 if TYPE_CHECKING:
@@ -25,6 +26,11 @@ class SimulatedKernel:
         self.name = facts.entry
         self.facts = facts
         self.ptx = ptx
+        self._other_form: Callable[[], SimulatedKernel] | None = None
+
+    def take_other_form(self, give: Callable[[], SimulatedKernel]) -> None:
+        """Be told what gives the form of the kernel for launches that have no tensor maps."""
+        self._other_form = give
 
     def launch(self, slots_address: int, num_programs: int, num_threads: int = 0) -> None:
         """Refuses: addresses alone do not say what may be accessed."""
@@ -42,6 +48,13 @@ class SimulatedKernel:
         """Run a grid; `extents` has the allocation behind each slot that is an address, `names` the parameter."""
         from tilewright.targets.cuda.simulation import simulate
 
+        if any(p.resolve(slots, grid) is None for p in self.facts.parameters if isinstance(p, ComputedMapParameter)):
+            assert self._other_form is not None, "a kernel with computed tensor maps, loaded without its other form"
+            other = self._other_form()
+            if any(isinstance(parameter, ComputedMapParameter) for parameter in other.facts.parameters):
+                raise TilewrightError(NO_OTHER_FORM.format(self.name))
+            other.launch_within(slots, extents, grid, names, race_detection=race_detection)
+            return
         simulate(
             self.ptx,
             self.facts,

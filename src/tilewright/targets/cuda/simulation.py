@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tilewright.support.errors import DeviceAssertionError
-from tilewright.targets.cuda.parameters import TensorMapParameter
+from tilewright.targets.cuda.computed_maps import ComputedMapParameter
+from tilewright.targets.cuda.parameters import Parameter, TensorMapParameter
 
 if TYPE_CHECKING:
     from tilewright.reference.address_space import AddressSpace
@@ -44,7 +45,7 @@ def simulate(
 
     memory = AddressSpace()
     data = HostData(slots, extents, names, memory)
-    arguments = [_argument(parameter, data) for parameter in facts.parameters]
+    arguments = [_argument(parameter, data, grid) for parameter in facts.parameters]
     if facts.takes_scratch:
         programs = grid[0] * grid[1] * grid[2]
         arguments.append(np.zeros(max(programs * facts.scratch_bytes, 1), np.uint8))
@@ -88,11 +89,30 @@ class HostData:
         return int(self.memory.add(Window(np.ctypeslib.as_array(data), self.slots[slot] - low), name))
 
 
-def _argument(parameter: int | TensorMapParameter, data: HostData) -> Any:
+def _argument(parameter: Parameter, data: HostData, grid: Sequence[int]) -> Any:
     """Return what a parameter is: an address, the bits of a number, or a tensor map."""
+    if isinstance(parameter, ComputedMapParameter):
+        return _computed_map(parameter, data, grid)
     if isinstance(parameter, TensorMapParameter):
         return _tensor_map(parameter, data)
     return data.address(parameter) if parameter in data.extents else data.slots[parameter]
+
+
+def _computed_map(parameter: ComputedMapParameter, data: HostData, grid: Sequence[int]) -> TensorMap:
+    """The tensor map that a launch computes."""
+    from tilewright.reference.simt import TensorMap
+
+    resolved = parameter.resolve(data.slots, grid)
+    assert resolved is not None, "a launch that has no tensor maps"
+    return TensorMap(
+        base=data.address(parameter.base),
+        extents=resolved.extents,
+        strides=resolved.strides,
+        box=parameter.box,
+        element=parameter.element,
+        swizzle=parameter.swizzle,
+        fills_nan=False,
+    )
 
 
 def _tensor_map(parameter: TensorMapParameter, data: HostData) -> TensorMap:

@@ -199,7 +199,9 @@ class CudaTarget:
             num_threads=32 * device.num_warps,
             num_ctas=device.num_ctas,
             shared=device.shared_bytes,
-            parameters=describe_parameters([parameter.type for parameter in device.parameters]),
+            parameters=describe_parameters(
+                [p.type for p in device.parameters], [p.attributes for p in device.parameters]
+            ),
             takes_scratch=device.global_scratch_bytes > 0,
             scratch_bytes=device.global_scratch_bytes,
             may_assert=any(isinstance(op, tt.AssertOp) for op in ops_within(module)),

@@ -19,6 +19,7 @@ from tilewright.dialects import func, tt
 from tilewright.ir.passes import Pass, PassContext, PassPipeline
 from tilewright.reference import run_grid
 from tilewright.reference.machine import Machine
+from tilewright.support import knobs
 from tilewright.support.errors import TilewrightError
 from tilewright.targets.base import Target, configured, find_target
 from tilewright.targets.cuda.simulated import SimulatedKernel
@@ -109,7 +110,8 @@ def stages_of(launch: Launch, target: Target) -> list[tuple[str, Sequence[Pass]]
     """The stages of a target for a kernel's language, and the passes by which it starts to emit machine code, where the
     reference can run what they give."""
     late = getattr(target, "late_stages", None)
-    return [*stages_after_front_end(launch.source, target), *(late() if late is not None else ())]
+    with knobs.scope(tma_loads="never"):  # kernels keep the arguments that they are run with
+        return [*stages_after_front_end(launch.source, target), *(late() if late is not None else ())]
 
 
 def walk_passes(launch: Launch, target: Target) -> Iterator[tuple[Point, ModuleOp]]:

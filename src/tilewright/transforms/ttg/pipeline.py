@@ -64,8 +64,8 @@ class PipelinePass(Pass):
                 erase_schedule(loop)
             if (self.num_stages if own is None else own) > 1:
                 with_stores.append(loop)
-        make_dots_asynchronous(module)
+        loops = make_dots_asynchronous(module)
         join_waits(module)
         relax_waits(module)
         for loop in with_stores:
-            pipeline_stores(loop, module)
+            pipeline_stores(loops[loop], module)

@@ -15,6 +15,7 @@ from tilewright.transforms.tt.guard_masks import GuardMasksPass
 from tilewright.transforms.tt.join_loops import JoinLoopsPass
 from tilewright.transforms.tt.licm import TritonLicmPass
 from tilewright.transforms.tt.loop_aware_cse import LoopAwareCsePass
+from tilewright.transforms.tt.promote_loads_to_tma import PromoteLoadsToTMAPass
 from tilewright.transforms.ttg.accelerate_matmul import AccelerateMatmulPass
 from tilewright.transforms.ttg.assign_latencies import AssignLatenciesPass
 from tilewright.transforms.ttg.coalesce import CoalescePass
@@ -30,7 +31,7 @@ from tilewright.transforms.ttg.optimize_accumulator_init import OptimizeAccumula
 from tilewright.transforms.ttg.optimize_descriptor_encoding import OptimizeDescriptorEncodingPass
 from tilewright.transforms.ttg.optimize_dot_operands import OptimizeDotOperandsPass
 from tilewright.transforms.ttg.optimize_thread_locality import OptimizeThreadLocalityPass
-from tilewright.transforms.ttg.overlap_products import AUTO, OverlapProductsPass
+from tilewright.transforms.ttg.overlap_products import AUTO, NEVER, OverlapProductsPass
 from tilewright.transforms.ttg.pipeline import PipelinePass
 from tilewright.transforms.ttg.prefetch import PrefetchPass
 from tilewright.transforms.ttg.reassociate_pointers import ReassociatePointersPass
@@ -38,12 +39,13 @@ from tilewright.transforms.ttg.reduce_data_duplication import ReduceDataDuplicat
 from tilewright.transforms.ttg.remove_layout_conversions import RemoveLayoutConversionsPass
 from tilewright.transforms.ttg.reorder_instructions import ReorderInstructionsPass
 from tilewright.transforms.ttg.schedule_loops import ScheduleLoopsPass
+from tilewright.transforms.ttg.specialize_warps import SpecializeWarpsPass
 from tilewright.transforms.ttg.tma_lowering import TMALoweringPass
 
 
-def passes_for_ampere(num_stages: int, overlap: str) -> list[Pass]:
+def passes_for_ampere(num_stages: int, overlap: str, specialize: str) -> list[Pass]:
     """Compute capability 8.x: `mma.sync` with operands in registers, `cp.async`; nothing to overlap."""
-    del overlap
+    del overlap, specialize
     return [
         *_choose_layouts(),
         *_fuse_loops(),
@@ -56,7 +58,7 @@ def passes_for_ampere(num_stages: int, overlap: str) -> list[Pass]:
     ]
 
 
-def passes_for_hopper(num_stages: int, overlap: str) -> list[Pass]:
+def passes_for_hopper(num_stages: int, overlap: str, specialize: str) -> list[Pass]:
     """Compute capability 9.0: `wgmma` with operands in shared memory, `cp.async` and TMA."""
     return [
         *_choose_layouts(),
@@ -65,7 +67,11 @@ def passes_for_hopper(num_stages: int, overlap: str) -> list[Pass]:
         OptimizeAccumulatorInitPass(),  # sums are reset by `wgmma` itself, which runs on in loops
         *_hoist(),
         OptimizeDescriptorEncodingPass(),  # what TMA writes is what `wgmma` reads
-        *_pipeline_loops(num_stages, OverlapProductsPass(mode=overlap)),  # arithmetic under products of matrices
+        *_pipeline_loops(
+            num_stages,
+            OverlapProductsPass(mode=overlap),  # arithmetic under products of matrices
+            SpecializeWarpsPass(mode=specialize),  # a warp that copies for those that multiply
+        ),
         TMALoweringPass(),  # accesses through descriptors that no loop pipelines
         *_place_conversions(),
         SymbolDcePass(),  # functions that were inlined everywhere
@@ -141,7 +147,7 @@ def passes_for_gluon() -> list[Pass]:
     ]
 
 
-PIPELINES: dict[int, Callable[[int, str], list[Pass]]] = {
+PIPELINES: dict[int, Callable[[int, str, str], list[Pass]]] = {
     80: passes_for_ampere,
     86: passes_for_ampere,
     87: passes_for_ampere,
@@ -151,7 +157,9 @@ PIPELINES: dict[int, Callable[[int, str], list[Pass]]] = {
 """The list of each compute capability that is supported."""
 
 
-def loop_passes_for(capability: int, *, join: bool = True, guard: bool = True) -> list[Pass]:
+def loop_passes_for(
+    capability: int, *, join: bool = True, guard: bool = True, tma_loads: str = NEVER, num_warps: int = 4
+) -> list[Pass]:
     """The passes on Triton IR that make of its loops what the pipeliner does most with, before there are layouts: for
     Hopper, where they were measured.
     """
@@ -162,16 +170,21 @@ def loop_passes_for(capability: int, *, join: bool = True, guard: bool = True) -
         passes.append(JoinLoopsPass())  # what is filled and drained once, not twice
     if guard:
         passes.append(GuardMasksPass())  # masks of the blocks that need them
+    if tma_loads != NEVER:
+        passes += [
+            PromoteLoadsToTMAPass(mode=tma_loads, num_warps=num_warps),  # after what makes one loop of several
+            CanonicalizePass(),  # pointers that nobody reads through any more
+        ]
     return passes
 
 
-def passes_for(capability: int, *, num_stages: int = 3, overlap: str = AUTO) -> list[Pass]:
+def passes_for(capability: int, *, num_stages: int = 3, overlap: str = AUTO, specialize: str = AUTO) -> list[Pass]:
     """The passes on TritonGPU IR for a compute capability, e.g. 90; `num_stages` is how many iterations of a loop are
-    under way unless the loop says otherwise, `overlap` the mode of `tritongpu-overlap-products`. Raises `PipelineError`
-    where the GPU is not supported.
+    under way unless the loop says otherwise, `overlap` the mode of `tritongpu-overlap-products`, `specialize` that of
+    `tritongpu-specialize-warps`. Raises `PipelineError` where the GPU is not supported.
     """
     build = PIPELINES.get(capability)
     if build is None:
         known = ", ".join(f"cuda:{number}" for number in PIPELINES)
         raise PipelineError(f"no pipeline for target 'cuda:{capability}'; there is one for {known}")
-    return build(num_stages, overlap)
+    return build(num_stages, overlap, specialize)

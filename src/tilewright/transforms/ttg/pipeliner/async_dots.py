@@ -34,6 +34,7 @@ from tilewright.ir.appending import append_operands, append_result
 from tilewright.ir.builder import OpBuilder
 from tilewright.ir.walking import ops_within
 from tilewright.transforms.common.loop_rules import is_defined_outside
+from tilewright.transforms.ttg.pipeliner.releases import Releases
 from tilewright.transforms.ttg.pipeliner.schedule import holder_in
 from tilewright.transforms.ttg.pipeliner.split_dots import split_register_dots
 
@@ -325,9 +326,13 @@ def _hoist_fixed_operands(loop: scf.ForOp) -> None:
             loop.parent.insert_op_before(op, loop)
 
 
-def make_dots_asynchronous(module: ModuleOp) -> None:
-    """Let the `wgmma` of every loop run on as far as they may."""
+def make_dots_asynchronous(module: ModuleOp) -> dict[scf.ForOp, scf.ForOp]:
+    """Let the `wgmma` of every loop run on as far as they may. Returns the loops by what they were before."""
+    loops: dict[scf.ForOp, scf.ForOp] = {}
     for loop in [op for op in ops_within(module) if isinstance(op, scf.ForOp)]:
         _hoist_fixed_operands(loop)
         split_register_dots(loop)
+        releases = Releases(loop)
         _LoopDots(loop).run()
+        loops[loop] = releases.put_back()
+    return loops

@@ -28,11 +28,12 @@ from dataclasses import dataclass
 
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
-from tilewright.dialects import arith, scf
+from tilewright.dialects import arith, scf, ttng
 from tilewright.ir.builder import OpBuilder
-from tilewright.transforms.ttg.pipeliner.predication import predicate
+from tilewright.transforms.ttg.pipeliner.predication import guarded, predicate
 from tilewright.transforms.ttg.pipeliner.schedule import (
     CLUSTER,
+    COPIED_BY_OTHERS,
     MAX_STAGE,
     NUM_STAGES,
     STAGE,
@@ -69,6 +70,8 @@ class _Expander:
         self._first_slot = self._number_slots()
         self._made: list[dict[SSAValue, SSAValue]] = [{} for _ in range(self._last + 1)]
         """Values of the iterations that begin before the loop."""
+        self._in_loop: dict[SSAValue, SSAValue] = {}
+        """Values of a round."""
         self._bounds: dict[int, SSAValue] = {}
 
     def run(self) -> scf.ForOp:
@@ -212,8 +215,17 @@ class _Expander:
         copy = op.clone(mapping)
         for name in (STAGE, CLUSTER):
             copy.attributes.pop(name, None)
-        copy = builder.insert(copy) if exists is None else predicate(builder, copy, exists)
+        if exists is None:
+            copy = builder.insert(copy)
+        elif made is not self._in_loop and self._reads_what_others_copy(copy):
+            copy = guarded(builder, copy, exists)
+        else:
+            copy = predicate(builder, copy, exists)
         made.update(zip(op.results, copy.results, strict=True))
+
+    def _reads_what_others_copy(self, op: Operation) -> bool:
+        """Return whether an op reads buffers that nobody may have filled, as the loop may have no iterations."""
+        return COPIED_BY_OTHERS in self._loop.attributes and isinstance(op, ttng.WarpGroupDotOp)
 
     # The loop.
 
@@ -231,7 +243,7 @@ class _Expander:
         self._write_body(body)
         new = scf.ForOp(lb, self._loop.ub, self._loop.step, carried, body)
         new.properties.update(self._loop.properties)
-        dropped = (MAX_STAGE, NUM_STAGES)
+        dropped = (MAX_STAGE, NUM_STAGES, COPIED_BY_OTHERS)
         new.attributes.update({name: value for name, value in self._loop.attributes.items() if name not in dropped})
         return builder.insert(new)
 
@@ -240,7 +252,7 @@ class _Expander:
         ahead = [self._last - stage for stage in range(self._last + 1)]
         counters = [self._counter(builder, body.args[0], steps) for steps in ahead]
         exists = [self._exists(builder, body.args[0], steps) if steps else None for steps in ahead]
-        made: dict[SSAValue, SSAValue] = {}
+        made = self._in_loop
         for op in self._order:
             stage = self._schedule.stages[op]
             mapping = {

@@ -147,7 +147,7 @@ class LoadGroups:
             group.is_ordered = all(
                 not load.uses_tma
                 and all(load.is_buffer(user) for user in load.users)
-                and all(isinstance(reader, ttng.WarpGroupDotOp) for reader in self._readers(load))
+                and all(isinstance(reader, ttng.WarpGroupDotOp) for reader in self.readers(load))
                 for load in group.loads
             )
             group.users = sorted(dict.fromkeys(group.users), key=lambda user: position[user])
@@ -212,14 +212,14 @@ class LoadGroups:
         """
         most = 1
         mine = (self._schedule.clusters[load.op], position[load.op])
-        for reader in self._readers(load):
+        for reader in self.readers(load):
             distance = self._schedule.stages[reader] - self._schedule.stages[load.op]
             comes_before = mine < (self._schedule.clusters[reader], position[reader])
             is_async = isinstance(reader, ttng.WarpGroupDotOp) or _fills_registers(reader)
             most = max(most, distance + comes_before + is_async)
         return most
 
-    def _readers(self, load: PipelinedLoad) -> list[Operation]:
+    def readers(self, load: PipelinedLoad) -> list[Operation]:
         """The ops that read the buffer: the users, or for buffers that take its place, whatever reads these."""
         readers: list[Operation] = []
         stack = list(load.users)

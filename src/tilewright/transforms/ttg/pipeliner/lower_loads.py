@@ -61,7 +61,7 @@ from tilewright.transforms.ttg.pipeliner.schedule import MEET_AT_MBARRIERS, Sche
 OpT = TypeVar("OpT", bound=Operation)
 
 
-class _Placer:
+class Placer:
     """Inserts ops at a point with a stage and a cluster."""
 
     def __init__(self, schedule: Schedule, builder: OpBuilder, stage: int, cluster: int) -> None:
@@ -71,9 +71,9 @@ class _Placer:
         self._cluster = cluster
 
     @staticmethod
-    def like(schedule: Schedule, op: Operation) -> _Placer:
+    def like(schedule: Schedule, op: Operation) -> Placer:
         """A placer before an op, in its stage and cluster."""
-        return _Placer(schedule, OpBuilder.before(op), schedule.stages[op], schedule.clusters[op])
+        return Placer(schedule, OpBuilder.before(op), schedule.stages[op], schedule.clusters[op])
 
     def insert(self, op: OpT) -> OpT:
         """Insert and schedule an op."""
@@ -128,8 +128,8 @@ class LoadLowering:
 
     def _lower(self, group: LoadGroup) -> None:
         first, uses_tma = group.loads[0].op, group.loads[0].uses_tma
-        fill = _Placer.like(self._schedule, first)
-        use = _Placer(self._schedule, OpBuilder.before(group.users[0]), *self._place_of_wait(group))
+        fill = Placer.like(self._schedule, first)
+        use = Placer(self._schedule, OpBuilder.before(group.users[0]), *self._place_of_wait(group))
         buffers = [self._allocate(load, group.num_buffers) for load in group.loads]
         into, _ = self._next_index(fill, group.num_buffers, has_phase=False)
         is_ordered = self._reads_done is not None and group.is_ordered
@@ -157,7 +157,7 @@ class LoadLowering:
         if group.is_sliced:
             views = [use.insert(ttg.MemDescIndexOp(buffer, out_of)).result for buffer in buffers]
         for load, buffer, view in zip(group.loads, buffers, views, strict=True):
-            _Replacement(self._schedule, load, buffer, out_of, token, view).run()
+            Replacement(self._schedule, load, buffer, out_of, token, view).run()
 
     def _place_of_wait(self, group: LoadGroup) -> tuple[int, int]:
         """Before the first use; for products that are sliced, at the end of the round before."""
@@ -174,7 +174,7 @@ class LoadLowering:
     def _number(self, value: int) -> SSAValue:
         return self._outside.insert(arith.constant_int(value, i32)).results[0]
 
-    def _next_index(self, place: _Placer, count: int, *, has_phase: bool) -> tuple[SSAValue, SSAValue | None]:
+    def _next_index(self, place: Placer, count: int, *, has_phase: bool) -> tuple[SSAValue, SSAValue | None]:
         """The next buffer, and the phase of its barrier, which changes with each turn around the buffers."""
         if count == 1 and not has_phase:
             return self._number(0), None
@@ -192,7 +192,7 @@ class LoadLowering:
         self._carried.yields(phase)
         return following, phase
 
-    def _copy(self, group: LoadGroup, fill: _Placer, buffers: list[SSAValue], into: SSAValue) -> SSAValue:
+    def _copy(self, group: LoadGroup, fill: Placer, buffers: list[SSAValue], into: SSAValue) -> SSAValue:
         """Start the copies of a group; returns their token."""
         tokens: list[SSAValue] = []
         for load, buffer in zip(group.loads, buffers, strict=True):
@@ -214,7 +214,7 @@ class LoadLowering:
         return fill.insert(ttg.AsyncCommitGroupOp(tokens)).async_token
 
     def _copy_by_tma(
-        self, group: LoadGroup, fill: _Placer, buffers: list[SSAValue], barriers: SSAValue, into: SSAValue
+        self, group: LoadGroup, fill: Placer, buffers: list[SSAValue], barriers: SSAValue, into: SSAValue
     ) -> None:
         true = self._outside.insert(arith.constant_bool(True)).results[0]
         filled = fill.insert(ttg.MemDescIndexOp(barriers, into)).result
@@ -263,7 +263,7 @@ class LoadLowering:
         loads = [load.op for group in groups for load in group.loads]
         first = next(op for op in self._schedule.in_order(self._carried.loop) if op in loads)
         last = self._schedule.max_stage
-        place = _Placer(self._schedule, OpBuilder.before(first), last, self._schedule.clusters[first])
+        place = Placer(self._schedule, OpBuilder.before(first), last, self._schedule.clusters[first])
         phase = self._carried.add(self._number(0))
         place.insert(ttng.WaitBarrierOp(barrier, phase))
         self._carried.yields(place.insert(arith.XOrIOp(phase, self._number(1))).results[0])
@@ -290,7 +290,7 @@ class LoadLowering:
         return alloc.result
 
 
-class _Replacement:
+class Replacement:
     """Gives the users of one load what they need out of the buffer at `index`."""
 
     def __init__(
@@ -313,7 +313,7 @@ class _Replacement:
         """Replace the load, which goes."""
         loaded: SSAValue | None = None
         for user in self._load.users:
-            place = _Placer.like(self._schedule, user)
+            place = Placer.like(self._schedule, user)
             if self._load.is_buffer(user):
                 view = place.insert(ttg.MemDescIndexOp(self._buffers, self._index)).result
                 self._replace_buffer(user.results[0], view)
@@ -330,7 +330,7 @@ class _Replacement:
             self._load.op.result.replace_all_uses_with(loaded)
         self._drop(self._load.op)
 
-    def _read(self, place: _Placer, like: Operation) -> SSAValue:
+    def _read(self, place: Placer, like: Operation) -> SSAValue:
         view = self._view
         if view is None:
             view = place.insert(ttg.MemDescIndexOp(self._buffers, self._index)).result
@@ -347,7 +347,7 @@ class _Replacement:
             view = _view_like(op, new)
             if view is None:
                 continue
-            _Placer.like(self._schedule, op).insert(view)
+            Placer.like(self._schedule, op).insert(view)
             self._replace_buffer(op.results[0], view.results[0])
             self._drop(op)
         old.replace_all_uses_with(new)

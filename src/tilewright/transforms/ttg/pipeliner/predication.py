@@ -59,8 +59,10 @@ def predicate(builder: OpBuilder, op: Operation, condition: SSAValue) -> Operati
             return builder.insert(op)
         case ttng.WaitBarrierOp():
             return builder.insert(_predicated_wait(builder, op, condition))
+        case ttng.ArriveBarrierOp():
+            return builder.insert(_predicated_arrival(builder, op, condition))
         case _:
-            return _guarded(builder, op, condition)
+            return guarded(builder, op, condition)
 
 
 def _counts_every_round(op: Operation) -> bool:
@@ -107,6 +109,11 @@ def _predicated_wait(builder: OpBuilder, op: ttng.WaitBarrierOp, condition: SSAV
     return _instead(ttng.WaitBarrierOp(op.alloc, op.phase, both, tuple(op.deps)), op)
 
 
+def _predicated_arrival(builder: OpBuilder, op: ttng.ArriveBarrierOp, condition: SSAValue) -> ttng.ArriveBarrierOp:
+    both = _both(builder, condition, op.pred)
+    return _instead(ttng.ArriveBarrierOp(op.alloc, op.count.value.data, both), op)
+
+
 def _instead(new: OpT, old: Operation) -> OpT:
     """Return what an op that was never inserted leaves to its replacement; the old one is dropped."""
     new.attributes = dict(old.attributes)
@@ -127,8 +134,8 @@ def _divide(builder: OpBuilder, op: Operation, condition: SSAValue) -> None:
     op.operands = (op.operands[0], safe)
 
 
-def _guarded(builder: OpBuilder, op: Operation, condition: SSAValue) -> scf.IfOp:
-    """The op under a conditional, whose results are zero where it does not run."""
+def guarded(builder: OpBuilder, op: Operation, condition: SSAValue) -> scf.IfOp:
+    """Insert an op under a conditional, whose results are zero where it does not run."""
     then = Block()
     inner = OpBuilder.at_end(then, op.location)
     inner.insert(op)

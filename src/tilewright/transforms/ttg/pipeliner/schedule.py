@@ -32,6 +32,9 @@ NUM_STAGES = "tt.num_stages"
 MEET_AT_MBARRIERS = "ttg.meet_at_mbarriers"
 """On loops whose warps wait for each other at mbarriers, and not all at once."""
 
+COPIED_BY_OTHERS = "ttg.copied_by_others"
+"""On loops whose buffers another warp fills: for iterations that exist, and no others."""
+
 
 def body_ops(loop: scf.ForOp) -> list[Operation]:
     """The ops of a body without its terminator."""

@@ -1,0 +1,151 @@
+"""Which loops can have a warp that copies for the others, and the rings of buffers between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Operation, SSAValue
+
+from tilewright.analysis.axis_info import ModuleAxisInfo
+from tilewright.dialects import scf, tt, ttng
+from tilewright.dialects.ttg.verification import warps_of_program
+from tilewright.ir.effects import is_memory_free
+from tilewright.transforms.tt.tma.gain import LEAST_SUMS, WARPS
+from tilewright.transforms.ttg.pipeliner.load_groups import LoadGroups, PipelinedLoad
+from tilewright.transforms.ttg.pipeliner.machine_model import registers_of
+from tilewright.transforms.ttg.pipeliner.schedule import Schedule, body_ops, carried_source, definition_in, used_values
+
+AUTO, ALWAYS, NEVER = "auto", "always", "never"
+
+WARPS_OF_GROUP = 4
+
+
+class CannotSpecialize(Exception):
+    """Why all warps of a loop do the same."""
+
+
+@dataclass(frozen=True)
+class Ring:
+    """Loads that the same products read: they share a ring of `count` buffers each, and its barriers."""
+
+    loads: tuple[PipelinedLoad, ...]
+    readers: tuple[Operation, ...]
+    count: int
+
+    @property
+    def users(self) -> list[Operation]:
+        """The ops that make buffers of what is loaded."""
+        return [user for load in self.loads for user in load.users]
+
+
+@dataclass(frozen=True)
+class Roles:
+    """What the warps of a loop are to do: `copied` are the ops of the body that the copies need, in order, `carried`
+    the numbers of the carried values that they need.
+    """
+
+    loop: scf.ForOp
+    schedule: Schedule
+    rings: tuple[Ring, ...]
+    copied: tuple[Operation, ...]
+    carried: tuple[int, ...]
+
+
+def plan_roles(loop: scf.ForOp, schedule: Schedule, mode: str) -> Roles:
+    """The roles of a scheduled loop. Raises `CannotSpecialize`."""
+    check_loop(loop, mode)
+    rings = _find_rings(loop, schedule)
+    copied, carried = _slice_of_copies(loop, [load for ring in rings for load in ring.loads])
+    return Roles(loop, schedule, rings, copied, carried)
+
+
+def check_loop(loop: scf.ForOp, mode: str) -> None:
+    """Raise `CannotSpecialize` for what can be said without looking at each load."""
+    loads = [op for op in body_ops(loop) if isinstance(op, tt.LoadOp | tt.DescriptorLoadOp)]
+    if not any(isinstance(op, tt.DescriptorLoadOp) for op in loads):
+        raise CannotSpecialize("none of its loads is a copy by TMA")
+    if not isinstance(loop.parent_op(), tt.FuncOp):
+        raise CannotSpecialize("it is inside of another loop or a branch")
+    function = loop.parent_op()
+    assert isinstance(function, tt.FuncOp)
+    if len(function.body.blocks) != 1 or function.sym_visibility is None or function.sym_visibility.data != "public":
+        raise CannotSpecialize("the kernel calls the function that it is in, or branches around it")
+    warps = warps_of_program(loop)
+    if warps % WARPS_OF_GROUP or warps > WARPS:
+        raise CannotSpecialize(f"{warps} warps are not one or two groups of {WARPS_OF_GROUP}")
+    if mode == AUTO:
+        _check_gain(loop, warps)
+
+
+def _check_gain(loop: scf.ForOp, warps: int) -> None:
+    """Raise `CannotSpecialize` where it was not measured to gain. A chain of products does, as its arithmetic leaves
+    the tensor cores idle unless warp groups drift apart, where one program has the multiprocessor to itself anyway.
+    """
+    dots = [op for op in body_ops(loop) if isinstance(op, ttng.WarpGroupDotOp)]
+    if warps != WARPS:
+        raise CannotSpecialize("it has one group of warps, and several programs share a multiprocessor")
+    if len(dots) < 2:
+        raise CannotSpecialize("it has no chain of products, whose arithmetic others could fill")
+    if sum(registers_of(dot.d, warps) for dot in dots) < LEAST_SUMS:
+        raise CannotSpecialize("its products are small, and several programs share a multiprocessor")
+
+
+def _find_rings(loop: scf.ForOp, schedule: Schedule) -> tuple[Ring, ...]:
+    module: Operation | None = loop
+    while not isinstance(module, ModuleOp):
+        assert module is not None
+        module = module.parent_op()
+    groups = LoadGroups(loop, schedule, ModuleAxisInfo(module))
+    by_readers: dict[frozenset[Operation], list[PipelinedLoad]] = {}
+    counts: dict[frozenset[Operation], int] = {}
+    for group in groups.find():
+        for load in group.loads:
+            readers = frozenset(groups.readers(load))
+            _check_load(load, readers)
+            by_readers.setdefault(readers, []).append(load)
+            counts[readers] = max(counts.get(readers, 2), group.num_buffers)
+    if not by_readers:
+        raise CannotSpecialize("none of its copies runs ahead")
+    return tuple(Ring(tuple(loads), tuple(readers), counts[readers]) for readers, loads in by_readers.items())
+
+
+def _check_load(load: PipelinedLoad, readers: frozenset[Operation]) -> None:
+    if not load.uses_tma:
+        raise CannotSpecialize("not all of its copies are by TMA")
+    if not all(load.is_buffer(user) for user in load.users):
+        raise CannotSpecialize("what it copies goes to registers")
+    if not all(isinstance(reader, ttng.WarpGroupDotOp) for reader in readers):
+        raise CannotSpecialize("not only products of warp groups read what it copies")
+    assert isinstance(load.op, tt.DescriptorLoadOp)
+    if not _is_argument(load.op.desc):
+        raise CannotSpecialize("the kernel makes the descriptor of a copy itself")
+
+
+def _is_argument(value: SSAValue) -> bool:
+    owner = value.owner
+    return isinstance(owner, Block) and isinstance(owner.parent_op(), tt.FuncOp)
+
+
+def _slice_of_copies(loop: scf.ForOp, loads: list[PipelinedLoad]) -> tuple[tuple[Operation, ...], tuple[int, ...]]:
+    """The ops of the body that say where copies begin, and which carried values they need."""
+    ops: set[Operation] = set()
+    carried: set[int] = set()
+    stack = [value for load in loads for value in load.op.operands]
+    while stack:
+        value = stack.pop()
+        source = carried_source(loop, value)
+        if source is not None:
+            position = loop.region_iter_args.index(value)  # pyright: ignore[reportArgumentType]
+            if position not in carried:
+                carried.add(position)
+                stack.append(source)
+            continue
+        maker = definition_in(loop, value)
+        if maker is None or maker in ops:
+            continue
+        if maker.regions or not is_memory_free(maker):
+            raise CannotSpecialize(f"where it copies from depends on '{maker.name}'")
+        ops.add(maker)
+        stack.extend(used_values(maker))
+    return tuple(op for op in body_ops(loop) if op in ops), tuple(sorted(carried))
