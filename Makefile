@@ -5,6 +5,7 @@ BIN := $(VENV)/bin
 PACKAGE := $(VENV)/.package
 TEST := $(VENV)/.test
 STAMP := $(VENV)/.installed
+TORCH := torch==2.13.0
 TORCH_STAMP := $(VENV)/.torch
 MLIR_PACKAGES := mlir-22-tools libmlir-22 llvm-22-tools
 
@@ -12,7 +13,7 @@ MLIR_PACKAGES := mlir-22-tools libmlir-22 llvm-22-tools
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo smoke test test-all test-levels tour replay check lint format bench bench-models bench-sanitizers ttgir-table gpu oracles mlir-tools newest-triton torch fuzz fuzz-middle-layer official-front-end wheels clean
+.PHONY: help venv everything demo smoke test test-all test-levels tour replay check lint format bench bench-models bench-sanitizers ttgir-table gpu oracles mlir-tools newest-triton torch fuzz fuzz-middle-layer official-front-end wheels clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -29,6 +30,9 @@ command -v "$$python" >/dev/null || { echo "tilewright needs Python 3.11 or newe
 "$$python" -c '$(IS_OLD)' || { echo "tilewright needs Python 3.11 or newer; $$python is $$("$$python" --version): make PYTHON=python3.12"; exit 1; }
 @test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 endef
+
+$(BIN)/python:
+	$(CREATE)
 
 # Each stamp stands for those before it, too: one call of pip installs all that a goal needs.
 $(PACKAGE): pyproject.toml
@@ -48,6 +52,12 @@ $(STAMP): pyproject.toml
 	@echo "installing tilewright, what tests need, ruff and pyright into $(VENV) ..."
 	@$(INSTALL) -e '.[dev]'
 	@touch $(PACKAGE) $(TEST) $@
+
+everything: pyproject.toml ## venv, torch and the oracles of PyPI by one call of pip, as continuous integration does
+	$(CREATE)
+	@echo "installing tilewright and all that it is developed and compared with into $(VENV) ..."
+	@$(INSTALL) -e '.[dev,oracle,emulator]' $(TORCH)
+	@touch $(PACKAGE) $(TEST) $(STAMP) $(TORCH_STAMP)
 
 demo: $(PACKAGE) ## compile and run the example kernels, with a table of times and errors (ARGS="--show linalg" prints IR)
 	@$(BIN)/python examples/demo.py $(ARGS)
@@ -110,7 +120,7 @@ gpu: $(STAMP) $(TORCH_STAMP) ## tests and benchmarks on an NVIDIA GPU; results i
 	@PYTHON=$(BIN)/python sh benchmarks/gpu.sh bench
 
 $(TORCH_STAMP): $(PACKAGE)
-	@$(BIN)/python -c 'import torch' 2>/dev/null || $(INSTALL) torch==2.13.0
+	@$(BIN)/python -c 'import torch' 2>/dev/null || $(INSTALL) $(TORCH)
 	@touch $@
 
 torch: $(TORCH_STAMP) ## add PyTorch (optional: tests with tensors, benchmarks)
@@ -122,7 +132,7 @@ mlir-tools:
 	    || echo "mlir-22-tools cannot be installed: the tests that need it will not run"; \
 	fi
 
-newest-triton: $(TEST)
+newest-triton: $(BIN)/python
 	@test -d $(VENV)/oracles/triton-$(NEWEST_TRITON) || $(INSTALL) \
 	  --no-deps --target $(VENV)/oracles/triton-$(NEWEST_TRITON) triton==$(NEWEST_TRITON).0 \
 	  || echo "official Triton $(NEWEST_TRITON) cannot be installed: the tests that need it will not run"
