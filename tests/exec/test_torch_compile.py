@@ -38,6 +38,24 @@ def test_functions_compiled_by_torch(tmp_path: Path, threads: str, workers: str,
 
 
 @pytest.mark.costly
+def test_pytorch_finds_the_back_end_by_its_entry_point(tmp_path: Path) -> None:
+    cache, entries = tmp_path / "cache", tmp_path / "entries"
+    entries.mkdir()
+    program = Path(__file__).with_name("torch_entry_point.py")
+    done = subprocess.run(
+        [sys.executable, "-m", "tilewright.tools.cli", "run", str(program), str(entries)],
+        env=os.environ | {"TORCHINDUCTOR_CACHE_DIR": str(cache), "TORCHINDUCTOR_COMPILE_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.rstrip().endswith("right")
+    assert any("@triton.jit" in path.read_text() for path in cache.rglob("*.py"))
+
+
+@pytest.mark.costly
 def test_the_program_of_the_page_about_models(tmp_path: Path) -> None:
     page = Path(__file__).parents[2] / "docs" / "models.md"
     (program,) = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)

@@ -11,11 +11,14 @@ itself.
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import tempfile
 from abc import ABC, abstractmethod
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from tilewright.compiler.toolchain import toolchain_fingerprint
 from tilewright.support.disk_cache import cache_directory_or_temporary
@@ -30,6 +33,18 @@ __all__ = [
 ]
 
 GROUP = "__grp__"
+
+
+def _base32(key: str) -> str:  # pyright: ignore[reportUnusedFunction]
+    """The folder of a key in hexadecimal; PyTorch asks for it by this name."""
+    return base64.b32encode(bytes.fromhex(key)).decode().rstrip("=")
+
+
+def __getattr__(name: str) -> Any:
+    """PyTorch takes the switches from here."""
+    if name == "knobs":
+        return import_module("triton.knobs")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 class CacheManager(ABC):
