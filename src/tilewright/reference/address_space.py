@@ -64,7 +64,7 @@ class Allocation:
     def read(self, offsets: Array, dtype: np.dtype[Any]) -> Array:
         """The elements at byte offsets, all of them inside."""
         size = dtype.itemsize
-        if size == 1 or not np.any(offsets & (size - 1)):
+        if size == 1 or not (offsets & (size - 1)).any():
             return self.view(dtype)[offsets // size]
         raw = self.data[offsets[:, np.newaxis] + np.arange(size)]
         return np.ascontiguousarray(raw).view(dtype).reshape(-1)
@@ -72,7 +72,7 @@ class Allocation:
     def write(self, offsets: Array, values: Array, dtype: np.dtype[Any]) -> None:
         """Set elements at byte offsets, all of them inside; of several to one place the last stays."""
         size = dtype.itemsize
-        if size == 1 or not np.any(offsets & (size - 1)):
+        if size == 1 or not (offsets & (size - 1)).any():
             self.view(dtype)[offsets // size] = values
             return
         raw = np.ascontiguousarray(values, dtype).view(np.uint8).reshape(-1, size)

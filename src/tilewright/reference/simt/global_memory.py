@@ -124,12 +124,12 @@ class GlobalRaces:
     def check_lost(self, machine: Machine, part: Part, size: int, threads: Array, lost: Array) -> None:
         """Writes whose values are not in memory although nobody wrote after them: a race if of several programs."""
         found = self._granules(part, size)
-        if found is None or not np.any(lost):
+        if found is None or not lost.any():
             return
         shadow, granules = found
         threads = threads[part.chosen]
         wrong = lost & np.any(self._program_of(shadow.writer[granules]) != self._programs(threads), axis=1)
-        if np.any(wrong):
+        if wrong.any():
             row = int(np.flatnonzero(wrong)[0])
             position = row if isinstance(part.chosen, slice) else int(part.chosen[row])
             raise Fault(RaceError, "two programs write different values to one place at once", position)
@@ -178,12 +178,12 @@ class GlobalRaces:
         readers = np.broadcast_to((threads + self.first_thread)[:, np.newaxis], granules.shape)
         earlier, times = shadow.reader[granules], shadow.read_time[granules]
         remembered = (times > 0) & (earlier != readers)
-        if np.any(remembered):
+        if remembered.any():
             remembered &= ~self._is_ordered(machine, times, earlier, threads)
         shadow.reader[granules] = readers
         shadow.read_time[granules] = machine.time
         several = remembered | (shadow.reader[granules] != readers)
-        if np.any(several):
+        if several.any():
             mixed, programs = granules[several], readers[several] // self.program
             shadow.reader[mixed] = OF_PROGRAM - programs
             foreign = remembered[several] & (self._program_of(earlier[several]) != programs)
@@ -198,7 +198,7 @@ class GlobalRaces:
         places, who = granules[chosen], writers[chosen]
         shadow.writer[places] = who
         several = shadow.writer[places] != who
-        if np.any(several):
+        if several.any():
             mixed, programs = places[several], who[several] // self.program
             is_one = self._program_of(shadow.writer[mixed]) == programs
             shadow.writer[mixed[is_one]] = OF_PROGRAM - programs[is_one]
@@ -273,10 +273,10 @@ class GlobalRaces:
         action: str,
         earlier: str = "wrote",
     ) -> None:
-        if not np.any(times):
+        if not times.any():
             return
         wrong = ~self._is_ordered(machine, times, others, threads)
-        if not np.any(wrong):
+        if not wrong.any():
             return
         row, column = (int(place) for place in np.argwhere(wrong)[0])
         position = row if isinstance(part.chosen, slice) else int(part.chosen[row])

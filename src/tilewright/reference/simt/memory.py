@@ -70,7 +70,7 @@ class Memory:
     def load(self, machine: Machine, space: str, addresses: Values, dtype: np.dtype[Any], count: int) -> Rows:
         """A row of `count` elements at every address, or at the one address of all threads."""
         flat = np.atleast_1d(addresses)
-        if np.any(flat & flat.dtype.type(dtype.itemsize * count - 1)):
+        if (flat & flat.dtype.type(dtype.itemsize * count - 1)).any():
             raise misaligned(flat, dtype.itemsize * count)
         if space == "shared":
             return machine.shared.load(machine, addresses, dtype, count)
@@ -84,7 +84,7 @@ class Memory:
         """Set a row of elements at every address; of several to one place that of the last thread stays."""
         flat = np.atleast_1d(addresses)
         size = rows.dtype.itemsize * rows.shape[1]
-        if np.any(flat & flat.dtype.type(size - 1)):
+        if (flat & flat.dtype.type(size - 1)).any():
             raise misaligned(flat, size)
         if space == "shared":
             machine.shared.store(machine, addresses, rows)
@@ -125,9 +125,11 @@ class Memory:
     def _split(self, machine: Machine, addresses: Array, access: Callable[[Array, Any], Any]) -> Any:
         """Make an access for the addresses of each window; generic addresses may lie in several."""
         windows = addresses >> np.uint64(40)
+        if (windows == windows[0]).all():
+            return access(addresses, None)
         is_global = (windows < np.uint64(SHARED_WINDOW >> 40)) | (windows > np.uint64(MODULE_WINDOW >> 40))
         keys = choose(is_global, np.uint64(0), windows)
-        if not np.any(keys != keys[0]):
+        if (keys == keys[0]).all():
             return access(addresses, None)
         result: Array | None = None
         threads = machine.threads
@@ -234,7 +236,7 @@ class Memory:
 def read_rows(part: Part, dtype: np.dtype[Any], count: int) -> Rows:
     """Consecutive elements at every offset."""
     size = dtype.itemsize
-    if np.any(part.offsets & (size - 1)):
+    if (part.offsets & (size - 1)).any():
         raw = part.allocation.data[part.offsets[:, np.newaxis] + np.arange(size * count)]
         return np.ascontiguousarray(raw).view(dtype)
     if count == 1:
@@ -255,7 +257,7 @@ def _bits(rows: Rows) -> Array:
 def write_rows(part: Part, rows: Rows) -> None:
     """Set consecutive elements at every offset."""
     size, count = rows.dtype.itemsize, rows.shape[1]
-    if np.any(part.offsets & (size - 1)):
+    if (part.offsets & (size - 1)).any():
         part.allocation.data[part.offsets[:, np.newaxis] + np.arange(size * count)] = np.ascontiguousarray(rows).view(
             np.uint8
         )

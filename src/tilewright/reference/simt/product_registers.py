@@ -66,12 +66,12 @@ class ProductRegisters:
         into, out_of = _block(product.accumulators, groups), _block(product.operands, groups)
         if not np.all(self.fenced[groups]):
             raise _fault("the first wgmma of a warp group has no wgmma.fence before it")
-        if np.any(self.accessed[used]):
+        if self.accessed[used].any():
             raise _fault("wgmma uses a register that was accessed with no wgmma.fence in between")
-        if np.any(self.accumulates[out_of] != IDLE) or np.any(self.is_read[into] != IDLE):
+        if (self.accumulates[out_of] != IDLE).any() or (self.is_read[into] != IDLE).any():
             raise _fault("wgmma uses a register of another wgmma that has not been waited for")
         earlier = self.product_shape[into]
-        if np.any((earlier != 0) & (earlier != product.shape)):
+        if ((earlier != 0) & (earlier != product.shape)).any():
             raise _fault("wgmma accumulates where one of another shape did, with no wgmma.fence in between")
         self.accumulates[into] = self.is_read[out_of] = np.asarray(numbers)
         self.product_shape[into] = product.shape
@@ -84,9 +84,9 @@ class ProductRegisters:
 
     def check_idle(self, read: list[int], written: list[int], groups: Array) -> None:
         """Fault if a product is under way that these accesses are to wait for."""
-        if np.any(self.accumulates[_block(read + written, groups)] != IDLE):
+        if (self.accumulates[_block(read + written, groups)] != IDLE).any():
             raise _fault("a register is used in which a wgmma accumulates that has not been waited for")
-        if np.any(self.is_read[_block(written, groups)] != IDLE):
+        if (self.is_read[_block(written, groups)] != IDLE).any():
             raise _fault("a register is written that a wgmma reads, which has not been waited for")
 
     def copy(self, read: list[int], written: list[int], groups: Array) -> None:

@@ -34,7 +34,7 @@ from tilewright.support.ptx.syntax import (
     Register,
     Symbol,
 )
-from tilewright.support.ptx.types import Type, immediate_bits, parse_type
+from tilewright.support.ptx.types import Type, immediate_bits, types_in
 
 Step = Callable[[Machine], None]
 Source = Callable[[Machine], Values]
@@ -257,7 +257,7 @@ class Decoder:
 
     def type_of(self, instruction: Instruction, position: int = -1) -> Type:
         """The type among the modifiers of an opcode; UnknownInstruction where it has none."""
-        found = [type_ for type_ in map(parse_type, instruction.modifiers) if type_ is not None]
+        found = types_in(instruction.modifiers)
         if not found:
             raise unknown(instruction)
         return found[position]

@@ -89,7 +89,7 @@ class SharedMemory:
 
     def check_aligned(self, offsets: Array, size: int) -> None:
         """Fault if an access is not at a multiple of its size."""
-        if np.any(offsets & (size - 1)):
+        if (offsets & (size - 1)).any():
             raise misaligned(offsets, size)
 
     def store_rows(self, machine: Machine, places: Array, rows: Array, threads: Array) -> None:
@@ -98,11 +98,11 @@ class SharedMemory:
         index: Array = (places // size)[:, np.newaxis] + np.arange(count)
         view = self.view(rows.dtype)
         if self.detects_races:
-            same = np.all(_bits(view[index]) == _bits(rows), axis=1)
+            same = (_bits(view[index]) == _bits(rows)).all(axis=1)
             self.note_writes(machine, self.granules(places, size * count), threads, same)
         view[index] = rows
         if self.detects_races:
-            lost = np.flatnonzero(np.any(_bits(view[index]) != _bits(rows), axis=1))
+            lost = np.flatnonzero((_bits(view[index]) != _bits(rows)).any(axis=1))
             if lost.size:
                 raise Fault(RaceError, "two threads write different values to one place at once", int(lost[0]))
 
@@ -153,12 +153,12 @@ class SharedMemory:
         readers = np.broadcast_to(threads[:, np.newaxis], granules.shape).astype(np.int32)
         earlier, times = self.reader[granules], self.read_time[granules]
         kept = (times > self.floor) & (earlier != readers)
-        if np.any(kept):
+        if kept.any():
             kept &= ~self._is_ordered(times, earlier, threads)
         self.reader[granules] = readers
         self.read_time[granules] = time
         several = kept | (self.reader[granules] != readers)
-        if np.any(several):
+        if several.any():
             mixed = granules[several]
             warps = readers[several] // WARP
             self.reader[mixed] = OF_WARP - warps
@@ -174,7 +174,7 @@ class SharedMemory:
         may meet another write."""
         machine.time += 1
         self._check_idle(granules)
-        if np.any(self.held[granules]):
+        if self.held[granules].any():
             position = int(np.flatnonzero(np.any(self.held[granules] > 0, axis=1))[0])
             raise Fault(RaceError, "shared memory is written while an asynchronous unit still reads it", position)
         written = self.write_time[granules]
@@ -201,7 +201,7 @@ class SharedMemory:
         self.write_time[granules] = machine.time
 
     def _check_idle(self, granules: Array) -> None:
-        if self.num_busy and np.any(self.busy[granules]):
+        if self.num_busy and self.busy[granules].any():
             position = int(np.flatnonzero(np.any(self.busy[granules] > 0, axis=1))[0])
             reason = "shared memory is touched while an asynchronous copy into it has not been waited for"
             raise Fault(RaceError, reason, position)
@@ -218,7 +218,7 @@ class SharedMemory:
         self, granules: Array, times: Array, others: Array, threads: Array, action: str, earlier: str
     ) -> None:
         wrong = (times >= 0) & ~self._is_ordered(times, others, threads)
-        if not np.any(wrong):
+        if not wrong.any():
             return
         position, element = (int(place) for place in np.argwhere(wrong)[0])
         other = int(others[position, element])

@@ -7,6 +7,7 @@ what the instruction means.
 from __future__ import annotations
 
 import re
+from functools import cache
 
 PATTERN = re.compile(
     r"""[busf](8|16|32|64|1024)(x[24])? | bf16(x2)? | tf32 | e[245]m[123](x2)? | pred   # types
@@ -37,6 +38,7 @@ WORDS = frozenset(
 )
 
 
+@cache
 def find_unknown(modifiers: tuple[str, ...]) -> str | None:
     """The first part of an opcode that is not known."""
     return next((part for part in modifiers if part not in WORDS and not PATTERN.fullmatch(part)), None)

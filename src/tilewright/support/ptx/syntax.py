@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
 
 from tilewright.support.spans import Span
 
@@ -65,6 +66,13 @@ class Negated:
 Operand = Register | Immediate | Symbol | Address | Vector | Pair | Negated
 
 
+@cache
+def _parts(opcode: str) -> tuple[str, tuple[str, ...]]:
+    """The first part of an opcode, and the others. A module has thousands of instructions and some dozen opcodes."""
+    first, *others = opcode.split(".")
+    return first, tuple(others)
+
+
 @dataclass(slots=True)
 class Instruction:
     """One instruction with its guard (`@p` or `@!p`); `target` is the index of the label that it names, `targets` are
@@ -83,12 +91,12 @@ class Instruction:
     @property
     def name(self) -> str:
         """The first part of the opcode."""
-        return self.opcode.partition(".")[0]
+        return _parts(self.opcode)[0]
 
     @property
     def modifiers(self) -> tuple[str, ...]:
         """The other parts of the opcode."""
-        return tuple(self.opcode.split(".")[1:])
+        return _parts(self.opcode)[1]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,16 +10,17 @@ from tilewright.support.ptx.errors import PTX_FILE, PtxSyntaxError
 from tilewright.support.spans import Span
 
 TOKEN = re.compile(
-    r"""(?P<skip>[ \t\r]+|//[^\n]*)
-      | (?P<newline>\n)
-      | (?P<comment>/\*.*?\*/)
-      | (?P<string>"[^"\n]*")
-      | (?P<float>0[fF][0-9a-fA-F]{8}|0[dD][0-9a-fA-F]{16})
-      | (?P<real>\d+\.\d*(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+)
-      | (?P<number>0[xX][0-9a-fA-F]+U?|0[bB][01]+U?|\d+U?)
-      | (?P<word>[A-Za-z_$%.][\w$%.]*(?:::[\w.]+)*)
-      | (?P<sign>[{}\[\](),;:@!|+\-<>=])
-      | (?P<wrong>.)""",
+    r"""[ \t\r]*
+      (?: (?P<word>[A-Za-z_$%.][\w$%.]*(?:::[\w.]+)*)
+        | (?P<sign>[{}\[\](),;:@!|+\-<>=])
+        | (?P<newline>\n)
+        | (?P<float>0[fF][0-9a-fA-F]{8}|0[dD][0-9a-fA-F]{16})
+        | (?P<real>\d+\.\d*(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+)
+        | (?P<number>0[xX][0-9a-fA-F]+U?|0[bB][01]+U?|\d+U?)
+        | (?P<skip>//[^\n]*)
+        | (?P<comment>/\*.*?\*/)
+        | (?P<string>"[^"\n]*")
+        | (?P<wrong>[^ \t\r]))""",
     re.VERBOSE | re.DOTALL,
 )
 
@@ -41,17 +42,15 @@ def tokenize(text: str) -> list[Token]:
     line = 1
     for match in TOKEN.finditer(text):
         kind = match.lastgroup
-        if kind == "skip":
-            continue
+        assert kind is not None
         if kind == "newline":
             line += 1
         elif kind == "comment":
-            line += match.group().count("\n")
+            line += match[kind].count("\n")
         elif kind == "wrong":
-            raise PtxSyntaxError(f"unexpected character {match.group()!r}", span=Span(PTX_FILE, line))
-        else:
-            assert kind is not None
-            tokens.append(Token(kind, match.group(), line))
+            raise PtxSyntaxError(f"unexpected character {match[kind]!r}", span=Span(PTX_FILE, line))
+        elif kind != "skip":
+            tokens.append(Token(kind, match[kind], line))
     return tokens
 
 

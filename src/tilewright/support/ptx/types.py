@@ -64,9 +64,10 @@ def parse_type(name: str) -> Type | None:
     return None
 
 
-def types_in(modifiers: tuple[str, ...]) -> list[Type]:
+@cache
+def types_in(modifiers: tuple[str, ...]) -> tuple[Type, ...]:
     """The types among the parts of an opcode, in order."""
-    return [type_ for type_ in map(parse_type, modifiers) if type_ is not None]
+    return tuple(type_ for type_ in map(parse_type, modifiers) if type_ is not None)
 
 
 def immediate_bits(operand: Immediate, bits: int) -> int:
