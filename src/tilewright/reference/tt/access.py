@@ -15,9 +15,14 @@ from tilewright.reference.memory import AccessError
 from tilewright.reference.tt.pointers import storage_type
 
 
+def spread(values: Array, shape: tuple[int, ...]) -> Array:
+    """Values in the shape of the lanes: most have it, and NumPy takes microseconds to find that out."""
+    return values if values.shape == shape else np.broadcast_to(values, shape)
+
+
 def live_lanes(frame: Frame, mask: Any, shape: tuple[int, ...]) -> Array | None:
     """Return which lanes take part; None when all do."""
-    live = None if mask is None else np.broadcast_to(np.asarray(mask), shape)
+    live = None if mask is None else spread(np.asarray(mask), shape)
     if frame.active is not None:
         live = frame.active if live is None else live & frame.active
     return live
@@ -32,7 +37,7 @@ def read_lanes(frame: Frame, addresses: Any, element: Attribute, mask: Any = Non
         flat = _located(frame, lambda: memory.read(addresses.reshape(-1), dtype), addresses.shape, None)
         return flat.reshape(addresses.shape) if addresses.ndim else flat[0]
     fill = np.zeros((), dtype) if other is None else other
-    result = np.array(np.broadcast_to(fill, addresses.shape), dtype)
+    result = np.array(spread(np.asarray(fill), addresses.shape), dtype)
     result[live] = _located(frame, lambda: memory.read(addresses[live], dtype), addresses.shape, live)
     return result if addresses.ndim else result[()]
 
@@ -42,8 +47,8 @@ def write_lanes(frame: Frame, addresses: Any, values: Any, element: Attribute, m
     addresses = np.asarray(addresses)
     dtype, memory = storage_type(element), frame.machine.memory
     live = live_lanes(frame, mask, addresses.shape)
-    spread = np.broadcast_to(np.asarray(values, dtype), addresses.shape)
-    chosen, flat = (addresses.reshape(-1), spread.reshape(-1)) if live is None else (addresses[live], spread[live])
+    wide = spread(np.asarray(values, dtype), addresses.shape)
+    chosen, flat = (addresses.reshape(-1), wide.reshape(-1)) if live is None else (addresses[live], wide[live])
     _located(frame, lambda: memory.write(chosen, flat, dtype), addresses.shape, live)
 
 
