@@ -3,28 +3,33 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.needs("torch")
+from suite.children import Children
+
+pytestmark = [
+    pytest.mark.needs("torch"),
+    pytest.mark.skipif(not hasattr(os, "fork"), reason="the programs are children of one process"),
+]
 
 PROGRAMS = sorted((Path(__file__).parent / "host_programs").glob("*.py"))
+
+
+@pytest.fixture(scope="module")
+def children() -> Iterator[Children]:
+    """PyTorch, and what its comparison of tensors imports, take half of the time of a program."""
+    with Children("torch", "torch.distributed.tensor") as children:
+        yield children
 
 
 @pytest.mark.costly
 @pytest.mark.parametrize("target", ["cpu", "cuda_sim"])
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
-def test_program_runs_unchanged(program: Path, target: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "tilewright.tools.cli", "run", str(program)],
-        env=os.environ | {"TILEWRIGHT_TARGET": target},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
+def test_program_runs_unchanged(program: Path, target: str, children: Children, tmp_path: Path) -> None:
+    command = ["tilewright.tools.cli", "run", str(program)]
+    done = children.run(command, {"TILEWRIGHT_TARGET": target}, tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout.rstrip().endswith("right on " + ("cpu" if target == "cpu" else "cuda"))
