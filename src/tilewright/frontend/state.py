@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, TypeVar
 
-from xdsl.dialects.builtin import FileLineColLoc, IntAttr, LocationAttr, ModuleOp, NameLoc, StringAttr
+from xdsl.dialects.builtin import FileLineColLoc, IntAttr, LocationAttr, ModuleOp, StringAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tilewright.dialects import arith, ub
@@ -19,6 +19,7 @@ from tilewright.frontend.names import Returns
 from tilewright.frontend.recovery import FollowUpError, Mistakes, WrongValue
 from tilewright.frontend.scope import PYTHON_BUILTINS, global_error, is_usable_global, unknown_name_error
 from tilewright.ir.builder import OpBuilder
+from tilewright.ir.locations import located_place, named_place
 from tilewright.ir.naming import hint_value
 from tilewright.language.callables import JITCallable, KernelSource
 from tilewright.language.context import CodegenOptions, KernelContext
@@ -119,7 +120,7 @@ class FunctionState:
         line, column = self.source.line_of(node), self.source.column_of(node)
         found = self._locations.get((line, column))
         if found is None:
-            found = FileLineColLoc(self._filename, _int_attr(line), _int_attr(column))
+            found = located_place(self._filename, _int_attr(line), _int_attr(column))
             self._locations[line, column] = found
         return found
 
@@ -188,7 +189,7 @@ class FunctionState:
         if isinstance(owner, Block):
             return
         if isinstance(owner.location, FileLineColLoc):
-            owner.location = NameLoc(self.module.string(name), owner.location)
+            owner.location = named_place(self.module.string(name), owner.location)
         if handle.name_hint is None and not isinstance(owner, arith.ConstantOp):
             hint_value(handle, name)
 

@@ -139,7 +139,7 @@ def may_write(op: Operation) -> bool:
 
 
 def _is_write(effects: Effects) -> bool:
-    return MemoryEffectKind.WRITE in effects or MemoryEffectKind.FREE in effects
+    return bool(effects) and (MemoryEffectKind.WRITE in effects or MemoryEffectKind.FREE in effects)
 
 
 def may_be_speculated(op: Operation) -> bool:

@@ -5,7 +5,8 @@ accessor of an op builds a view of all operands, of which it takes one. Values a
 new op takes back operands and successors that it does not have yet. Measured on a twenty-fourth of the test suite: 7 %
 of the time for the checks, 6 % for the accessors, 3 % for the keys. `make_access_quick` gives these classes a metaclass
 whose checks go by inheritance alone (nothing registers as a virtual subclass of theirs) and Python's own identity, and
-the accessors and the making of ops straight ways, the last of which takes 7 % off the passes.
+the accessors and the making of ops straight ways, the last of which takes 7 % off the passes. The ops
+of a block come from a generator, in half the time of an iterator's object.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import Any, Protocol
 
 from xdsl.dialects.builtin import UNKNOWN_LOC, DenseArrayBase, LocationAttr
 from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue, SSAValues, Use
-from xdsl.ir.core import OpOperands
+from xdsl.ir.core import BlockOps, OpOperands
 from xdsl.irdl import IRDLOperation, VarIRConstruct
 from xdsl.irdl.operations import BaseAccessor, BaseAttrAccessor, BeforeVariadicSingleAccessor
 
@@ -123,6 +124,15 @@ def _init_op(
     self.__post_init__()
 
 
+def _ops_of_block(self: BlockOps) -> Iterator[Operation]:
+    """Yield the ops of a block. The one that was yielded last may be moved or erased."""
+    op: Any = self.block.first_op
+    while op is not None:
+        following = op._next_op
+        yield op
+        op = following
+
+
 REPLACED: tuple[tuple[type[Any], str, Callable[..., Any]], ...] = (
     (SSAValues, "__getitem__", _values_or_value),
     (OpOperands, "__getitem__", _operand_or_operands),
@@ -131,6 +141,7 @@ REPLACED: tuple[tuple[type[Any], str, Callable[..., Any]], ...] = (
     (BaseAttrAccessor, "__get__", _get_by_segments),
     (DenseArrayBase, "get_values", _get_values),
     (Operation, "__init__", _init_op),
+    (BlockOps, "__iter__", _ops_of_block),
     *((cls, name, getattr(object, name)) for cls in COMPARED_BY_IDENTITY for name in ("__eq__", "__hash__")),
 )
 """Classes of xDSL, and methods of theirs that mean the same as before."""

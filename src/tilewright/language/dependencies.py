@@ -10,7 +10,7 @@ import ast
 import dataclasses
 import hashlib
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from enum import Enum
 from functools import partial
 from types import CodeType, FunctionType, ModuleType
@@ -103,10 +103,8 @@ class Dependencies:
         fn, source, package = function.fn, function.source, _package(function.fn)
         self._parts += [source.body_text, str(source.start_line), str(getattr(function, "noinline", None))]
         self.use_value("defaults", (fn.__defaults__, fn.__kwdefaults__))
-        local = {arg.arg for arg in ast.walk(source.tree) if isinstance(arg, ast.arg)}
-        local |= {n.id for n in ast.walk(source.tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
         captured = CapturedNames(fn)
-        for path in _free_paths(source.tree, local):
+        for path in _free_paths(source.tree):
             scope = captured if path[0] in captured else fn.__globals__
             if path[0] in scope:
                 self._use_path(path, scope, package)
@@ -230,19 +228,28 @@ def _package(function: FunctionType) -> str:
     return str(function.__module__).partition(".")[0]
 
 
-def _free_paths(tree: ast.AST, local: set[str]) -> Iterator[list[str]]:
+def _free_paths(tree: ast.AST) -> list[list[str]]:
     """Dotted names read in `tree` whose first part is not a local: `tl.load` gives ["tl", "load"]. Those in decorators
     are read when the function is defined, and make nothing of what it compiles to."""
+    read: list[list[str]] = []
+    local: set[str] = set()
     stack: list[ast.AST] = [tree]
-    decorators = {id(node) for function in ast.walk(tree) for node in getattr(function, "decorator_list", ())}
     while stack:
         node = stack.pop()
         path = _dotted(node)
         if path is not None:
-            if path[0] not in local:
-                yield path
+            read.append(path)
             continue
-        stack.extend(child for child in reversed(list(ast.iter_child_nodes(node))) if id(child) not in decorators)
+        match node:
+            case ast.arg():
+                local.add(node.arg)
+            case ast.Name():  # `_dotted` has those that are read
+                local.add(node.id)
+            case _:
+                pass
+        decorators = getattr(node, "decorator_list", ())
+        stack.extend(child for child in reversed(list(ast.iter_child_nodes(node))) if child not in decorators)
+    return [path for path in read if path[0] not in local]
 
 
 def _dotted(node: ast.AST) -> list[str] | None:

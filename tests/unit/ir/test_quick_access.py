@@ -7,12 +7,25 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 import pytest
-from xdsl.dialects.builtin import UNKNOWN_LOC, ArrayAttr, DenseArrayBase, IndexType, IntegerType, ModuleOp, i1, i32
+from xdsl.dialects.builtin import (
+    UNKNOWN_LOC,
+    ArrayAttr,
+    CallSiteLoc,
+    DenseArrayBase,
+    IndexType,
+    IntAttr,
+    IntegerType,
+    ModuleOp,
+    StringAttr,
+    i1,
+    i32,
+)
 from xdsl.ir import Attribute, Block, Operation, SSAValue, SSAValues
 from xdsl.irdl import VarIRConstruct, get_construct_defs
 from xdsl.irdl.operations import BaseAccessor, BaseAttrAccessor, get_op_constructs
 
 from tilewright.dialects import arith, cf, make_context, memref, scf, tt
+from tilewright.ir.locations import call_site, file_location, located_place, name_location, named_place
 from tilewright.ir.parsing import parse_module
 
 TEXT = """
@@ -168,3 +181,24 @@ def test_classes_of_ir_may_implement_protocols() -> None:
 
     assert isinstance(Titled([]), tt.ReturnOp)
     assert not isinstance(tt.ReturnOp([]), Titled)
+
+
+def test_ops_of_a_block_may_go_while_they_are_walked(module: ModuleOp) -> None:
+    (function,) = module.ops
+    block = function.regions[0].blocks[0]
+    names = [op.name for op in block.ops]
+    assert names[0] == "arith.constant"
+    seen: list[str] = []
+    for op in block.ops:
+        seen.append(op.name)
+        op.detach()
+    assert (seen, list(block.ops)) == (names, [])
+
+
+def test_locations_made_without_verification_are_the_same() -> None:
+    place, line = located_place(StringAttr("k.py"), IntAttr(3), IntAttr(5)), file_location("k.py", 3, 5)
+    assert (place, hash(place)) == (line, hash(line))
+    assert named_place(StringAttr("x"), place) == name_location("x", line)
+    site, verified = call_site(place, line), CallSiteLoc(line, place)
+    site.verify()
+    assert (site, hash(site), str(site)) == (verified, hash(verified), str(verified))

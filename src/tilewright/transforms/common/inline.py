@@ -23,7 +23,7 @@ from tilewright.dialects import cf, func, tt
 from tilewright.dialects.coroutines import COROUTINE
 from tilewright.dialects.types import element_type, is_tensor
 from tilewright.ir.diagnostics import op_error
-from tilewright.ir.locations import has_location
+from tilewright.ir.locations import call_site, has_location
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import find_ops, ops_within
 from tilewright.transforms.common.canonicalize import canonicalize
@@ -102,7 +102,7 @@ class _CallSites:
     def get(self, callee: LocationAttr, caller: LocationAttr) -> CallSiteLoc:
         key = (id(callee), id(caller))
         if (found := self._made.get(key)) is None:
-            found = self._made[key] = CallSiteLoc(callee, caller)  # which keeps both alive, and so the key valid
+            found = self._made[key] = call_site(callee, caller)  # which keeps both alive, and so the key valid
         return found
 
 
