@@ -181,12 +181,18 @@ def _dump(when: str, module: Any) -> None:
     print(f"; -----// LLVM module {when} optimisation //----- ;\n{module}", file=sys.stderr)
 
 
-def emit_assembly(llir: str, facts: TargetFacts, *, effort: Effort = Effort.LIGHT) -> str:
-    """The assembly text that `compile_text` would encode."""
+def emit_assembly(llir: str, facts: TargetFacts, *, effort: Effort = Effort.LIGHT, comments: bool = False) -> str:
+    """The assembly text that `compile_text` would encode; LLVM's comments name loops and spilled registers."""
     module = parse(llir)
     machine = create_target_machine(facts, effort=effort)
+    machine.set_asm_verbosity(comments)
     optimise(module, machine, effort)
     return machine.emit_assembly(module)
+
+
+def code_bytes(image: bytes) -> int:
+    """Bytes of instructions in an object."""
+    return sum(section.size() for section in llvm.ObjectFileRef.from_data(image).sections() if section.is_text())
 
 
 class LoadedObject:
@@ -228,3 +234,18 @@ class ObjectLoader:
             except RuntimeError as error:
                 raise LlvmError(f"cannot link the compiled kernel: {error}") from error
         return LoadedObject(tracker)
+
+
+class ObservedLoader:
+    """Links objects so that gdb sees them, which LLVM tells of each: by another of LLVM's linkers."""
+
+    def load(self, image: bytes, exports: tuple[str, ...], imports: dict[str, int]) -> LoadedObject:
+        """Link one object; `imports` binds names to addresses, for all that is loaded from now on."""
+        _initialise()
+        for name, address in imports.items():
+            llvm.add_symbol(name, address)
+        host = llvm.Target.from_default_triple().create_target_machine(jit=True)
+        engine = llvm.create_mcjit_compiler(llvm.parse_assembly("", llvm.create_context()), host)
+        engine.add_object_file(llvm.ObjectFileRef.from_data(image))
+        engine.finalize_object()
+        return LoadedObject({name: engine.get_function_address(name) for name in exports} | {"": engine})

@@ -3,9 +3,9 @@
 | module | what |
 |---|---|
 | `facts` | `NvptxFacts`: compute capability, PTX version, limits |
-| `device_text` | a function under construction whose instructions carry source lines |
 | `leaf` | `NvptxEmitter`, the leaf emitter: one method per hardware instruction, from the `leaf_*` modules |
 | `target_machine` | LLVM's NVPTX target: optimise, emit PTX |
 | `libdevice` | NVIDIA's math library in bitcode, where one is installed |
+| `occupancy` | CTAs that a multiprocessor runs at once |
 | `ptxas` | NVIDIA's assembler: find it, run it, read the resources that it reports |
 """

@@ -15,12 +15,14 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tilewright.codegen.lane_builder import LaneBuilder
 from tilewright.codegen.llvm_text import FunctionText, ModuleText
+from tilewright.codegen.located_text import LocatedFunctionText
 from tilewright.codegen.math_library import MathLibrary
 from tilewright.codegen.microkernels import Routine, define_routine
 from tilewright.dialects import scf
 from tilewright.ir.diagnostics import op_error
 from tilewright.ir.facts import TargetFacts
 from tilewright.lowering.control_flow import ControlFlowLowering
+from tilewright.lowering.debug_info import DebugInfo
 from tilewright.lowering.loops_to_llvm.arena import FramePlan, Slot
 from tilewright.lowering.loops_to_llvm.gather_to_permute import LaneOffsets
 from tilewright.lowering.loops_to_llvm.interruption import DECLARATION as LOOK_DECLARATION
@@ -78,6 +80,7 @@ class ModuleLowering:
     facts: TargetFacts
     types: TypeTable
     math: MathLibrary
+    debug: DebugInfo
     table: Mapping[type[Operation], Rule]
     functions: dict[str, FunctionShape] = field(default_factory=dict[str, FunctionShape])
     frames: dict[str, FramePlan] = field(default_factory=dict[str, FramePlan])
@@ -203,6 +206,7 @@ class FunctionLowering(ControlFlowLowering[FunctionText]):
             rule = table.get(type(op))
             if rule is None:
                 raise op_error(op, "is not allowed at the loops stage", pass_name=PASS_NAME)
+            self.locate(op)
             try:
                 rule(self, op)
             except UnsupportedTypeError as error:
@@ -212,6 +216,11 @@ class FunctionLowering(ControlFlowLowering[FunctionText]):
             except Exception as error:
                 reason = f"internal error: {type(error).__name__}: {error}"
                 raise op_error(op, reason, pass_name=PASS_NAME, internal=True) from error
+
+    def locate(self, op: Operation) -> None:
+        """The instructions that follow have the place of an op in the source."""
+        if isinstance(self.fn, LocatedFunctionText):
+            self.fn.debug_suffix = self.module.debug.suffix(op, self.fn.name)
 
     def fail(self, op: Operation, reason: str) -> None:
         """Stop with an error about `op`."""

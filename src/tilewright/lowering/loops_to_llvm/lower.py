@@ -24,6 +24,7 @@ from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, ModuleOp, UnitAtt
 from xdsl.ir import Attribute, Operation
 
 from tilewright.codegen.llvm_text import FunctionText, ModuleText, Parameter
+from tilewright.codegen.located_text import LocatedFunctionText
 from tilewright.codegen.math_library import MathLibrary
 from tilewright.dialects import cf, func, memref, vector
 from tilewright.dialects.attributes import NO_FP_FUSION, NOALIAS
@@ -31,6 +32,7 @@ from tilewright.ir.diagnostics import op_error
 from tilewright.ir.facts import TargetFacts
 from tilewright.ir.walking import ops_within
 from tilewright.lowering.atomic_calls import is_atomic_call
+from tilewright.lowering.debug_info import DebugInfo, Emission
 from tilewright.lowering.loops_to_llvm import (
     arith_ops,
     atomic_ops,
@@ -87,6 +89,10 @@ class LoweredModule:
     """Whether stores may be in flight when the kernel returns, until a fence."""
     waits: bool = False
     """Whether a program may wait for another."""
+    place: str = ""
+    """The ``!dbg`` attribute of the entry, where source lines are wanted."""
+    line: str = ""
+    """What ends each instruction of the entry, then."""
 
 
 @lru_cache(maxsize=1)
@@ -98,10 +104,13 @@ def rule_table() -> dict[type[Operation], Rule]:
     return table
 
 
-def lower_to_llvm(module: ModuleOp, facts: TargetFacts, *, data_layout: str = "") -> LoweredModule:
+def lower_to_llvm(
+    module: ModuleOp, facts: TargetFacts, *, data_layout: str = "", emission: Emission = Emission.NOTHING
+) -> LoweredModule:
     """Lower a module at the loops stage. Raises PassError for an op that the stage does not allow."""
     text = ModuleText(triple=facts.triple, data_layout=data_layout)
-    lowering = ModuleLowering(text, facts, TypeTable(facts), MathLibrary(text, facts), rule_table())
+    debug = DebugInfo(text, emission)
+    lowering = ModuleLowering(text, facts, TypeTable(facts), MathLibrary(text, facts), debug, rule_table())
     lowering.fuses = NO_FP_FUSION not in module.attributes
     functions = [op for op in module.body.block.ops if isinstance(op, func.FuncOp)]
     for op in module.body.block.ops:
@@ -129,6 +138,7 @@ def lower_to_llvm(module: ModuleOp, facts: TargetFacts, *, data_layout: str = ""
         _lower_function(lowering, bodies[name], coroutines)
     shape = lowering.functions[kernel.sym_name.data]
     arena = lowering.frames[kernel.sym_name.data].total_bytes
+    place = debug.begin_function(kernel.sym_name.data, kernel.location)
     return LoweredModule(
         text=text,
         kernel_name=kernel.sym_name.data,
@@ -138,6 +148,8 @@ def lower_to_llvm(module: ModuleOp, facts: TargetFacts, *, data_layout: str = ""
         uses_tiles=lowering.uses_tiles,
         streams=lowering.streams,
         waits=bool(lowering.waiting_loops),
+        place=place,
+        line=debug.suffix(kernel, kernel.sym_name.data),
     )
 
 
@@ -289,12 +301,15 @@ def _lower_function(lowering: ModuleLowering, op: func.FuncOp, coroutines: Seque
     except (UnsupportedTypeError, ValueError) as error:
         raise op_error(op, str(error), pass_name=PASS_NAME) from error
     parameters, names = _parameters(op, flat)
-    result = result_struct(results)
+    result, place = result_struct(results), ""
     if suspends := is_coroutine(op):
         attributes, result = ATTRIBUTE, "ptr"
     else:
+        place = lowering.debug.begin_function(shape.name, op.location)
         attributes = "alwaysinline" if is_kernel else ("" if op.no_inline is None else "noinline")
-    fn = FunctionText(lowering.text, shape.name, result, parameters, linkage="internal", attributes=attributes)
+        attributes = f"{attributes} {place}".strip()
+    text = LocatedFunctionText if place else FunctionText
+    fn = text(lowering.text, shape.name, result, parameters, linkage="internal", attributes=attributes)
     low = (CoroutineLowering if suspends else FunctionLowering)(lowering, fn, frame, results)
     low.begin()
     make_notes(low, coroutines)

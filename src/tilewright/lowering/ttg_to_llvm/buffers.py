@@ -93,11 +93,17 @@ def plan_buffer_access(
     fn: FunctionLowering, tensor: SSAValue, buffer: MemDescType, *, matrices: bool, max_vector: int = 128
 ) -> tuple[SharedAccess, LinearLayout]:
     """Return how a tensor is read from or written to a buffer, and the map from (register, lane, warp) to offsets."""
+    return plan_layout_access(fn.layout(tensor), buffer, matrices=matrices, max_vector=max_vector)
+
+
+def plan_layout_access(
+    registers: LinearLayout, buffer: MemDescType, *, matrices: bool, max_vector: int = 128
+) -> tuple[SharedAccess, LinearLayout]:
+    """The same for the layout of a tensor."""
     bits = element_bytes(buffer) * 8
     for interval, padding in pads_of(buffer):
         max_vector = min(max_vector, interval * 8 // bits, padding * 8 // bits)
-    layout = fn.layout(tensor)
-    return _access(layout, offsets_of(buffer), bits, max_vector, matrices=matrices and not pads_of(buffer))
+    return _access(registers, offsets_of(buffer), bits, max_vector, matrices=matrices and not pads_of(buffer))
 
 
 def buffer_addresses(

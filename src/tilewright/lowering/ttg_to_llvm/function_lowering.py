@@ -22,7 +22,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tilewright.analysis.axis_info import ModuleAxisInfo
 from tilewright.codegen.llvm_text import ModuleText
-from tilewright.codegen.nvptx.device_text import DeviceFunctionText
+from tilewright.codegen.located_text import LocatedFunctionText
 from tilewright.codegen.nvptx.facts import NvptxFacts
 from tilewright.codegen.nvptx.leaf import NvptxEmitter
 from tilewright.dialects import ttg
@@ -31,7 +31,7 @@ from tilewright.ir.diagnostics import op_error
 from tilewright.layouts.distributed import BLOCK, LANE, REGISTER, WARP
 from tilewright.layouts.linear import LinearLayout
 from tilewright.lowering.control_flow import ControlFlowLowering
-from tilewright.lowering.ttg_to_llvm.debug_info import DebugInfo
+from tilewright.lowering.debug_info import DebugInfo
 from tilewright.lowering.ttg_to_llvm.index import LayoutIndex
 from tilewright.lowering.ttg_to_llvm.types import ElementType, UnsupportedTypeError, element_of
 from tilewright.lowering.ttg_to_llvm.values import Held, Registers, SharedValue
@@ -119,10 +119,10 @@ class Workers(Protocol):
         """Before the kernel returns."""
 
 
-class FunctionLowering(ControlFlowLowering[DeviceFunctionText]):
+class FunctionLowering(ControlFlowLowering[LocatedFunctionText]):
     """Lowers the body of one function into `text`."""
 
-    def __init__(self, module: ModuleLowering, text: DeviceFunctionText, *, is_kernel: bool, shared_base: str) -> None:
+    def __init__(self, module: ModuleLowering, text: LocatedFunctionText, *, is_kernel: bool, shared_base: str) -> None:
         super().__init__(text)
         self.module = module
         self.leaf = module.leaf

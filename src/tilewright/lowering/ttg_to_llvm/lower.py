@@ -23,14 +23,14 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 
 from tilewright.analysis.axis_info import ModuleAxisInfo
 from tilewright.codegen.llvm_text import ModuleText
-from tilewright.codegen.nvptx.device_text import DeviceFunctionText
+from tilewright.codegen.located_text import LocatedFunctionText
 from tilewright.codegen.nvptx.facts import NvptxFacts
 from tilewright.codegen.nvptx.leaf import NvptxEmitter
 from tilewright.codegen.nvptx.names import ptx_name
 from tilewright.dialects import tt
 from tilewright.dialects.attributes import NO_FP_FUSION
 from tilewright.ir.diagnostics import op_error
-from tilewright.lowering.ttg_to_llvm.debug_info import DebugInfo
+from tilewright.lowering.debug_info import DebugInfo, Emission
 from tilewright.lowering.ttg_to_llvm.function_lowering import (
     PASS_NAME,
     FunctionLowering,
@@ -82,7 +82,7 @@ def lower_module(module: ModuleOp, facts: NvptxFacts, emitter: NvptxEmitter, *, 
         text,
         facts,
         emitter,
-        DebugInfo(text, enabled=line_info),
+        DebugInfo(text, Emission.DIRECTIVES if line_info else Emission.NOTHING),
         num_warps=_integer(module, "ttg.num-warps", 4),
         num_ctas=_integer(module, "ttg.num-ctas", 1),
         axis_info=ModuleAxisInfo(module),
@@ -151,7 +151,7 @@ def _lower_function(lowering: ModuleLowering, op: tt.FuncOp, kernel_attributes: 
         raise op_error(op, str(error), pass_name=PASS_NAME) from error
     attributes = kernel_attributes if is_kernel else lowering.text.attributes("noinline nounwind")
     place = lowering.debug.begin_function(name, op.location)
-    text = DeviceFunctionText(
+    text = LocatedFunctionText(
         lowering.text,
         name,
         result,

@@ -13,6 +13,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import IntegerType
 
 from tilewright.codegen.llvm_text import FunctionText, Parameter, global_name
+from tilewright.codegen.located_text import LocatedFunctionText
 from tilewright.codegen.microkernels import configure_tiles, release_tiles
 from tilewright.lowering.loops_to_llvm import LoweredModule
 from tilewright.lowering.loops_to_llvm.arena import GRID_SLOT_OFFSET, HEADER_BYTES, PROGRAM_INDEX_OFFSET
@@ -27,7 +28,9 @@ GRID_ARGUMENTS = 6
 def emit_entry(name: str, module: LoweredModule, types: TypeTable) -> None:
     """Add the entry of a lowered kernel to its module. Raises PassError for arguments that a slot cannot hold."""
     parameters = [Parameter("ptr", "%args"), Parameter("i64", "%lo"), Parameter("i64", "%hi")]
-    fn = FunctionText(module.text, name, "void", [*parameters, Parameter("ptr", "%arena", "align 64")])
+    parameters.append(Parameter("ptr", "%arena", "align 64"))
+    fn = LocatedFunctionText(module.text, name, "void", parameters, attributes=module.place)
+    fn.debug_suffix = module.line
     kernel = module.kernel
     given, trailing = kernel.parameters[:-GRID_ARGUMENTS], kernel.parameters[-GRID_ARGUMENTS:]
     if len(trailing) < GRID_ARGUMENTS or any(type != IntegerType(32) for type in trailing) or kernel.results:

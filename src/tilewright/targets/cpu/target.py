@@ -137,13 +137,15 @@ class CpuTarget:
 
     def emit(self, module: ModuleOp) -> CpuArtefact:
         """Machine code of a module at the loops stage. Raises PassError, OutOfResources."""
+        from tilewright.lowering.debug_info import Emission
         from tilewright.lowering.loops_to_llvm import lower_to_llvm
         from tilewright.lowering.loops_to_llvm.types import TypeTable
         from tilewright.targets.cpu.entry import emit_entry
         from tilewright.targets.cpu.printing import define_prints
 
         facts = self._facts
-        lowered = lower_to_llvm(module, facts, data_layout=llvm_backend.data_layout(facts))
+        emission = Emission.LINE_TABLES if knobs.get("debug_symbols") else Emission.NOTHING
+        lowered = lower_to_llvm(module, facts, data_layout=llvm_backend.data_layout(facts), emission=emission)
         if lowered.arena_bytes > ARENA_LIMIT:
             raise OutOfResources(lowered.arena_bytes, ARENA_LIMIT, "memory for the tiles of one program")
         name = lowered.kernel_name
@@ -164,7 +166,7 @@ class CpuTarget:
         from tilewright.codegen.separation import separated
 
         verify, dump = knobs.get("verify_each"), knobs.get("llvm_dump")
-        if not self._is_for_loading or dump:
+        if not self._is_for_loading or dump or knobs.get("debug_symbols"):
             return [llvm_backend.compile_text(str(text), self._facts, verify=verify, dump=dump)]
         texts = separated(text, LEAST_APART)
         return llvm_backend.compile_parts(texts, self._facts, threads=self._facts.num_cores, verify=verify)
@@ -190,7 +192,10 @@ class CpuTarget:
 
             imports = imports | print_symbols()
         name = metadata["entry"]
-        library = runtime.loader.load(split(image, metadata["object_bytes"]), (name,), imports)
+        if knobs.get("debug_symbols"):
+            library = llvm_backend.ObservedLoader().load(image, (name,), imports)
+        else:
+            library = runtime.loader.load(split(image, metadata["object_bytes"]), (name,), imports)
         arena_bytes, assertions, waits = (metadata[key] for key in ("arena_bytes", "assertions", "waits"))
         return CpuKernel(name, library, runtime, arena_bytes, assertions, waits=waits)
 

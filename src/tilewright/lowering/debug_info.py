@@ -1,4 +1,5 @@
-"""Source lines: from the locations of ops to LLVM's debug metadata, which becomes ``.loc`` lines in PTX.
+"""Source lines: from the locations of ops to LLVM's debug metadata, which becomes ``.loc`` lines in PTX and the line
+table of a CPU's object.
 
 Only line tables are written: an op's innermost place in a source file. An op that came from another file than its
 function (an inlined helper) gets a scope of that file.
@@ -7,6 +8,7 @@ function (an inlined helper) gets a scope of that file.
 from __future__ import annotations
 
 import os
+from enum import Enum
 
 from xdsl.dialects.builtin import LocationAttr
 from xdsl.ir import Attribute, Operation
@@ -15,15 +17,26 @@ from tilewright.codegen.llvm_text import ModuleText
 from tilewright.ir.locations import find_span
 from tilewright.support.spans import Span
 
+
+class Emission(Enum):
+    """What LLVM makes of the lines."""
+
+    NOTHING = ""
+    DIRECTIVES = "DebugDirectivesOnly"
+    """``.loc`` in assembly: PTX has no place for more."""
+    LINE_TABLES = "LineTablesOnly"
+    """Sections that debuggers and profilers read."""
+
+
 _VERSION_FLAG = '!{i32 2, !"Debug Info Version", i32 3}'
 
 
 class DebugInfo:
     """The line table of one module. Nothing is written until a function begins with `begin_function`."""
 
-    def __init__(self, text: ModuleText, *, enabled: bool = True) -> None:
+    def __init__(self, text: ModuleText, emission: Emission) -> None:
         self._text = text
-        self._enabled = enabled
+        self._emission = emission
         self._unit = ""
         self._subprograms: dict[str, tuple[str, str]] = {}
         self._suffixes: dict[tuple[str, Attribute], str] = {}
@@ -32,13 +45,13 @@ class DebugInfo:
     def begin_function(self, name: str, location: LocationAttr) -> str:
         """The ``!dbg`` attribute of a function's definition; empty where its place is unknown."""
         span = find_span(location)
-        if span is None or not self._enabled:
+        if span is None or self._emission is Emission.NOTHING:
             return ""
         file = self._file(span.filename)
         if not self._unit:
             self._unit = self._text.metadata(
                 f'!DICompileUnit(language: DW_LANG_C, file: {file}, producer: "tilewright", isOptimized: true, '
-                "runtimeVersion: 0, emissionKind: DebugDirectivesOnly)",
+                f"runtimeVersion: 0, emissionKind: {self._emission.value})",
                 distinct=True,
             )
             self._text.add_named_metadata("llvm.dbg.cu", self._unit)

@@ -1,11 +1,11 @@
-"""A device function under construction: the text writer of `llvm_text`, whose instructions carry source lines."""
+"""A function under construction whose instructions carry source lines: the writer of `llvm_text` and a suffix."""
 
 from __future__ import annotations
 
 from tilewright.codegen.llvm_text import FunctionText
 
 
-class DeviceFunctionText(FunctionText):
+class LocatedFunctionText(FunctionText):
     """As `FunctionText`; instructions end with `debug_suffix` (``, !dbg !7``), which follows the op being lowered."""
 
     debug_suffix: str = ""
