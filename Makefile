@@ -13,7 +13,7 @@ MLIR_PACKAGES := mlir-22-tools libmlir-22 llvm-22-tools
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help venv everything demo smoke test test-all test-levels tour replay check lint format bench bench-models bench-sanitizers ttgir-table gpu oracles mlir-tools newest-triton torch fuzz fuzz-middle-layer official-front-end wheels clean
+.PHONY: help venv everything demo smoke test test-all test-levels tour replay check lint format bench bench-models browser bench-sanitizers ttgir-table gpu oracles mlir-tools newest-triton torch fuzz fuzz-middle-layer official-front-end wheels clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -141,6 +141,12 @@ oracles: $(TEST) mlir-tools newest-triton ## add what tests compare with where i
 	@$(INSTALL) -e '.[oracle,emulator]' || { \
 	  $(INSTALL) -e '.[oracle]' || echo "official Triton cannot be installed: the tests that need it will not run"; \
 	  $(INSTALL) -e '.[emulator]' || echo "Unicorn cannot be installed: code for AArch64 will be compiled, but not run"; }
+
+browser: $(TEST) ## test the explorer's page in headless Chromium (Debian's, as root), and take the pictures of docs/exploring.md anew
+	@command -v chromium chromium-browser google-chrome >/dev/null || { apt-get update -qq && apt-get install -y -qq chromium >/dev/null; }
+	@$(BIN)/python -c 'import playwright' 2>/dev/null || $(INSTALL) -e '.[browser]'
+	@$(BIN)/python -m pytest tests/browser $(ARGS)
+	@$(BIN)/python tests/browser/pictures.py docs/pictures
 
 MINUTES ?= 10
 fuzz: $(PACKAGE) ## generated kernels on all engines and mutated IR (MINUTES=n; ARGS="--seed S --kernels N --addresses N --mutations N")

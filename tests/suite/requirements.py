@@ -49,6 +49,18 @@ def _has_mlir_opt() -> bool:
     return shutil.which("mlir-opt-22") is not None or shutil.which("mlir-opt", path="/usr/lib/llvm-22/bin") is not None
 
 
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+
+
+def find_browser() -> str | None:
+    """The path of a browser that Playwright drives."""
+    return next((path for path in map(shutil.which, BROWSERS) if path is not None), None)
+
+
+def _has_browser() -> bool:
+    return find_browser() is not None and _has_package("playwright")()
+
+
 def _has_level(name: str) -> bool:
     from tilewright.targets.cpu.facts import host_facts, named_facts
 
@@ -68,6 +80,8 @@ FEATURES = ("avx512bf16", "avx512vl", "avx512vnni", "avxvnni")
 """What a processor has or not, by LLVM's names."""
 
 REQUIREMENTS = {
+    "browser": Requirement("Chromium and Playwright (make browser)", cache(_has_browser)),
+    "gdb": Requirement("gdb", lambda: shutil.which("gdb") is not None),
     "gpu": Requirement("an NVIDIA GPU", cache(_has_gpu)),
     "mlir-opt": Requirement("mlir-opt of LLVM 22 (make oracles)", cache(_has_mlir_opt)),
     "ptxas": Requirement("ptxas (make oracles)", cache(_has_ptxas)),

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Iterable
-from difflib import get_close_matches
+from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn, cast
+
+from tilewright.tools.suggestions import nearest
 
 _CHOICE = re.compile(r"invalid choice: '(.*)' \(choose from (.*)\)")
 
@@ -14,9 +15,24 @@ _CHOICE = re.compile(r"invalid choice: '(.*)' \(choose from (.*)\)")
 class CommandParser(argparse.ArgumentParser):
     """A parser whose errors suggest what was meant."""
 
+    free_flags: frozenset[str] = frozenset()
+    """Flags whose value may begin with a dash."""
+
+    def parse_known_args(  # pyright: ignore[reportIncompatibleMethodOverride] (its overloads are about `namespace`)
+        self, args: Sequence[str] | None = None, namespace: Any = None
+    ) -> Any:
+        """As argparse, which takes a value that begins with a dash for a flag unless `=` stands before it."""
+        joined: list[str] = []
+        for word in args or ():
+            if joined and joined[-1] in self.free_flags:
+                joined[-1] += f"={word}"
+            else:
+                joined.append(word)
+        return super().parse_known_args(args if args is None else joined, namespace)
+
     def error(self, message: str) -> NoReturn:
         found = _CHOICE.search(message)
-        near = _nearest(found[1], re.findall(r"[\w.-]+", found[2])) if found is not None else ""
+        near = nearest(found[1], re.findall(r"[\w.-]+", found[2])) if found is not None else ""
         super().error(f"{message}; did you mean '{near}'?" if near else message)
 
     def parse_args(  # pyright: ignore[reportIncompatibleMethodOverride] (its overloads are about `namespace`)
@@ -26,7 +42,7 @@ class CommandParser(argparse.ArgumentParser):
         options, unknown = self.parse_known_args(None if args is None else list(args), namespace)
         if unknown:
             parser = self.command_parsers().get(getattr(options, "command", None) or "", self)
-            hints = {word: _nearest(word.partition("=")[0], parser.flags()) for word in unknown}
+            hints = {word: nearest(word.partition("=")[0], parser.flags()) for word in unknown}
             said = ", ".join(f"{word} (did you mean {near}?)" if near else word for word, near in hints.items())
             parser.error(f"unrecognized arguments: {said}")
         return options
@@ -56,8 +72,3 @@ class CommandParser(argparse.ArgumentParser):
                     if choice.dest == command:
                         return choice.help or ""
         return ""
-
-
-def _nearest(word: str, known: Iterable[str]) -> str:
-    near = get_close_matches(word, list(known), n=1)
-    return near[0] if near else ""

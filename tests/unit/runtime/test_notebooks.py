@@ -69,9 +69,11 @@ def test_the_magic_shows_the_page_of_what_a_cell_launches(shell: Any) -> None:
     assert 'sandbox="allow-scripts"' in html and "height:300px" in html
     page = unescape(html.partition('srcdoc="')[2].removesuffix('"></iframe>'))
     data = json.loads(page.partition('id="data">')[2].partition("</script>")[0])
-    assert data["name"] == "double" and data["steps"][0]["stage"] == "source" and not data["failure"]
+    (version,) = data["versions"]
+    assert version["name"] == "double" and version["steps"][0]["stage"] == "source" and not version["failure"]
+    assert version["grid"] == [1, 1, 1]
     (file,) = data["files"]
-    assert file["stretches"][0]["lines"][:2] == ["# %%tilewright --height 300", KERNEL.partition("\n")[0]]
+    assert file["segments"][0]["lines"][:2] == ["# %%tilewright --height 300", KERNEL.partition("\n")[0]]
 
 
 def test_the_magic_takes_a_kernel_and_a_target(shell: Any) -> None:

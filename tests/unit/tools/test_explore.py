@@ -99,13 +99,13 @@ def data_in(page: str) -> dict[str, Any]:
 def test_the_page_needs_nothing_else(file: Path) -> None:
     page = render_page(recorded(file, "cpu"))
     data = data_in(page)
-    assert not re.search(r'(src|href)\s*=\s*"|@import|url\(|https?://(?!www\.w3\.org)', page)
+    assert not re.search(r'(src|href)\s*=\s*"(?!#)|@import|url\(|https?://(?!www\.w3\.org)', page)
     assert "{{" not in page
     assert "<title>kernel for cpu" in page
     first = data["files"][0]
-    assert first["name"] == str(file)
-    (stretch,) = first["stretches"]
-    assert stretch["lines"][LOAD - stretch["first"]].strip().startswith("x = halved(")
+    assert first["name"] == file.name, "no folder of this machine's"
+    (segment,) = first["segments"]
+    assert segment["lines"][LOAD - segment["first"]].strip().startswith("x = halved(")
 
 
 def test_markup_in_the_source_stays_text(tmp_path: Path) -> None:
@@ -115,11 +115,11 @@ def test_markup_in_the_source_stays_text(tmp_path: Path) -> None:
     page = render_page(recorded(path, "cpu"))
     _, _, data = page.partition('id="data">')
     assert "<" not in data.partition("</script>")[0]
-    shown = next(file for file in data_in(page)["files"] if file["name"] == str(path))
-    assert any(markup in stretch["lines"] for stretch in shown["stretches"])
+    shown = next(file for file in data_in(page)["files"] if file["name"] == path.name)
+    assert any(markup in segment["lines"] for segment in shown["segments"])
 
 
-def test_of_long_files_the_page_has_stretches(tmp_path: Path) -> None:
+def test_of_long_files_the_page_has_segments(tmp_path: Path) -> None:
     gap = "\n".join(f"# {number}" for number in range(200))
     text = f"""\
 import triton
@@ -137,7 +137,7 @@ def kernel(x_ptr):
     path.write_text(text)
     (shown,) = data_in(render_page(recorded(path, "cpu", signature="*fp32")))["files"]
     written = text.splitlines()
-    first, second = shown["stretches"]
+    first, second = shown["segments"]
     assert first["first"] == 1 and first["lines"] == written[: len(first["lines"])]
     assert second["lines"] == written[second["first"] - 1 :]
     assert len(first["lines"]) + len(second["lines"]) < 50
@@ -146,9 +146,10 @@ def kernel(x_ptr):
 def test_the_page_has_every_text_and_every_change(file: Path) -> None:
     recording = recorded(file, "cpu")
     data = data_in(render_page(recording))
-    assert len(data["steps"]) == len(recording.steps)
+    (version,) = data["versions"]
+    assert len(version["steps"]) == len(recording.steps)
     before: list[str] = []
-    for step, shown in zip(recording.steps, data["steps"], strict=True):
+    for step, shown in zip(recording.steps, version["steps"], strict=True):
         assert ("text" in shown) == step.is_changed
         if not step.is_changed:
             continue
@@ -171,10 +172,16 @@ def test_layouts_are_drawn(file: Path) -> None:
     recording = recorded(file, "cuda", "sm90")
     assert list(recording.stages) == ["source", "ttir", "ttgir"]
     assert set(recording.machine) == {"llir", "ptx"}
-    data = data_in(render_page(recording))
-    assert any(drawing["encoding"].startswith("#ttg.blocked<") for drawing in data["drawings"])
-    assert all(drawing["svg"].startswith("<svg") for drawing in data["drawings"])
-    assert data["drawings"][0]["title"].startswith("256x")
+    (version,) = data_in(render_page(recording))["versions"]
+    drawings = version["drawings"]
+    assert any(drawing["encoding"].startswith("#ttg.blocked<") for drawing in drawings)
+    assert all(drawing["svg"].startswith("<svg") for drawing in drawings)
+    assert drawings[0]["title"].startswith("256x") and drawings[0]["cut"]
+    printed = "\n".join(line.text for line in recording.steps[-1].lines)
+    assert all(value in printed for drawing in drawings for value in drawing["values"])
+    assert any(value.startswith("%offsets") for drawing in drawings for value in drawing["values"]), (
+        "named by the values that have it"
+    )
 
 
 def explore(*arguments: str) -> int:
@@ -240,15 +247,18 @@ def test_what_fails_is_shown_as_far_as_it_went(tmp_path: Path, capsys: pytest.Ca
     assert explore(str(ir), "-o", str(page)) == 1
     assert "inline" in capsys.readouterr().err
     data = data_in(page.read_text())
-    assert "inline" in data["failure"]
-    assert data["steps"]
+    assert "inline" in data["versions"][0]["failure"]
+    assert data["versions"][0]["steps"]
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["FILE:kernel", "-s", SIGNATURE, "--stage", "mlir"], "no stage 'mlir'; this kernel has source, ttir, "),
-        (["FILE:kernel", "-s", SIGNATURE, "--pass", "cs"], "no pass 'cs' ran; these did: inline, "),
+        (
+            ["FILE:kernel", "-s", SIGNATURE, "--stage", "mlir"],
+            "no stage 'mlir' (did you mean llir?); this kernel has source, ttir, ",
+        ),
+        (["FILE:kernel", "-s", SIGNATURE, "--pass", "cs"], "no pass 'cs' ran (did you mean cse?); these did: inline, "),
         (["FILE:kernel", "-s", SIGNATURE, "--line", "999"], "has no line 999"),
         (["FILE:kernel", "-s", "*fp32"], "parameter 'out_ptr' is missing"),
         (["FILE:kernels", "-s", SIGNATURE], "has no kernel 'kernels'; it has halved, kernel"),

@@ -80,19 +80,21 @@ def find_machine(text: str) -> tuple[Target, str | None]:
 
 
 def compilation_options(options: argparse.Namespace, arch: str | None) -> CompileOptions:
-    """The launch options that a command line gives."""
-    given: dict[str, Any] = {
-        "num_warps": options.num_warps,
-        "num_stages": options.num_stages,
-        "num_ctas": options.num_ctas,
-    }
+    """The launch options of a command line."""
+    return CompileOptions.from_keywords(given_options(options, arch))
+
+
+def given_options(options: argparse.Namespace, arch: str | None) -> dict[str, Any]:
+    """The launch options that a command line gives, by name. Raises SignatureError."""
+    names = ("num_warps", "num_stages", "num_ctas")
+    given: dict[str, Any] = {name: value for name in names if (value := getattr(options, name)) is not None}
     for text in options.option:
         name, separator, value = text.partition("=")
         if not separator:
             raise SignatureError(f"--option {text!r}: expected NAME=VALUE")
         words = {"True": True, "False": False, "None": None}
         given[name.strip()] = words.get(value, int(value) if value.lstrip("-").isdigit() else value)
-    return CompileOptions.from_keywords(given | ({"arch": arch} if arch else {}))
+    return given | ({"arch": arch} if arch else {})
 
 
 def _write(target: Target, base: str, variants: list[Variant], grid: Grid | None, folder: Path) -> list[Path]:

@@ -10,16 +10,17 @@ from rich.console import Console
 from tilewright.compiler.source import ASTSource
 from tilewright.tools.explain.margin import as_json, print_report
 from tilewright.tools.explain.report import explain
-from tilewright.tools.explore.sources import find_named_target, find_source
+from tilewright.tools.explore.sources import find_named_target, find_subject
 
 
 def run_explain(options: argparse.Namespace) -> int:
     """The command; the exit status. Raises ExploreError, SignatureError, TargetError, and compilation's errors."""
     target, arch = find_named_target(options.target)
-    source, compile_options = find_source(options, arch)
+    subject = find_subject(options, arch)
+    source = subject.source
     if isinstance(source, ASTSource) and options.signature is not None:
         source = replace(source, noalias=not options.overlap)  # launches find out by themselves
-    report = explain(source, compile_options, target)
+    report = explain(source, subject.options, target)
     if options.json:
         print(as_json(report))
     else:

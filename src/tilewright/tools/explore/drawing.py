@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from math import prod
 from typing import TYPE_CHECKING
@@ -12,7 +12,7 @@ from tilewright.tools.layout import MAX_ELEMENTS, LayoutError, draw_encoding
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
-    from xdsl.ir import Attribute
+    from xdsl.ir import Attribute, SSAValue
 
 ROWS, COLUMNS = 16, 16
 """What is shown of a picture: a layout repeats itself."""
@@ -29,18 +29,27 @@ class Drawing:
     picture: Picture
     """Cut to `ROWS` x `COLUMNS`."""
 
+    is_cut: bool
+    is_shared: bool
+    """Whether it is of shared memory: the picture shows banks."""
+    values: tuple[str, ...]
+    """The values that have the layout, by the names that the IR prints."""
+
     @property
     def title(self) -> str:
         """Shape and element type, as in a tensor's."""
         return f"{'x'.join(map(str, self.shape))}x{self.element}"
 
 
-def draw_layouts(module: ModuleOp) -> list[Drawing]:
+def draw_layouts(module: ModuleOp, names: Mapping[SSAValue, str]) -> list[Drawing]:
     """Every layout in a module, on the largest shape that has it; none before layouts are assigned."""
+    from tilewright.dialects.ttg import SharedEncoding
     from tilewright.ir.printing import print_attribute
 
     largest: dict[Attribute, tuple[tuple[int, ...], Attribute]] = {}
-    for encoding, shape, element in _shaped(module):
+    values: dict[Attribute, list[str]] = {}
+    for value, encoding, shape, element in _shaped(module):
+        values.setdefault(encoding, []).append(names.get(value, ""))
         if prod(shape) <= MAX_ELEMENTS and (encoding not in largest or prod(shape) > prod(largest[encoding][0])):
             largest[encoding] = shape, element
     drawings: list[Drawing] = []
@@ -49,7 +58,10 @@ def draw_layouts(module: ModuleOp) -> list[Drawing]:
         if drawn is not None:
             summary, picture = drawn
             corner = replace(picture, cells=tuple(row[:COLUMNS] for row in picture.cells[:ROWS]))
-            drawings.append(Drawing(print_attribute(encoding), shape, print_attribute(element), summary, corner))
+            is_cut = len(picture.cells) > ROWS or len(picture.cells[0]) > COLUMNS
+            holders = tuple(dict.fromkeys(filter(None, values[encoding])))
+            texts = print_attribute(encoding), shape, print_attribute(element), summary
+            drawings.append(Drawing(*texts, corner, is_cut, isinstance(encoding, SharedEncoding), holders))
     return drawings
 
 
@@ -64,8 +76,8 @@ def _drawn(encoding: Attribute, shape: tuple[int, ...], bits: int) -> tuple[str,
     return None
 
 
-def _shaped(module: ModuleOp) -> Iterator[tuple[Attribute, tuple[int, ...], Attribute]]:
-    """Layout, extents and element type of every value that has a layout."""
+def _shaped(module: ModuleOp) -> Iterator[tuple[SSAValue, Attribute, tuple[int, ...], Attribute]]:
+    """Every value that has a layout, with that, its extents and its element type."""
     from xdsl.dialects.builtin import NoneAttr
 
     from tilewright.dialects.ttg import MemDescType
@@ -73,11 +85,12 @@ def _shaped(module: ModuleOp) -> Iterator[tuple[Attribute, tuple[int, ...], Attr
     from tilewright.ir.walking import ops_within
 
     for op in ops_within(module):
-        for type_ in op.result_types:
+        for value in op.results:
+            type_ = value.type
             if is_tensor(type_) and not isinstance(type_.encoding, NoneAttr):
-                yield type_.encoding, tuple(type_.get_shape()), type_.element_type
+                yield value, type_.encoding, tuple(type_.get_shape()), type_.element_type
             if isinstance(type_, MemDescType):
-                yield type_.encoding, type_.get_shape(), type_.element_type
+                yield value, type_.encoding, type_.get_shape(), type_.element_type
 
 
 def _bits(element: Attribute) -> int:

@@ -92,8 +92,9 @@ def show_cell(shell: Any, line: str, cell: str) -> InlinePage:
     if not found:
         defined = {name: value for name, value in shell.user_ns.items() if _is_from(value, code)}
         found = list(made_up_launches(defined))
-    chosen = choose_launch(found, options.kernel or "", "the cell").launch
-    return InlinePage(record(chosen.source, chosen.for_architecture(arch).options, target), options.height)
+    chosen = choose_launch(found, options.kernel or "", "the cell")
+    launch = chosen.launch.for_architecture(arch)
+    return InlinePage(record(launch.source, launch.options, target, chosen.real_launch), options.height)
 
 
 def _run(shell: Any, line: str, cell: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
@@ -13,17 +14,25 @@ from tilewright.compiler.source import Source
 from tilewright.ir.line_places import LastingNames, PrintedLine, print_lines
 from tilewright.ir.passes import Instrument, Pass, PassContext
 from tilewright.ir.walking import ops_within
+from tilewright.support import knobs
 from tilewright.support.errors import TilewrightError
 from tilewright.targets.base import Target, configured
+from tilewright.tools.explore.banks import BankAccess, count_bank_conflicts
 from tilewright.tools.explore.drawing import Drawing, draw_layouts
+from tilewright.tools.explore.machine_text import chains_of, read_machine_text
+from tilewright.tools.explore.overview import Fact, Parameter, cpu_facts, gpu_facts, parameters_of
+from tilewright.tools.validation.launches import Launch
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
+    from tilewright.analysis.work import Work
+
 FRONT_END = "front end"
 """Stands for a pass where a recording begins with the module of a kernel."""
 
-MACHINE_TEXTS = ("llir", "ptx")
+WORK_STAGE = "ttir"
+"""Where operations and bytes are counted: nothing of a target's is decided yet."""
 
 
 @dataclass(frozen=True)
@@ -50,10 +59,23 @@ class Recording:
     options: str
     steps: list[Step] = field(default_factory=list[Step])
     drawings: list[Drawing] = field(default_factory=list[Drawing])
-    machine: dict[str, str] = field(default_factory=dict[str, str])
+    machine: dict[str, Sequence[PrintedLine]] = field(default_factory=dict[str, Sequence[PrintedLine]])
     """Texts after the last stage: `llir`, then `asm` or `ptx`."""
     failure: str = ""
     """Why the compilation ended early."""
+    parameters: Sequence[Parameter] = ()
+    grid: tuple[int, int, int] | None = None
+    """That of the launch, where there was one."""
+    emission_milliseconds: float = 0.0
+    """From the last stage to machine code."""
+    facts: Sequence[Fact] = ()
+    work: Work | None = None
+    """Of the whole grid, or of one program where no grid is known."""
+    banks: Sequence[BankAccess] = ()
+    capability: int | None = None
+    """Of a GPU."""
+    sources: dict[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
+    """The lines of the files that the kernel comes from, as they were."""
 
     @property
     def stages(self) -> dict[str, Step]:
@@ -65,49 +87,74 @@ class Recording:
         return self.steps[number - 1].lines if number else ()
 
 
-def record(source: Source, options: CompileOptions, target: Target) -> Recording:
-    """Compile, and keep everything. An error of the compiler's ends the recording and is part of it.
+def record(source: Source, options: CompileOptions, target: Target, launch: Launch | None = None) -> Recording:
+    """Compile, and keep everything. An error of the compiler's ends the recording and is part of it. A launch says how
+    large the grid and how long loops are.
 
     Raises errors about the kernel that come before there is IR, and OptionError.
     """
     target = configured(target, options)
     recording = Recording(source.name, f"{target.name} ({target.facts.cpu})", _described(options))
-    recorder = _Recorder(recording)
+    recording.parameters = parameters_of(source)
+    recording.capability = getattr(target.facts, "capability", None)
+    if launch is not None:
+        recording.grid = launch.grid
+    recorder = _Recorder(recording, launch)
     try:
         for stage, module in lower(source, options, target, recorder.watching):
             recorder.reached(stage, module)
         assert recorder.module is not None
-        recording.drawings = draw_layouts(recorder.module)
-        _emit(recording, recorder.module, target)
+        recorder.draw()
+        with knobs.scope(debug_symbols=True, disable_line_info=False):
+            _emit(recording, recorder.module, target)
     except TilewrightError as error:
         if not recording.steps:
             raise
         recording.failure = str(error)
+    recorder.keep_sources()
     return recording
 
 
 def _described(options: CompileOptions) -> str:
-    """The options that differ from the defaults."""
+    """The options that differ from the defaults; the target says its architecture."""
     plain = CompileOptions()
-    names = CompileOptions.__dataclass_fields__
-    return ", ".join(f"{n}={getattr(options, n)!r}" for n in names if getattr(options, n) != getattr(plain, n))
+    names = CompileOptions.__dataclass_fields__.keys() - {"arch"}
+    return ", ".join(f"{n}={getattr(options, n)!r}" for n in sorted(names) if getattr(options, n) != getattr(plain, n))
 
 
 def _emit(recording: Recording, module: ModuleOp, target: Target) -> None:
+    start = perf_counter()
     artefact = target.emit(module)
+    recording.emission_milliseconds = (perf_counter() - start) * 1e3
+    chains = chains_of(recording.steps[-1].lines)
     texts: dict[str, str] = {"llir": artefact.llir, **getattr(artefact, "texts", {})}
     assembly = getattr(target, "assembly_key", "asm")
     if assembly not in texts:
-        texts[assembly] = target.assembly(artefact.llir)
-    recording.machine = texts
+        texts[assembly] = _assembly(artefact.llir, target)
+    recording.machine = {name: read_machine_text(name, text, chains) for name, text in texts.items()}
+    if target.name == "cpu":
+        lines = recording.machine[assembly]
+        recording.facts = cpu_facts(target.facts, artefact.metadata, artefact.object, lines)
+    elif recording.capability is not None:
+        recording.facts = gpu_facts(recording.capability, artefact.metadata, artefact.object)
+
+
+def _assembly(llir: str, target: Target) -> str:
+    """Assembly with LLVM's comments, which say where registers are spilled, of our own target for CPUs."""
+    if target.name != "cpu":
+        return target.assembly(llir)
+    from tilewright.codegen.llvm_backend import emit_assembly
+
+    return emit_assembly(llir, target.facts, comments=True)
 
 
 class _Recorder:
     """Adds a step to a recording after each pass."""
 
-    def __init__(self, recording: Recording) -> None:
+    def __init__(self, recording: Recording, launch: Launch | None) -> None:
         self.recording = recording
         self.module: ModuleOp | None = None
+        self._launch = launch
         self._names = LastingNames()
 
     def watching(self, stage: str) -> Sequence[Instrument]:
@@ -119,13 +166,36 @@ class _Recorder:
         self.module = module
         if not self.recording.steps:
             self.add(stage, FRONT_END, module, 0.0)
+        if stage == WORK_STAGE:
+            from tilewright.analysis.work import count_work
+
+            launch = self._launch
+            scalars = {} if launch is None else {slot.name: slot.value for slot in launch.slots if slot.dtype is None}
+            self.recording.work = count_work(module, (1, 1, 1) if launch is None else launch.grid, scalars)
 
     def add(self, stage: str, name: str, module: ModuleOp, seconds: float, **more: Any) -> None:
+        """Add the module as it is now, after a pass (or what stands for one)."""
         lines = print_lines(module, self._names.of(module))
         steps = self.recording.steps
         is_changed = not steps or [line.text for line in lines] != [line.text for line in steps[-1].lines]
         count = sum(1 for _ in ops_within(module))
         steps.append(Step(stage, name, seconds * 1e3, count, lines, is_changed, **more))
+
+    def draw(self) -> None:
+        """Layouts, and what accesses to shared memory cost in them."""
+        assert self.module is not None
+        self.recording.drawings = draw_layouts(self.module, self._names.of(self.module).values)
+        if self.recording.capability is not None:
+            self.recording.banks = count_bank_conflicts(self.module, self.recording.capability)
+
+    def keep_sources(self) -> None:
+        """The files that lines of IR come from, the kernel's own first."""
+        for lines in (*(step.lines for step in self.recording.steps), *self.recording.machine.values()):
+            for line in lines:
+                for span in reversed(line.places):
+                    if span.filename not in self.recording.sources:
+                        lines = linecache.getlines(span.filename)
+                        self.recording.sources[span.filename] = [text.rstrip("\n") for text in lines]
 
 
 class _StageRecorder(Instrument):

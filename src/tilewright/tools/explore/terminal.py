@@ -13,6 +13,7 @@ from tilewright.ir.line_places import PrintedLine
 from tilewright.support.spans import Span
 from tilewright.tools.explore.recording import Recording, Step
 from tilewright.tools.explore.sources import ExploreError
+from tilewright.tools.suggestions import did_you_mean
 
 CONTEXT = 3
 """Unchanged lines around a change."""
@@ -35,8 +36,11 @@ def print_overview(recording: Recording, console: Console) -> None:
         table.add_row(shown, Text(step.name), *numbers, style=style)
         stage = step.stage
     console.print(table)
-    for name, text in recording.machine.items():
-        console.print(f"{name}: {text.count(chr(10))} lines", highlight=False)
+    for name, lines in recording.machine.items():
+        console.print(f"{name}: {len(lines)} lines", highlight=False)
+    for fact in recording.facts:
+        note = f" ({fact.note})" if fact.note else ""
+        console.print(f"{fact.label}: {fact.value}{note}", highlight=False, markup=False)
     for step in recording.steps:
         for remark in step.remarks:
             console.print(remark, style="yellow", markup=False, highlight=False)
@@ -59,17 +63,14 @@ def change_of(before: Sequence[PrintedLine], step: Step) -> tuple[int, int]:
 
 def print_stage(recording: Recording, name: str, console: Console) -> None:
     """One stage with the source line of each line in the margin, or one of the machine's texts. Raises ExploreError."""
-    if name in recording.machine:
-        console.print(recording.machine[name], markup=False, highlight=False, soft_wrap=True)
-        return
-    step = recording.stages.get(name)
-    if step is None:
-        known = ", ".join((*recording.stages, *recording.machine))
-        raise ExploreError(f"no stage {name!r}; this kernel has {known}")
+    texts = {**{stage: step.lines for stage, step in recording.stages.items()}, **recording.machine}
+    lines = texts.get(name)
+    if lines is None:
+        raise ExploreError(f"no stage {name!r}{did_you_mean(name, texts)}; this kernel has {', '.join(texts)}")
     files = _files(recording)
-    margins = [_short(line.places[0], files) if line.places else "" for line in step.lines]
+    margins = [_short(line.places[0], files) if line.places else "" for line in lines]
     width = max(map(len, margins), default=0)
-    for before, margin, line in zip(("", *margins), margins, step.lines, strict=False):
+    for before, margin, line in zip(("", *margins), margins, lines, strict=False):
         shown = "" if margin == before else margin
         console.print(Text.assemble((f"{shown:>{width}} ", "cyan"), line.text), highlight=False, soft_wrap=True)
 
@@ -79,7 +80,7 @@ def print_passes(recording: Recording, name: str, console: Console) -> None:
     found = [(n, step) for n, step in enumerate(recording.steps) if step.name.partition("{")[0] == name]
     if not found:
         known = dict.fromkeys(step.name.partition("{")[0] for step in recording.steps[1:])
-        raise ExploreError(f"no pass {name!r} ran; these did: {', '.join(known)}")
+        raise ExploreError(f"no pass {name!r} ran{did_you_mean(name, known)}; these did: {', '.join(known)}")
     for number, step in found:
         console.print(f"{step.stage}: {step.name}", style="bold", highlight=False, markup=False)
         if not step.is_changed:
@@ -103,9 +104,10 @@ def print_line(recording: Recording, line: int, console: Console) -> None:
         raise ExploreError(f"{file or 'the kernel'} has no line {line}")
     console.print(f"{file}:{line}", style="bold", highlight=False, markup=False)
     console.print(source, markup=False, highlight=False)
-    for stage, step in recording.stages.items():
+    texts = {**{stage: step.lines for stage, step in recording.stages.items()}, **recording.machine}
+    for stage, lines in texts.items():
         console.print(f"--- {stage}", style="cyan", highlight=False)
-        found = [one.text for one in step.lines if any((p.filename, p.line) == (file, line) for p in one.places)]
+        found = [one.text for one in lines if any((p.filename, p.line) == (file, line) for p in one.places)]
         for text in found or ["(nothing)"]:
             console.print(text, markup=False, highlight=False, soft_wrap=True, style="" if found else "dim")
 

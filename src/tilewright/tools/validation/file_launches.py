@@ -36,6 +36,11 @@ class FileLaunch:
     tolerance: Tolerance = FLOATS
     is_made_up: bool = False
 
+    @property
+    def real_launch(self) -> Launch | None:
+        """The launch, where its arguments are the file's own."""
+        return None if self.is_made_up else self.launch
+
 
 def find_launches(path: Path, *, as_main: bool = False) -> Iterator[FileLaunch]:
     """The launches of a file, each once per kernel and specialisation; with `as_main`, of what stands under `if
