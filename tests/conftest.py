@@ -18,6 +18,7 @@ from suite import sampling
 from suite.cache_folder import enter_cache_folder, leave_cache_folder
 from suite.pairwise import keep_pairs
 from suite.progress import Progress, skips_by_kind
+from suite.reports import run_with_one_report, wants_every_report
 from suite.requirements import LeftOut, describe
 
 # A busy machine is no defect: generated inputs are neither timed nor refused for being slow to make.
@@ -150,6 +151,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def _deselect(config: pytest.Config, items: list[pytest.Item], dropped: set[str]) -> None:
     config.hook.pytest_deselected(items=[item for item in items if item.nodeid in dropped])
     items[:] = [item for item in items if item.nodeid not in dropped]
+
+
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
+    if not is_worker(item.config) or wants_every_report(item.config):
+        return None
+    run_with_one_report(item, nextitem)
+    return True
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

@@ -51,6 +51,35 @@ def test_that_ends_too():
     pass
 """
 
+OUTCOMES = """
+import pytest
+
+@pytest.fixture
+def broken():
+    raise ValueError("a set-up")
+
+@pytest.fixture
+def ends_badly():
+    yield
+    raise ValueError("an end")
+
+def test_passes():
+    pass
+
+def test_fails():
+    raise ValueError("a test")
+
+def test_without_a_set_up(broken):
+    pass
+
+def test_with_a_bad_end(ends_badly):
+    pass
+
+@pytest.mark.xfail
+def test_that_is_known_to_fail():
+    raise ValueError
+"""
+
 FOR_SOME = """
 import pytest
 
@@ -125,6 +154,15 @@ def test_cases_that_cannot_run_are_not_collected(tmp_path: Path, jobs: str) -> N
     assert done.returncode == 0, done.stdout + done.stderr
     assert "not run here: 1 need a thing that is absent" in done.stdout
     assert done.stdout.splitlines()[-1].startswith("5 passed in ")
+
+
+@pytest.mark.parametrize("options", [("-n", "0"), ("-n", "2"), ("-n", "2", "--durations=3")], ids=" ".join)
+def test_every_outcome_is_told(tmp_path: Path, options: tuple[str, ...]) -> None:
+    """A worker leaves out the reports of set-ups and ends that pass, and no others."""
+    done = run(tmp_path, OUTCOMES, "--all", *options)
+    assert done.returncode == 1
+    assert done.stdout.splitlines()[-1].startswith("1 failed, 2 passed, 1 xfailed, 2 errors in "), done.stdout
+    assert all(f"ValueError: {what}" in done.stdout for what in ("a set-up", "an end", "a test"))
 
 
 def test_long_runs_take_whole_grids(tmp_path: Path) -> None:
