@@ -38,6 +38,7 @@ LAUNCHED = (
     "test_gluon",
     "test_joined_loops",
     "test_overlapped_products",
+    "test_specialized_warps",
     "test_atomics",
     "test_conversions",
     "test_mathematics",

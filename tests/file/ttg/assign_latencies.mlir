@@ -5,7 +5,7 @@
 // CHECK-DAG: remark: {{.*}}'tt.load': the load is not pipelined: it reads less than 4 bytes at a time
 // CHECK-DAG: remark: {{.*}}'tt.load': the load is not pipelined: it is volatile
 // CHECK-DAG: remark: {{.*}}'tt.load': the load is not pipelined: the loop may write what it reads
-// CHECK-DAG: remark: {{.*}}'scf.for': warps are not specialized: before Blackwell every warp loads and computes
+// CHECK-DAG: remark: {{.*}}'scf.for': that it asks for it does not specialize its warps: {{.*}}TILEWRIGHT_SPECIALIZE_WARPS
 // CHECK-DAG: remark: {{.*}}'scf.for': the loop is not pipelined: it holds 'gpu.barrier'
 // CHECK-DAG: remark: {{.*}}'scf.for': the loop is not pipelined: it holds another loop
 // CHECK-DAG: remark: {{.*}}'scf.for': the loop is not pipelined: a value is carried over more than one iteration

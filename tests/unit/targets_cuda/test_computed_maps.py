@@ -65,6 +65,7 @@ def parameter(**changed: Any) -> ComputedMapParameter:
         "base": 0,
         "numbers": NUMBERS,
         "checks": (),
+        "positive": (),
         "dims": (MapDim(8, -1, 6), MapDim(5, 4, -1)),
         "block": (64, 32),
         "element": 6,
@@ -100,6 +101,15 @@ def test_bounds_come_from_arguments_or_from_how_far_blocks_reach() -> None:
 )
 def test_launches_without_maps(slots: list[int]) -> None:
     assert parameter().resolve(slots, (3, 1, 1)) is None
+
+
+def test_promises_about_numbers() -> None:
+    asking = parameter(positive=(4,))
+    one, least, infinite, negative, none = 0x3F800000, 1, 0x7F800000, 0xBF800000, 0
+    for value in (one, 0.125):
+        assert asking.resolve([*SLOTS, value], (3, 1, 1)) is not None
+    for value in (least, infinite, negative, none, 0x7FC00000, -1.0, 0.0, float("nan")):
+        assert asking.resolve([*SLOTS, value], (3, 1, 1)) is None
 
 
 def test_what_was_looked_through_is_checked() -> None:

@@ -7,6 +7,7 @@ the base and the strides are multiples of 16 bytes; otherwise it has none, and r
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +20,8 @@ MOST_BYTES = 1 << 40
 """What the hardware takes as a stride."""
 MOST_ELEMENTS = 1 << 31
 NONE = -1
+LEAST, MOST = 1e-30, 1e30
+"""What counts as positive: products with ordinary constants stay so."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,8 @@ class ComputedMapParameter:
     base: int
     numbers: tuple[Number, ...]
     checks: tuple[int, ...]
+    positive: tuple[int, ...]
+    """Slots of f32 arguments that the kernel takes to be positive, far from the smallest and the largest numbers."""
     dims: tuple[MapDim, ...]
     block: tuple[int, ...]
     element: int
@@ -49,7 +54,7 @@ class ComputedMapParameter:
     def resolve(self, slots: Sequence[int], grid: Sequence[int]) -> ResolvedMap | None:
         """The map of a launch; None where it has none."""
         ranges = ranges_of(self.numbers, slots, grid)
-        if ranges is None:
+        if ranges is None or not all(LEAST <= float_of(slots[slot]) <= MOST for slot in self.positive):
             return None
         extents: list[int] = []
         strides: list[int] = []
@@ -132,6 +137,11 @@ def signed(value: int, bits: int) -> int:
     return value - (1 << bits) if value >> (bits - 1) else value
 
 
+def float_of(value: float) -> float:
+    """A slot's f32: the number, or its bits."""
+    return value if isinstance(value, float) else struct.unpack("<f", struct.pack("<I", value & 0xFFFFFFFF))[0]
+
+
 def within(range_: Range | None, bits: int) -> Range | None:
     """A range, if numbers of so many bits hold all of it."""
     limit = 1 << (bits - 1)
@@ -169,6 +179,7 @@ def computed_map_from_json(item: dict[str, Any]) -> ComputedMapParameter:
         **item,
         "numbers": tuple(tuple(number) for number in item["numbers"]),
         "checks": tuple(item["checks"]),
+        "positive": tuple(item["positive"]),
         "dims": tuple(MapDim(**dim) for dim in item["dims"]),
         "block": tuple(item["block"]),
         "box": tuple(item["box"]),

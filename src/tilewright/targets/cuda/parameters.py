@@ -111,6 +111,7 @@ def _computed_map(type: Any, recipe: Any) -> ComputedMapParameter:
         base=data["base"].value.data,
         numbers=tuple(tuple(number(part) for part in parts.data) for parts in data["numbers"].data),
         checks=tuple(check.value.data for check in data["checks"].data),
+        positive=tuple(slot.value.data for slot in data["positive"].data) if "positive" in data else (),
         dims=tuple(
             MapDim(**{name: attribute.value.data for name, attribute in dim.data.items()}) for dim in data["dims"].data
         ),

@@ -98,7 +98,9 @@ class _Assigner:
     def assign(self, loop: scf.ForOp) -> None:
         """Mark the loads of a loop; one whose ops bear latencies already is left as the user wrote it."""
         if WARP_SPECIALIZE in loop.attributes:
-            self._context.remark(loop, "warps are not specialized: before Blackwell every warp loads and computes")
+            self._context.remark(
+                loop, "that it asks for it does not specialize its warps: `TILEWRIGHT_SPECIALIZE_WARPS` does"
+            )
         own = integer_attribute(loop, NUM_STAGES)
         stages = self._num_stages if own is None else own
         if stages <= 1 or any(LATENCY in op.attributes for op in body_ops(loop)):

@@ -29,8 +29,7 @@ from tilewright.transforms.ttg.pipeliner.schedule import (
     find_violation,
     used_values,
 )
-
-AUTO, ALWAYS, NEVER = "auto", "always", "never"
+from tilewright.transforms.ttg.specialization.decision import AUTO, NEVER, CannotSpecialize, plan_roles
 
 WARPS_OF_GROUP = 4
 ROUND_CLOCKS = 512
@@ -121,8 +120,9 @@ def _find_chain(slices: _Slices) -> _Chain | None:
 class _Overlap:
     """Makes the schedule of one loop in which its chain of products overlaps."""
 
-    def __init__(self, loop: scf.ForOp, schedule: Schedule, mode: str) -> None:
+    def __init__(self, loop: scf.ForOp, schedule: Schedule, mode: str, specialize: str) -> None:
         self._loop = loop
+        self._specialize = specialize
         self._old = schedule
         self._mode = mode
         self._slices = _Slices(loop)
@@ -147,13 +147,22 @@ class _Overlap:
 
     def _check_gain(self, chain: _Chain) -> None:
         """Raise CannotOverlap unless overlapping gains more than the longer round costs."""
-        if not all(
-            self._is_copied_by_threads(buffer) for dot in (*chain.first, *chain.later) for buffer in dot.operands[:2]
-        ):
+        operands = [operand for dot in (*chain.first, *chain.later) for operand in dot.operands[:2]]
+        if not all(map(self._is_copied_by_threads, operands)) and not self._will_have_roles():
             raise CannotOverlap("not all operands are copied by threads, so that all warps would have to meet")
         hidden = min(sum(map(product_clocks, chain.later)), vector_clocks(chain.between))
         if hidden <= ROUND_CLOCKS:
             raise CannotOverlap(f"it would hide {hidden} clocks of a round, and take {ROUND_CLOCKS} more")
+
+    def _will_have_roles(self) -> bool:
+        """Return whether a warp of its own will copy what the loop multiplies."""
+        if self._specialize == NEVER:
+            return False
+        try:
+            plan_roles(self._loop, self._old, self._specialize)
+        except CannotSpecialize:
+            return False
+        return True
 
     def _is_copied_by_threads(self, operand: SSAValue) -> bool:
         """Return whether an operand is in registers, the same in all iterations, or the copy of what a pointer load
@@ -222,6 +231,8 @@ class OverlapProductsPass(Pass):
 
     mode: str = AUTO
     """Which loops: those that gain by the model (`auto`), all that have the registers (`always`), or `never`."""
+    specialize: str = NEVER
+    """The mode of `tritongpu-specialize-warps`: in loops that get a warp which copies, no warps have to meet."""
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
         if self.mode == NEVER:
@@ -231,7 +242,7 @@ class OverlapProductsPass(Pass):
             if schedule is None:
                 continue
             try:
-                overlapped = _Overlap(loop, schedule, self.mode).run()
+                overlapped = _Overlap(loop, schedule, self.mode, self.specialize).run()
             except CannotOverlap as reason:
                 context.remark(loop, f"products of this loop do not overlap: {reason}")
                 continue

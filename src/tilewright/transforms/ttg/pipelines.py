@@ -16,6 +16,7 @@ from tilewright.transforms.tt.join_loops import JoinLoopsPass
 from tilewright.transforms.tt.licm import TritonLicmPass
 from tilewright.transforms.tt.loop_aware_cse import LoopAwareCsePass
 from tilewright.transforms.tt.promote_loads_to_tma import PromoteLoadsToTMAPass
+from tilewright.transforms.tt.scale_after_max import ScaleAfterMaxPass
 from tilewright.transforms.ttg.accelerate_matmul import AccelerateMatmulPass
 from tilewright.transforms.ttg.assign_latencies import AssignLatenciesPass
 from tilewright.transforms.ttg.coalesce import CoalescePass
@@ -69,7 +70,7 @@ def passes_for_hopper(num_stages: int, overlap: str, specialize: str) -> list[Pa
         OptimizeDescriptorEncodingPass(),  # what TMA writes is what `wgmma` reads
         *_pipeline_loops(
             num_stages,
-            OverlapProductsPass(mode=overlap),  # arithmetic under products of matrices
+            OverlapProductsPass(mode=overlap, specialize=specialize),  # arithmetic under products of matrices
             SpecializeWarpsPass(mode=specialize),  # a warp that copies for those that multiply
         ),
         TMALoweringPass(),  # accesses through descriptors that no loop pipelines
@@ -158,7 +159,13 @@ PIPELINES: dict[int, Callable[[int, str, str], list[Pass]]] = {
 
 
 def loop_passes_for(
-    capability: int, *, join: bool = True, guard: bool = True, tma_loads: str = NEVER, num_warps: int = 4
+    capability: int,
+    *,
+    join: bool = True,
+    guard: bool = True,
+    tma_loads: str = NEVER,
+    num_warps: int = 4,
+    scale_after_max: bool = True,
 ) -> list[Pass]:
     """The passes on Triton IR that make of its loops what the pipeliner does most with, before there are layouts: for
     Hopper, where they were measured.
@@ -175,6 +182,8 @@ def loop_passes_for(
             PromoteLoadsToTMAPass(mode=tma_loads, num_warps=num_warps),  # after what makes one loop of several
             CanonicalizePass(),  # pointers that nobody reads through any more
         ]
+    if scale_after_max:
+        passes.append(ScaleAfterMaxPass())  # after what has the launch make sure of something
     return passes
 
 

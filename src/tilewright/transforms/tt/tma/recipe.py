@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, IntegerType, StringAttr, i64
 from xdsl.ir import Attribute, BlockArgument, OpResult, SSAValue
+from xdsl.utils.hints import isa
 
 from tilewright.dialects import arith, scf, tt
 from tilewright.dialects.arith import find_constant_int
@@ -156,6 +157,14 @@ def recipe_attribute(recipe: Recipe, base: int, dims: Sequence[MapDim], checks: 
             ),
         }
     )
+
+
+def with_positive(recipe: DictionaryAttr, slots: Sequence[int]) -> DictionaryAttr:
+    """A recipe that also asks for positive numbers in some slots of f32."""
+    known = recipe.data.get("positive")
+    asked: dict[Attribute, None] = dict.fromkeys(known.data if isa(known, ArrayAttr[Attribute]) else ())
+    asked |= dict.fromkeys(map(_number_attribute, slots))
+    return DictionaryAttr({**recipe.data, "positive": ArrayAttr(tuple(asked))})
 
 
 def _number_attribute(value: int) -> IntegerAttr[IntegerType]:

@@ -1,0 +1,91 @@
+// The largest of scaled numbers is found before they are scaled.
+// RUN: tilewright-opt %s --triton-scale-after-max --verify-each | filecheck %s
+
+// CHECK-LABEL: @by_a_constant
+// CHECK: [[C:%[a-z0-9_]+]] = tt.splat [[S:%[a-z0-9_]+]] : f32 -> tensor<4x8xf32>
+// CHECK: [[Y:%[a-z0-9_]+]] = arith.mulf %arg0, [[C]]
+// CHECK: [[N:%[a-z0-9_]+]] = "tt.reduce"(%arg0)
+// CHECK: arith.maxnumf
+// CHECK: [[R:%[a-z0-9_]+]] = tt.splat [[S]] : f32 -> tensor<4xf32>
+// CHECK: arith.mulf [[N]], [[R]] : tensor<4xf32>
+// CHECK: arith.subf [[Y]],
+tt.func public @by_a_constant(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %s = arith.constant 0.125 : f32
+  %c = tt.splat %s : f32 -> tensor<4x8xf32>
+  %y = arith.mulf %x, %c : tensor<4x8xf32>
+  %m = "tt.reduce"(%y) <{axis = 1 : i32}> ({
+  ^bb0(%a: f32, %b: f32):
+    %l = arith.maxnumf %a, %b : f32
+    tt.reduce.return %l : f32
+  }) : (tensor<4x8xf32>) -> tensor<4xf32>
+  %e = tt.expand_dims %m {axis = 1 : i32} : tensor<4xf32> -> tensor<4x1xf32>
+  %f = tt.broadcast %e : tensor<4x1xf32> -> tensor<4x8xf32>
+  %d = arith.subf %y, %f : tensor<4x8xf32>
+  tt.return %d : tensor<4x8xf32>
+}
+
+// The launcher is asked to check the argument, by the recipe of a tensor map.
+// CHECK-LABEL: @by_an_argument
+// CHECK-SAME: ttg.tensor_map = {base = 0 : i64, positive = [1]}
+// CHECK: [[F:%[a-z0-9_]+]] = arith.mulf %arg1,
+// CHECK: "tt.reduce"(%arg3)
+// CHECK: tt.splat [[F]] : f32 -> tensor<4xf32>
+tt.func public @by_an_argument(%p: !tt.ptr<f16>, %scale: f32, %t: !tt.tensordesc<16x16xf16> {ttg.tensor_map = {base = 0 : i64}}, %x: tensor<4x8xf32>) -> tensor<4xf32> {
+  %log2e = arith.constant 1.44269502 : f32
+  %s = arith.mulf %scale, %log2e : f32
+  %c = tt.splat %s : f32 -> tensor<4x8xf32>
+  %y = arith.mulf %x, %c : tensor<4x8xf32>
+  %m = "tt.reduce"(%y) <{axis = 1 : i32}> ({
+  ^bb0(%a: f32, %b: f32):
+    %l = arith.maxnumf %a, %b : f32
+    tt.reduce.return %l : f32
+  }) : (tensor<4x8xf32>) -> tensor<4xf32>
+  tt.return %m : tensor<4xf32>
+}
+
+// Nobody checks this argument.
+// CHECK-LABEL: @of_any_sign
+// CHECK: [[Y:%[a-z0-9_]+]] = arith.mulf
+// CHECK: "tt.reduce"([[Y]])
+tt.func public @of_any_sign(%scale: f32, %x: tensor<4x8xf32>) -> tensor<4xf32> {
+  %c = tt.splat %scale : f32 -> tensor<4x8xf32>
+  %y = arith.mulf %x, %c : tensor<4x8xf32>
+  %m = "tt.reduce"(%y) <{axis = 1 : i32}> ({
+  ^bb0(%a: f32, %b: f32):
+    %l = arith.maxnumf %a, %b : f32
+    tt.reduce.return %l : f32
+  }) : (tensor<4x8xf32>) -> tensor<4xf32>
+  tt.return %m : tensor<4xf32>
+}
+
+// A negative factor would ask for the smallest number.
+// CHECK-LABEL: @by_a_negative_constant
+// CHECK: [[Y:%[a-z0-9_]+]] = arith.mulf
+// CHECK: "tt.reduce"([[Y]])
+tt.func public @by_a_negative_constant(%x: tensor<4x8xf32>) -> tensor<4xf32> {
+  %s = arith.constant -2.0 : f32
+  %c = tt.splat %s : f32 -> tensor<4x8xf32>
+  %y = arith.mulf %x, %c : tensor<4x8xf32>
+  %m = "tt.reduce"(%y) <{axis = 1 : i32}> ({
+  ^bb0(%a: f32, %b: f32):
+    %l = arith.maxnumf %a, %b : f32
+    tt.reduce.return %l : f32
+  }) : (tensor<4x8xf32>) -> tensor<4xf32>
+  tt.return %m : tensor<4xf32>
+}
+
+// What is used otherwise is computed anyway.
+// CHECK-LABEL: @used_otherwise
+// CHECK: [[Y:%[a-z0-9_]+]] = arith.mulf
+// CHECK: "tt.reduce"([[Y]])
+tt.func public @used_otherwise(%x: tensor<4x8xf32>) -> (tensor<4xf32>, tensor<4x8xf32>) {
+  %s = arith.constant 2.0 : f32
+  %c = tt.splat %s : f32 -> tensor<4x8xf32>
+  %y = arith.mulf %x, %c : tensor<4x8xf32>
+  %m = "tt.reduce"(%y) <{axis = 1 : i32}> ({
+  ^bb0(%a: f32, %b: f32):
+    %l = arith.maxnumf %a, %b : f32
+    tt.reduce.return %l : f32
+  }) : (tensor<4x8xf32>) -> tensor<4xf32>
+  tt.return %m, %y : tensor<4xf32>, tensor<4x8xf32>
+}
