@@ -10,14 +10,7 @@ from xdsl.dialects.builtin import AffineMapAttr, IntegerAttr, MemRefType
 from xdsl.interfaces import HasFolderInterface
 from xdsl.ir import Attribute, Dialect, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap, AffineSymExpr
-from xdsl.irdl import (
-    IRDLOperation,
-    operand_def,
-    prop_def,
-    result_def,
-    traits_def,
-    var_operand_def,
-)
+from xdsl.irdl import traits_def
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
@@ -25,8 +18,18 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.affine_for import ForOp, YieldOp
 from tilewright.dialects.arith.constant import find_constant_int
-from tilewright.dialects.construction import MixedIndex, Value, init_op, value_of, values_of
-from tilewright.dialects.definition import op_definition
+from tilewright.dialects.construction import MixedIndex, Value, init_op, value_of
+from tilewright.dialects.definition import Op
+from tilewright.dialects.fields import (
+    Operand,
+    Operands,
+    Result,
+    inferred_result_def,
+    operand_def,
+    prop_def,
+    result_def,
+    var_operand_def,
+)
 from tilewright.dialects.types import INDEX, element_type, shape_of
 from tilewright.ir.affine_text import format_expr, format_map
 
@@ -140,16 +143,15 @@ def _verify_rank(map_: AffineMap, memref: Attribute) -> None:
         raise VerifyException(f"the map gives {len(map_.results)} subscripts for {memref}")
 
 
-@op_definition
-class LoadOp(IRDLOperation):
+class LoadOp(Op):
     """``%x = affine.load %m[%i * 4 + 1] : memref<?xf32>``."""
 
     name = "affine.load"
 
-    memref = operand_def(MemRefType)
-    indices = var_operand_def(INDEX)
-    map = prop_def(AffineMapAttr)
-    result = result_def()
+    memref: Operand = operand_def(MemRefType)
+    indices: Operands = var_operand_def(INDEX)
+    map: AffineMapAttr = prop_def(AffineMapAttr)
+    result: Result = result_def()
 
     traits = traits_def(MemoryReadEffect())
 
@@ -186,16 +188,15 @@ class LoadOp(IRDLOperation):
         printer.print_attribute(self.memref.type)
 
 
-@op_definition
-class StoreOp(IRDLOperation):
+class StoreOp(Op):
     """``affine.store %x, %m[%i, %j + 2] : memref<4x8xf32>``."""
 
     name = "affine.store"
 
-    value = operand_def()
-    memref = operand_def(MemRefType)
-    indices = var_operand_def(INDEX)
-    map = prop_def(AffineMapAttr)
+    value: Operand = operand_def()
+    memref: Operand = operand_def(MemRefType)
+    indices: Operands = var_operand_def(INDEX)
+    map: AffineMapAttr = prop_def(AffineMapAttr)
 
     traits = traits_def(MemoryWriteEffect())
 
@@ -239,18 +240,19 @@ class StoreOp(IRDLOperation):
         printer.print_attribute(self.memref.type)
 
 
-class MapOp(IRDLOperation, HasFolderInterface, ABC):
+def map_attr(map: AffineMap | AffineMapAttr) -> AffineMapAttr:
+    """The attribute of a map."""
+    return AffineMapAttr(map) if isinstance(map, AffineMap) else map
+
+
+class MapOp(Op, HasFolderInterface, ABC):
     """``%r = affine.apply #map(%i)[%n]``: an index computed by a map."""
 
-    mapOperands = var_operand_def(INDEX)
-    map = prop_def(AffineMapAttr)
-    result = result_def(INDEX)
+    mapOperands: Operands = var_operand_def(INDEX)
+    map: AffineMapAttr = prop_def(AffineMapAttr, converter=map_attr)
+    result: Result = inferred_result_def(INDEX)
 
     traits = traits_def(Pure())
-
-    def __init__(self, operands: Sequence[Value], map: AffineMap | AffineMapAttr) -> None:
-        attr = AffineMapAttr(map) if isinstance(map, AffineMap) else map
-        init_op(self, values_of(operands), (INDEX,), {"map": attr})
 
     def verify_(self) -> None:
         _verify_map(self.map.data, self.operands)
@@ -292,7 +294,6 @@ class MapOp(IRDLOperation, HasFolderInterface, ABC):
         return [expr.eval(known[:dims], known[dims:]) for expr in self.map.data.results]
 
 
-@op_definition
 class ApplyOp(MapOp):
     """``%r = affine.apply affine_map<(d0)[s0] -> (d0 * 4 + s0)>(%i)[%n]``."""
 
@@ -313,7 +314,6 @@ class ApplyOp(MapOp):
         return None if results is None else (IntegerAttr(results[0], INDEX),)
 
 
-@op_definition
 class MinOp(MapOp):
     """``%r = affine.min affine_map<(d0) -> (d0, 8)>(%i)``: the smallest result."""
 
@@ -324,7 +324,6 @@ class MinOp(MapOp):
         return None if not results else (IntegerAttr(min(results), INDEX),)
 
 
-@op_definition
 class MaxOp(MapOp):
     """``%r = affine.max affine_map<(d0) -> (d0, 8)>(%i)``: the largest result."""
 

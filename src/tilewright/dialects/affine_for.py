@@ -7,36 +7,27 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import AffineMapAttr, IntegerAttr
 from xdsl.ir import Attribute, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr, AffineMap, AffineSymExpr
-from xdsl.irdl import (
-    AttrSizedOperandSegments,
-    IRDLOperation,
-    lazy_traits_def,
-    prop_def,
-    region_def,
-    traits_def,
-    var_operand_def,
-    var_result_def,
-)
+from xdsl.irdl import AttrSizedOperandSegments, IRDLOperation, lazy_traits_def, traits_def
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 from xdsl.traits import HasParent, IsTerminator, Pure, RecursiveMemoryEffect, SingleBlockImplicitTerminator
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.construction import Value, init_op, values_of
-from tilewright.dialects.definition import op_definition
+from tilewright.dialects.definition import Op
+from tilewright.dialects.fields import Body, Operands, Results, prop_def, region_def, var_operand_def, var_result_def
 from tilewright.dialects.types import INDEX
 
 Bound = tuple[AffineMap, Sequence[SSAValue]]
 """A map and its operands; of several results a lower bound is the largest, an upper bound the smallest."""
 
 
-@op_definition
-class YieldOp(IRDLOperation):
+class YieldOp(Op):
     """What an iteration hands to the next: ``affine.yield %x : f32``."""
 
     name = "affine.yield"
 
-    arguments = var_operand_def()
+    arguments: Operands = var_operand_def()
 
     assembly_format = "attr-dict ($arguments^ `:` type($arguments))?"
     traits = lazy_traits_def(lambda: (Pure(), IsTerminator(), HasParent(ForOp)))
@@ -45,8 +36,7 @@ class YieldOp(IRDLOperation):
         init_op(self, values_of(values), ())
 
 
-@op_definition
-class ForOp(IRDLOperation):
+class ForOp(Op):
     """``%r = affine.for %i = 0 to min #map(%n)[%m] step 2 iter_args(%a = %b) -> (f32) { ... affine.yield %x : f32 }``.
 
     The counter is an index; the step is a positive constant.
@@ -54,14 +44,14 @@ class ForOp(IRDLOperation):
 
     name = "affine.for"
 
-    lower_operands = var_operand_def(INDEX)
-    upper_operands = var_operand_def(INDEX)
-    inits = var_operand_def()
-    res = var_result_def()
-    lower_map = prop_def(AffineMapAttr, prop_name="lowerBoundMap")
-    upper_map = prop_def(AffineMapAttr, prop_name="upperBoundMap")
-    step = prop_def(IntegerAttr)
-    body = region_def("single_block")
+    lower_operands: Operands = var_operand_def(INDEX)
+    upper_operands: Operands = var_operand_def(INDEX)
+    inits: Operands = var_operand_def()
+    res: Results = var_result_def()
+    lower_map: AffineMapAttr = prop_def(AffineMapAttr, prop_name="lowerBoundMap")
+    upper_map: AffineMapAttr = prop_def(AffineMapAttr, prop_name="upperBoundMap")
+    step: IntegerAttr = prop_def(IntegerAttr)
+    body: Body = region_def("single_block")
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(SingleBlockImplicitTerminator(YieldOp), RecursiveMemoryEffect())

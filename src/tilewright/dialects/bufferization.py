@@ -13,24 +13,26 @@ from xdsl.dialects.builtin import (
     UnrankedTensorType,
 )
 from xdsl.ir import Attribute, Dialect, Operation
-from xdsl.irdl import (
-    AttrSizedOperandSegments,
-    IRDLOperation,
-    ParsePropInAttrDict,
-    VarConstraint,
+from xdsl.irdl import AttrSizedOperandSegments, ParsePropInAttrDict, VarConstraint, traits_def
+from xdsl.traits import MemoryAllocEffect, MemoryFreeEffect, MemoryReadEffect, MemoryWriteEffect, NoMemoryEffect
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.construction import UNIT, Value, init_op, segment_sizes, unit_if, value_of, values_of
+from tilewright.dialects.definition import Op
+from tilewright.dialects.fields import (
+    InferableResult,
+    Operand,
+    Operands,
+    OptionalOperand,
+    OptionalResult,
+    Result,
     operand_def,
     opt_operand_def,
     opt_prop_def,
     opt_result_def,
     result_def,
-    traits_def,
     var_operand_def,
 )
-from xdsl.traits import MemoryAllocEffect, MemoryFreeEffect, MemoryReadEffect, MemoryWriteEffect, NoMemoryEffect
-from xdsl.utils.exceptions import VerifyException
-
-from tilewright.dialects.construction import UNIT, Value, init_op, segment_sizes, value_of, values_of
-from tilewright.dialects.definition import op_definition
 from tilewright.dialects.types import ANY_MEMREF, ANY_TENSOR, INDEX, element_type, shape_of, shapes_agree
 
 
@@ -55,8 +57,7 @@ def _verify_same_shape(tensor: Attribute, memref: Attribute) -> None:
         raise VerifyException(f"{tensor} and {memref} differ in shape")
 
 
-@op_definition
-class ToTensorOp(IRDLOperation):
+class ToTensorOp(Op):
     """``%t = bufferization.to_tensor %m restrict writable : memref<4xf32> to tensor<4xf32>``: the contents of a buffer.
 
     `restrict` promises that no other to_tensor reads an aliasing buffer; `writable` allows the tensor's users to
@@ -65,10 +66,10 @@ class ToTensorOp(IRDLOperation):
 
     name = "bufferization.to_tensor"
 
-    memref = operand_def(ANY_MEMREF)
-    tensor = result_def(ANY_TENSOR)
-    restrict = opt_prop_def(UnitAttr)
-    writable = opt_prop_def(UnitAttr)
+    memref: Operand = operand_def(ANY_MEMREF)
+    tensor: InferableResult = result_def(ANY_TENSOR, default=None, of="memref", by=tensor_type_of)
+    restrict: UnitAttr | None = opt_prop_def(UnitAttr, default=None, converter=unit_if)
+    writable: UnitAttr | None = opt_prop_def(UnitAttr, default=None, converter=unit_if)
 
     traits = traits_def(MemoryReadEffect())
 
@@ -76,44 +77,28 @@ class ToTensorOp(IRDLOperation):
         "$memref (`restrict` $restrict^)? (`writable` $writable^)? attr-dict `:` type($memref) `to` type($tensor)"
     )
 
-    def __init__(
-        self, memref: Value, result_type: Attribute | None = None, *, restrict: bool = False, writable: bool = False
-    ) -> None:
-        memref = value_of(memref)
-        properties: dict[str, Attribute] = {}
-        if restrict:
-            properties["restrict"] = UNIT
-        if writable:
-            properties["writable"] = UNIT
-        init_op(self, (memref,), (result_type or tensor_type_of(memref.type),), properties)
-
     def verify_(self) -> None:
         _verify_same_shape(self.results[0].type, self.operands[0].type)
 
 
-@op_definition
-class ToBufferOp(IRDLOperation):
+class ToBufferOp(Op):
     """``%m = bufferization.to_buffer %t read_only : tensor<4xf32> to memref<4xf32>``: a buffer that holds a tensor."""
 
     name = "bufferization.to_buffer"
 
-    tensor = operand_def(ANY_TENSOR)
-    buffer = result_def(ANY_MEMREF)
-    read_only = opt_prop_def(UnitAttr)
+    tensor: Operand = operand_def(ANY_TENSOR)
+    buffer: Result = result_def(ANY_MEMREF)
+    read_only: UnitAttr | None = opt_prop_def(UnitAttr, converter=unit_if, default=False)
 
     traits = traits_def(NoMemoryEffect())
 
     assembly_format = "$tensor (`read_only` $read_only^)? attr-dict `:` type($tensor) `to` type($buffer)"
 
-    def __init__(self, tensor: Value, result_type: Attribute, *, read_only: bool = False) -> None:
-        init_op(self, (value_of(tensor),), (result_type,), {"read_only": UNIT} if read_only else None)
-
     def verify_(self) -> None:
         _verify_same_shape(self.operands[0].type, self.results[0].type)
 
 
-@op_definition
-class MaterializeInDestinationOp(IRDLOperation):
+class MaterializeInDestinationOp(Op):
     """``bufferization.materialize_in_destination %t in writable %m : (tensor<4xf32>, memref<4xf32, strided<[2]>>) ->
     ()``.
 
@@ -122,11 +107,11 @@ class MaterializeInDestinationOp(IRDLOperation):
 
     name = "bufferization.materialize_in_destination"
 
-    source = operand_def(ANY_TENSOR)
-    dest = operand_def()
-    result = opt_result_def(ANY_TENSOR)
-    restrict = opt_prop_def(UnitAttr)
-    writable = opt_prop_def(UnitAttr)
+    source: Operand = operand_def(ANY_TENSOR)
+    dest: Operand = operand_def()
+    result: OptionalResult = opt_result_def(ANY_TENSOR)
+    restrict: UnitAttr | None = opt_prop_def(UnitAttr)
+    writable: UnitAttr | None = opt_prop_def(UnitAttr)
 
     traits = traits_def(MemoryWriteEffect())
 
@@ -157,19 +142,18 @@ class MaterializeInDestinationOp(IRDLOperation):
         _verify_same_shape(self.operands[0].type, self.operands[1].type)
 
 
-@op_definition
-class AllocTensorOp(IRDLOperation):
+class AllocTensorOp(Op):
     """``%t = bufferization.alloc_tensor() copy(%x) : tensor<4xf32>``: a tensor in a buffer of its own."""
 
     name = "bufferization.alloc_tensor"
 
     T: ClassVar = VarConstraint("T", ANY_TENSOR)
 
-    dynamic_sizes = var_operand_def(INDEX)
-    copy = opt_operand_def(T)
-    size_hint = opt_operand_def(INDEX)
-    tensor = result_def(T)
-    memory_space = opt_prop_def()
+    dynamic_sizes: Operands = var_operand_def(INDEX)
+    copy: OptionalOperand = opt_operand_def(T)
+    size_hint: OptionalOperand = opt_operand_def(INDEX)
+    tensor: Result = result_def(T)
+    memory_space: Attribute | None = opt_prop_def()
 
     irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
 
@@ -198,38 +182,29 @@ class AllocTensorOp(IRDLOperation):
         init_op(self, [*sizes, *copies, *hints], (result_type,), properties)
 
 
-@op_definition
-class DeallocTensorOp(IRDLOperation):
+class DeallocTensorOp(Op):
     """``bufferization.dealloc_tensor %t : tensor<4xf32>``."""
 
     name = "bufferization.dealloc_tensor"
 
-    tensor = operand_def(ANY_TENSOR)
+    tensor: Operand = operand_def(ANY_TENSOR)
 
     traits = traits_def(MemoryFreeEffect())
 
     assembly_format = "$tensor attr-dict `:` type($tensor)"
 
-    def __init__(self, tensor: Value) -> None:
-        init_op(self, (value_of(tensor),))
 
-
-@op_definition
-class CloneOp(IRDLOperation):
+class CloneOp(Op):
     """``%c = bufferization.clone %m : memref<4xf32> to memref<4xf32>``: a copy that is not written through."""
 
     name = "bufferization.clone"
 
-    input = operand_def(ANY_MEMREF)
-    output = result_def(ANY_MEMREF)
+    input: Operand = operand_def(ANY_MEMREF)
+    output: InferableResult = result_def(ANY_MEMREF, default=None, of="input")
 
     traits = traits_def(MemoryReadEffect(), MemoryAllocEffect(), MemoryWriteEffect())
 
     assembly_format = "$input attr-dict `:` type($input) `to` type($output)"
-
-    def __init__(self, value: Value, result_type: Attribute | None = None) -> None:
-        value = value_of(value)
-        init_op(self, (value,), (result_type or value.type,))
 
 
 OPERATIONS: list[type[Operation]] = [

@@ -7,25 +7,24 @@ from typing import cast
 
 from xdsl.dialects.builtin import DenseArrayBase, DenseIntOrFPElementsAttr, IntegerType, StringAttr, VectorType, i1
 from xdsl.ir import Attribute, Block, Dialect, SSAValue
-from xdsl.irdl import (
-    AttrSizedOperandSegments,
-    IRDLOperation,
-    operand_def,
-    opt_prop_def,
-    prop_def,
-    successor_def,
-    traits_def,
-    var_operand_def,
-    var_successor_def,
-)
+from xdsl.irdl import AttrSizedOperandSegments, successor_def, traits_def, var_successor_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import IsTerminator, MemoryWriteEffect, Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.assembly import parse_typed_group, print_typed_group
-from tilewright.dialects.construction import Value, init_op, segment_sizes, static_values, value_of, values_of
-from tilewright.dialects.definition import op_definition
+from tilewright.dialects.construction import (
+    Value,
+    init_op,
+    segment_sizes,
+    static_values,
+    string_attr,
+    value_of,
+    values_of,
+)
+from tilewright.dialects.definition import Op
+from tilewright.dialects.fields import I64Array, Operand, Operands, operand_def, opt_prop_def, prop_def, var_operand_def
 from tilewright.dialects.types import INTEGER_LIKE, bit_width
 
 
@@ -41,30 +40,25 @@ def _verify_successor_operands(operands: Sequence[SSAValue], block: Block, numbe
             )
 
 
-@op_definition
-class AssertOp(IRDLOperation):
+class AssertOp(Op):
     """``cf.assert %cond, "index out of range"``: stop the program with a message unless the condition holds."""
 
     name = "cf.assert"
 
-    arg = operand_def(i1)
-    msg = prop_def(StringAttr)
+    arg: Operand = operand_def(i1)
+    msg: StringAttr = prop_def(StringAttr, converter=string_attr)
 
     traits = traits_def(MemoryWriteEffect())
 
     assembly_format = "$arg `,` $msg attr-dict"
 
-    def __init__(self, arg: Value, msg: str | StringAttr) -> None:
-        init_op(self, (value_of(arg),), (), {"msg": StringAttr(msg) if isinstance(msg, str) else msg})
 
-
-@op_definition
-class BranchOp(IRDLOperation):
+class BranchOp(Op):
     """``cf.br ^bb1(%a : i32)``."""
 
     name = "cf.br"
 
-    arguments = var_operand_def()
+    arguments: Operands = var_operand_def()
     successor = successor_def()
 
     traits = traits_def(IsTerminator(), Pure())
@@ -78,15 +72,14 @@ class BranchOp(IRDLOperation):
         _verify_successor_operands(self.arguments, self.successor)
 
 
-@op_definition
-class ConditionalBranchOp(IRDLOperation):
+class ConditionalBranchOp(Op):
     """``cf.cond_br %cond, ^bb1(%a : i32), ^bb2``."""
 
     name = "cf.cond_br"
 
-    cond = operand_def(i1)
-    then_arguments = var_operand_def()
-    else_arguments = var_operand_def()
+    cond: Operand = operand_def(i1)
+    then_arguments: Operands = var_operand_def()
+    else_arguments: Operands = var_operand_def()
     then_block = successor_def()
     else_block = successor_def()
 
@@ -117,17 +110,16 @@ class ConditionalBranchOp(IRDLOperation):
         _verify_successor_operands(self.else_arguments, self.else_block, 1)
 
 
-@op_definition
-class SwitchOp(IRDLOperation):
+class SwitchOp(Op):
     """``cf.switch %flag : i32, [default: ^bb1, 4: ^bb2(%a : i32)]``."""
 
     name = "cf.switch"
 
-    flag = operand_def(INTEGER_LIKE)
-    default_operands = var_operand_def()
-    case_operands = var_operand_def()
-    case_values = opt_prop_def(DenseIntOrFPElementsAttr)
-    case_operand_segments = prop_def(DenseArrayBase)
+    flag: Operand = operand_def(INTEGER_LIKE)
+    default_operands: Operands = var_operand_def()
+    case_operands: Operands = var_operand_def()
+    case_values: DenseIntOrFPElementsAttr | None = opt_prop_def(DenseIntOrFPElementsAttr)
+    case_operand_segments: I64Array = prop_def(DenseArrayBase)
     default_block = successor_def()
     case_blocks = var_successor_def()
 

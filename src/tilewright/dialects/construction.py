@@ -8,9 +8,9 @@ a third of the checked way. Attributes that recur (``0 : i64``, segment sizes, i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import cast
+from typing import ParamSpec, TypeVar, cast
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -20,8 +20,11 @@ from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
     IntegerAttr,
     IntegerType,
+    StringAttr,
+    SymbolRefAttr,
     TensorType,
     UnitAttr,
+    i1,
     i32,
     i64,
 )
@@ -50,6 +53,13 @@ def values_of(values: Iterable[Value]) -> list[SSAValue]:
     return [value_of(value) for value in values]
 
 
+def region_of(body: Region | Block | Sequence[Operation]) -> Region:
+    """A region from a region, its only block, or ops."""
+    if isinstance(body, Region):
+        return body
+    return Region(body if isinstance(body, Block) else Block(list(body)))
+
+
 def init_op(
     op: Operation,
     operands: Sequence[SSAValue] = (),
@@ -73,22 +83,82 @@ def init_op(
     )
 
 
-@lru_cache(maxsize=1024)
+P = ParamSpec("P")
+R = TypeVar("R")
+A = TypeVar("A")
+
+
+def once_per_value(function: Callable[P, R]) -> Callable[P, R]:
+    """A function that makes one attribute for each of its arguments."""
+    return cast("Callable[P, R]", lru_cache(maxsize=4096)(function))
+
+
+@once_per_value
 def segment_sizes(*sizes: int) -> DenseArrayBase:
     """``array<i32: 1, 2, 0>``: how many operands each operand group has."""
     return DenseArrayBase.from_list(i32, sizes)
 
 
-@lru_cache(maxsize=4096)
-def index_array(values: tuple[int, ...]) -> DenseArrayBase:
+@once_per_value
+def index_array(values: tuple[int, ...]) -> DenseArrayBase[IntegerType]:
     """``array<i64: 4, 8>``."""
     return DenseArrayBase.from_list(i64, values)
 
 
-@lru_cache(maxsize=1024)
+def index_list(values: Sequence[int]) -> DenseArrayBase[IntegerType]:
+    """``array<i64: 4, 8>``, of any sequence."""
+    return index_array(tuple(values))
+
+
+@once_per_value
+def i32_array(values: tuple[int, ...]) -> DenseArrayBase[IntegerType]:
+    """``array<i32: 4, 8>``."""
+    return DenseArrayBase.from_list(i32, values)
+
+
+def i32_list(values: Sequence[int]) -> DenseArrayBase[IntegerType]:
+    """``array<i32: 4, 8>``, of any sequence."""
+    return i32_array(tuple(values))
+
+
+@once_per_value
 def int_attr(value: int, width: int = 64) -> IntegerAttr:
     """``value : iN``."""
     return IntegerAttr(value, width)
+
+
+@once_per_value
+def i32_attr(value: int) -> IntegerAttr[IntegerType]:
+    """``value : i32``."""
+    return IntegerAttr(int(value), i32)
+
+
+@once_per_value
+def bool_attr(value: bool) -> IntegerAttr[IntegerType]:
+    """``true`` or ``false``."""
+    return IntegerAttr(-1 if value else 0, i1)
+
+
+@once_per_value
+def string_attr(value: str | StringAttr) -> StringAttr:
+    """``"value"``."""
+    return StringAttr(value) if isinstance(value, str) else value
+
+
+@once_per_value
+def symbol_attr(name: str | SymbolRefAttr) -> SymbolRefAttr:
+    """``@name``."""
+    return SymbolRefAttr(name) if isinstance(name, str) else name
+
+
+def optional(function: Callable[[A], R]) -> Callable[[A | None], R | None]:
+    """A function that leaves None alone."""
+    return lambda value: None if value is None else function(value)
+
+
+def unit_if(value: bool) -> UnitAttr | None:
+    """``unit`` for true."""
+    return UNIT if value else None
 
 
 def dense_attr(type_: Attribute, data: bytes | BytesAttr) -> DenseIntOrFPElementsAttr:
@@ -98,9 +168,13 @@ def dense_attr(type_: Attribute, data: bytes | BytesAttr) -> DenseIntOrFPElement
     )
 
 
-@lru_cache(maxsize=1024)
-def reassociation_attr(groups: tuple[tuple[int, ...], ...]) -> ArrayAttr[ArrayAttr[IntegerAttr]]:
+def reassociation_attr(groups: Sequence[Sequence[int]]) -> ArrayAttr[ArrayAttr[IntegerAttr]]:
     """``[[0, 1], [2]]``: which dimensions of the larger shape make up each one of the smaller."""
+    return _reassociation_attr(tuple(tuple(group) for group in groups))
+
+
+@once_per_value
+def _reassociation_attr(groups: tuple[tuple[int, ...], ...]) -> ArrayAttr[ArrayAttr[IntegerAttr]]:
     return ArrayAttr(ArrayAttr(int_attr(dim) for dim in group) for group in groups)
 
 

@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.dialects.utils import print_func_op_like
 from xdsl.ir import Attribute, Block, BlockArgument, Dialect, Operation, Region
-from xdsl.irdl import IRDLOperation, opt_prop_def, prop_def, region_def, traits_def, var_operand_def, var_result_def
+from xdsl.irdl import traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import (
@@ -32,8 +32,18 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.construction import Value, init_op, values_of
-from tilewright.dialects.definition import op_definition
+from tilewright.dialects.construction import Value, init_op, symbol_attr, values_of
+from tilewright.dialects.definition import Op
+from tilewright.dialects.fields import (
+    Body,
+    Operands,
+    Results,
+    opt_prop_def,
+    prop_def,
+    region_def,
+    var_operand_def,
+    var_result_def,
+)
 
 RESERVED = ("sym_name", "function_type", "sym_visibility", "arg_attrs", "res_attrs", "no_inline")
 NO_ATTRIBUTES = DictionaryAttr({})
@@ -91,8 +101,7 @@ def _attribute_lists(lists: AttributeLists) -> ArrayAttr[DictionaryAttr] | None:
     return ArrayAttr(DictionaryAttr(dict(attributes)) if attributes else NO_ATTRIBUTES for attributes in lists)
 
 
-@op_definition
-class FuncOp(IRDLOperation):
+class FuncOp(Op):
     """A function; without a body it is a declaration of something outside the module.
 
     ``func.func @k(%x: memref<*xf32> {tt.divisibility = 16 : i32}, %n: i32) { ... return }``
@@ -100,13 +109,13 @@ class FuncOp(IRDLOperation):
 
     name = "func.func"
 
-    sym_name = prop_def(SymbolNameConstraint())
-    function_type = prop_def(FunctionType)
-    sym_visibility = opt_prop_def(StringAttr)
-    arg_attrs = opt_prop_def(ArrayAttr[DictionaryAttr])
-    res_attrs = opt_prop_def(ArrayAttr[DictionaryAttr])
-    no_inline = opt_prop_def(UnitAttr)
-    body = region_def()
+    sym_name: StringAttr = prop_def(SymbolNameConstraint())
+    function_type: FunctionType = prop_def(FunctionType)
+    sym_visibility: StringAttr | None = opt_prop_def(StringAttr)
+    arg_attrs: ArrayAttr[DictionaryAttr] | None = opt_prop_def(ArrayAttr[DictionaryAttr])
+    res_attrs: ArrayAttr[DictionaryAttr] | None = opt_prop_def(ArrayAttr[DictionaryAttr])
+    no_inline: UnitAttr | None = opt_prop_def(UnitAttr)
+    body: Body = region_def()
 
     traits = traits_def(IsolatedFromAbove(), SymbolOpInterface(), _Callable())
 
@@ -251,34 +260,26 @@ def _parse_outputs(parser: Parser) -> tuple[list[Attribute], list[Mapping[str, A
     return [type_ for type_, _ in several], [attrs for _, attrs in several]
 
 
-@op_definition
-class CallOp(IRDLOperation):
-    """``%r = call @helper(%a, %b) : (f32, i32) -> f32``."""
+class CallOp(Op):
+    """``%r = call @helper(%a, %b) : (f32, i32) -> f32``: the results of a function of the module."""
 
     name = "func.call"
 
-    callee = prop_def(FlatSymbolRefAttrConstr)
-    arguments = var_operand_def()
-    res = var_result_def()
+    callee: SymbolRefAttr = prop_def(FlatSymbolRefAttrConstr, converter=symbol_attr)
+    arguments: Operands = var_operand_def()
+    res: Results = var_result_def()
 
     traits = traits_def(_CallsDefinedFunction())
 
     assembly_format = "$callee `(` $arguments `)` attr-dict `:` functional-type($arguments, $res)"
 
-    def __init__(
-        self, callee: str | SymbolRefAttr, arguments: Sequence[Value], result_types: Sequence[Attribute]
-    ) -> None:
-        symbol = SymbolRefAttr(callee) if isinstance(callee, str) else callee
-        init_op(self, values_of(arguments), result_types, {"callee": symbol})
 
-
-@op_definition
-class ReturnOp(IRDLOperation):
-    """``return %a, %b : i32, f32``."""
+class ReturnOp(Op):
+    """``return %a, %b : i32, f32``: the end of a function."""
 
     name = "func.return"
 
-    arguments = var_operand_def()
+    arguments: Operands = var_operand_def()
 
     traits = traits_def(IsTerminator(), ReturnLike(), Pure())
 

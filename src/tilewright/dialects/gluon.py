@@ -11,15 +11,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.ir import Attribute, Dialect, ParametrizedAttribute
-from xdsl.irdl import IRDLOperation, irdl_attr_definition, operand_def, result_def, traits_def
+from xdsl.irdl import irdl_attr_definition, traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.construction import Value, init_op, value_of
+from tilewright.dialects.fields import Operand, Result, operand_def, result_def
 from tilewright.dialects.tt.constraints import TENSOR
 from tilewright.dialects.tt.inference import LayoutInference
 from tilewright.dialects.tt.types import tensor_type
-from tilewright.dialects.ttg.constraints import op_definition
+from tilewright.dialects.ttg.constraints import TritonGPUOp
 from tilewright.dialects.types import as_tensor
 
 
@@ -69,15 +70,14 @@ AUTO = AutoEncodingAttr()
 COALESCED = CoalescedEncodingAttr()
 
 
-@op_definition
-class SetAutoLayoutOp(IRDLOperation):
+class SetAutoLayoutOp(TritonGPUOp):
     """The tensor is in this layout: `%1 = gluon.set_auto_layout %0 : tensor<16xi32, #gluon.auto_encoding> ->
     tensor<16xi32, #blocked>`."""
 
     name = "gluon.set_auto_layout"
 
-    src = operand_def(TENSOR)
-    result = result_def(TENSOR)
+    src: Operand = operand_def(TENSOR)
+    result: Result = result_def(TENSOR)
 
     assembly_format = "$src attr-dict `:` type($src) `->` type($result)"
     traits = traits_def(Pure())

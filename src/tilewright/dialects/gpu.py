@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 from xdsl.ir import Dialect
-from xdsl.irdl import IRDLOperation
 
-from tilewright.dialects.construction import init_op
-from tilewright.dialects.definition import op_definition
+from tilewright.dialects.definition import Op
 
 
-@op_definition
-class BarrierOp(IRDLOperation):
+class BarrierOp(Op):
     """``gpu.barrier``: every thread of the program waits here for the others (``tl.debug_barrier``)."""
 
     name = "gpu.barrier"
 
     assembly_format = "attr-dict"
-
-    def __init__(self) -> None:
-        init_op(self)
 
 
 Gpu = Dialect("gpu", [BarrierOp], [])

@@ -5,30 +5,29 @@ It stands between two passes of the CPU only: no stage allows its ops.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from xdsl.dialects.builtin import IntegerAttr, UnitAttr, i64
-from xdsl.ir import Attribute, Dialect, Region, SSAValue
-from xdsl.irdl import (
-    IRDLOperation,
-    SameVariadicOperandSize,
-    opt_prop_def,
-    prop_def,
-    region_def,
-    traits_def,
-    var_operand_def,
-    var_result_def,
-)
+from xdsl.ir import Dialect
+from xdsl.irdl import SameVariadicOperandSize, traits_def
 from xdsl.traits import RecursiveMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.construction import init_op
-from tilewright.dialects.definition import op_definition
+from tilewright.dialects.construction import int_attr, unit_if
+from tilewright.dialects.definition import Op
+from tilewright.dialects.fields import (
+    Body,
+    Operands,
+    Results,
+    inferred_results_def,
+    opt_prop_def,
+    prop_def,
+    region_def,
+    var_operand_def,
+    var_result_def,
+)
 from tilewright.dialects.types import ANY_TENSOR, element_type, is_tensor, shape_of
 
 
-@op_definition
-class ScanOp(IRDLOperation):
+class ScanOp(Op):
     """``%r = linalg_ext.scan dimension(1) ins(%x : tensor<4x8xf32>) outs(%o : tensor<4x8xf32>) { ^bb0(%running: f32,
     %current: f32): ... linalg.yield %next : f32 } -> tensor<4x8xf32>``.
 
@@ -39,12 +38,12 @@ class ScanOp(IRDLOperation):
 
     name = "linalg_ext.scan"
 
-    inputs = var_operand_def(ANY_TENSOR)
-    outputs = var_operand_def(ANY_TENSOR)
-    dimension = prop_def(IntegerAttr.constr(i64))
-    reverse = opt_prop_def(UnitAttr)
-    res = var_result_def(ANY_TENSOR)
-    body = region_def("single_block")
+    inputs: Operands = var_operand_def(ANY_TENSOR)
+    outputs: Operands = var_operand_def(ANY_TENSOR)
+    dimension: IntegerAttr = prop_def(IntegerAttr.constr(i64), converter=int_attr)
+    reverse: UnitAttr | None = opt_prop_def(UnitAttr, default=None, converter=unit_if)
+    res: Results = inferred_results_def(ANY_TENSOR, of="outputs")
+    body: Body = region_def("single_block")
 
     irdl_options = (SameVariadicOperandSize(),)
     traits = traits_def(RecursiveMemoryEffect())
@@ -52,12 +51,6 @@ class ScanOp(IRDLOperation):
         "(`reverse` $reverse^)? `dimension` `(` $dimension `)` `ins` `(` $inputs `:` type($inputs) `)` "
         "`outs` `(` $outputs `:` type($outputs) `)` $body attr-dict `->` type($res)"
     )
-
-    def __init__(
-        self, inputs: Sequence[SSAValue], outputs: Sequence[SSAValue], dimension: int, body: Region, *, reverse: bool
-    ) -> None:
-        properties = {"dimension": IntegerAttr(dimension, i64), **({"reverse": UnitAttr()} if reverse else {})}
-        init_op(self, [*inputs, *outputs], [value.type for value in outputs], properties, regions=(body,))
 
     def verify_(self) -> None:
         types = [value.type for value in self.inputs]
@@ -76,8 +69,7 @@ class ScanOp(IRDLOperation):
             raise VerifyException("the body must yield one element per result")
 
 
-@op_definition
-class ExchangeNetworkOp(IRDLOperation):
+class ExchangeNetworkOp(Op):
     """``%y = linalg_ext.exchange_network { ... linalg.yield %2 : tensor<256x2x2xf32> } -> tensor<256x2x2xf32>``.
 
     The steps of a sort, a butterfly or a sum over pairs: linalg ops that combine elements whose indices differ in one
@@ -86,14 +78,11 @@ class ExchangeNetworkOp(IRDLOperation):
 
     name = "linalg_ext.exchange_network"
 
-    res = var_result_def(ANY_TENSOR)
-    body = region_def("single_block")
+    body: Body = region_def("single_block")
+    res: Results = var_result_def(ANY_TENSOR)
 
     traits = traits_def(RecursiveMemoryEffect())
     assembly_format = "$body attr-dict (`->` type($res)^)?"
-
-    def __init__(self, body: Region, results: Sequence[Attribute]) -> None:
-        init_op(self, (), results, regions=(body,))
 
     def verify_(self) -> None:
         end = self.body.block.last_op

@@ -6,19 +6,25 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import ArrayAttr, BoolAttr, DenseArrayBase, i1, i32
 from xdsl.ir import Attribute, Dialect, ParametrizedAttribute
-from xdsl.irdl import IRDLOperation, irdl_attr_definition, operand_def, prop_def, var_operand_def
+from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser, Parser
 from xdsl.printer import Printer
 
-from tilewright.dialects.construction import Value, init_op, value_of
-from tilewright.dialects.definition import op_definition
+from tilewright.dialects.definition import Op
+from tilewright.dialects.fields import (
+    I64Array,
+    Operand,
+    Operands,
+    internal_prop_def,
+    operand_def,
+    var_operand_def,
+)
 
 NO_BUNDLES = DenseArrayBase.from_list(i32, [])
 NO_TAGS = ArrayAttr([])
 
 
-@op_definition
-class AssumeOp(IRDLOperation):
+class AssumeOp(Op):
     """``llvm.intr.assume %cond : i1``: the program promises that the condition holds (``tl.assume``).
 
     It keeps its place: moving it past a branch would claim more than the program says.
@@ -26,12 +32,9 @@ class AssumeOp(IRDLOperation):
 
     name = "llvm.intr.assume"
 
-    cond = operand_def(i1)
-    op_bundle_operands = var_operand_def()
-    op_bundle_sizes = prop_def(DenseArrayBase, default_value=NO_BUNDLES)
-
-    def __init__(self, cond: Value) -> None:
-        init_op(self, (value_of(cond),), (), {"op_bundle_sizes": NO_BUNDLES})
+    cond: Operand = operand_def(i1)
+    op_bundle_operands: Operands = var_operand_def(default=())
+    op_bundle_sizes: I64Array = internal_prop_def(DenseArrayBase, default_value=NO_BUNDLES)
 
     @classmethod
     def parse(cls, parser: Parser) -> AssumeOp:

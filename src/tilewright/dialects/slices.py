@@ -7,19 +7,21 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import AttrSizedOperandSegments, IRDLOperation, prop_def
+from xdsl.irdl import AttrSizedOperandSegments
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.construction import MixedIndex, join_mixed, segment_sizes, split_mixed, static_values
+from tilewright.dialects.definition import Op
+from tilewright.dialects.fields import I64Array, prop_def
 from tilewright.dialects.types import I64_ARRAY
 
 
-class SlicingOp(IRDLOperation, ABC):
+class SlicingOp(Op, ABC):
     """An op that takes ``[%i, 0] [4, %n] [1, 1]``; subclasses define the operand groups offsets, sizes and strides."""
 
-    static_offsets = prop_def(I64_ARRAY)
-    static_sizes = prop_def(I64_ARRAY)
-    static_strides = prop_def(I64_ARRAY)
+    static_offsets: I64Array = prop_def(I64_ARRAY)
+    static_sizes: I64Array = prop_def(I64_ARRAY)
+    static_strides: I64Array = prop_def(I64_ARRAY)
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
 

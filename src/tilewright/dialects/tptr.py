@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-from typing import cast
+from typing import ClassVar, cast
 
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Attribute, Dialect, ParametrizedAttribute
-from xdsl.irdl import (
-    IRDLOperation,
-    irdl_attr_definition,
-    operand_def,
-    prop_def,
-    result_def,
-    traits_def,
-)
+from xdsl.irdl import IRDLOperation, irdl_attr_definition, traits_def
 from xdsl.irdl.declarative_assembly_format import (
     CustomDirective,
     ParsingState,
@@ -26,8 +19,8 @@ from xdsl.printer import Printer
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.construction import Value, init_op, value_of
-from tilewright.dialects.definition import op_definition_with
+from tilewright.dialects.definition import Op
+from tilewright.dialects.fields import Operand, Result, inferred_result_def, operand_def, prop_def, result_def
 from tilewright.dialects.ptr import PtrType
 from tilewright.dialects.types import ANY_MEMREF, TypeWhere, is_integer_or_index, is_memref
 
@@ -63,22 +56,23 @@ class Short(CustomDirective):
 
 
 DIRECTIVES: dict[str, type[CustomDirective]] = {"Short": Short}
-op_definition = op_definition_with(__name__)
 
 
-@op_definition
-class TypeOffsetOp(IRDLOperation):
+class PointerOp(Op):
+    """An op whose format may use `DIRECTIVES`."""
+
+    DIRECTIVES_MODULE: ClassVar[str] = __name__
+
+
+class TypeOffsetOp(PointerOp):
     """``%n = tptr.type_offset f32 : i32``: how many bytes one element of a type takes in memory."""
 
     name = "tptr.type_offset"
 
-    base_type = prop_def(prop_name="baseType")
-    result = result_def(INTEGER)
+    base_type: Attribute = prop_def(prop_name="baseType")
+    result: Result = result_def(INTEGER)
 
     traits = traits_def(Pure())
-
-    def __init__(self, base_type: Attribute, result_type: Attribute) -> None:
-        init_op(self, (), (result_type,), {"baseType": base_type})
 
     @classmethod
     def parse(cls, parser: Parser) -> TypeOffsetOp:
@@ -98,92 +92,71 @@ class TypeOffsetOp(IRDLOperation):
             printer.print_attribute(self.result.type)
 
 
-@op_definition
-class PtrAddOp(IRDLOperation):
+class PtrAddOp(PointerOp):
     """``%q = tptr.ptradd %p %n : <#tptr.default_memory_space>, i32 to <#tptr.default_memory_space>``: `n` bytes on."""
 
     name = "tptr.ptradd"
 
-    base = operand_def(POINTER)
-    offset = operand_def(INTEGER)
-    result = result_def(POINTER)
+    base: Operand = operand_def(POINTER)
+    offset: Operand = operand_def(INTEGER)
+    result: Result = inferred_result_def(POINTER, of="base")
 
     traits = traits_def(Pure())
     assembly_format = (
         "$base $offset attr-dict `:` custom<Short>(type($base)) `,` type($offset) `to` custom<Short>(type($result))"
     )
 
-    def __init__(self, base: Value, offset: Value) -> None:
-        pointer = value_of(base)
-        init_op(self, (pointer, value_of(offset)), (pointer.type,))
-
     def verify_(self) -> None:
         if self.base.type != self.result.type:
             raise VerifyException("failed to verify that all of {base, result} have same type")
 
 
-@op_definition
-class IntToPtrOp(IRDLOperation):
+class IntToPtrOp(PointerOp):
     """``%p = tptr.inttoptr %i : i64 to <#tptr.default_memory_space>``"""
 
     name = "tptr.inttoptr"
 
-    arg = operand_def(INTEGER)
-    res = result_def(POINTER)
+    arg: Operand = operand_def(INTEGER)
+    res: Result = result_def(POINTER, default=DEFAULT_POINTER)
 
     traits = traits_def(Pure())
     assembly_format = "$arg attr-dict `:` type($arg) `to` custom<Short>(type($res))"
 
-    def __init__(self, arg: Value, result_type: PtrType = DEFAULT_POINTER) -> None:
-        init_op(self, (value_of(arg),), (result_type,))
 
-
-@op_definition
-class PtrToIntOp(IRDLOperation):
+class PtrToIntOp(PointerOp):
     """``%i = tptr.ptrtoint %p : <#tptr.default_memory_space> to i64``"""
 
     name = "tptr.ptrtoint"
 
-    arg = operand_def(POINTER)
-    res = result_def(INTEGER)
+    arg: Operand = operand_def(POINTER)
+    res: Result = result_def(INTEGER)
 
     traits = traits_def(Pure())
     assembly_format = "$arg attr-dict `:` custom<Short>(type($arg)) `to` type($res)"
 
-    def __init__(self, arg: Value, result_type: Attribute) -> None:
-        init_op(self, (value_of(arg),), (result_type,))
 
-
-@op_definition
-class FromMemrefOp(IRDLOperation):
+class FromMemrefOp(PointerOp):
     """``%p = tptr.from_memref %m : memref<*xf32> to <#tptr.default_memory_space>``: where memory starts."""
 
     name = "tptr.from_memref"
 
-    input = operand_def(ANY_MEMREF)
-    result = result_def(POINTER)
+    input: Operand = operand_def(ANY_MEMREF)
+    result: Result = result_def(POINTER, default=DEFAULT_POINTER)
 
     traits = traits_def(Pure())
     assembly_format = "$input attr-dict `:` type($input) `to` custom<Short>(type($result))"
 
-    def __init__(self, input: Value, result_type: PtrType = DEFAULT_POINTER) -> None:
-        init_op(self, (value_of(input),), (result_type,))
 
-
-@op_definition
-class ToMemrefOp(IRDLOperation):
+class ToMemrefOp(PointerOp):
     """``%m = tptr.to_memref %p : <#tptr.default_memory_space> to memref<1xf32>``: the memory at an address."""
 
     name = "tptr.to_memref"
 
-    arg = operand_def(POINTER)
-    res = result_def(ANY_MEMREF)
+    arg: Operand = operand_def(POINTER)
+    res: Result = result_def(ANY_MEMREF)
 
     traits = traits_def(Pure())
     assembly_format = "$arg attr-dict `:` custom<Short>(type($arg)) `to` type($res)"
-
-    def __init__(self, arg: Value, result_type: Attribute) -> None:
-        init_op(self, (value_of(arg),), (result_type,))
 
     def verify_(self) -> None:
         kind = self.res.type
@@ -191,27 +164,25 @@ class ToMemrefOp(IRDLOperation):
             raise VerifyException(f"result must be a memref of static shape, got {kind}")
 
 
-@op_definition
-class LoadOp(IRDLOperation):
+class LoadOp(PointerOp):
     """``%v = tptr.load %p : !ptr.ptr<#tptr.default_memory_space> -> f32``"""
 
     name = "tptr.load"
 
-    addr = operand_def()
-    res = result_def()
+    addr: Operand = operand_def()
+    res: Result = result_def()
 
     traits = traits_def(MemoryReadEffect())
     assembly_format = "$addr attr-dict `:` type($addr) `->` type($res)"
 
 
-@op_definition
-class StoreOp(IRDLOperation):
+class StoreOp(PointerOp):
     """``tptr.store %v, %p : f32, !ptr.ptr<#tptr.default_memory_space>``"""
 
     name = "tptr.store"
 
-    value = operand_def()
-    addr = operand_def()
+    value: Operand = operand_def()
+    addr: Operand = operand_def()
 
     traits = traits_def(MemoryWriteEffect())
     assembly_format = "$value `,` $addr attr-dict `:` type($value) `,` type($addr)"

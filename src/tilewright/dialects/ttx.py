@@ -4,22 +4,26 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, Signedness
 from xdsl.ir import Dialect
-from xdsl.irdl import IRDLOperation, operand_def, prop_def, result_def, traits_def
+from xdsl.irdl import traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.assembly import parse_operand_group, print_operand_group
-from tilewright.dialects.construction import Value, init_op, segment_sizes, value_of
-from tilewright.dialects.definition import op_definition
+from tilewright.dialects.construction import segment_sizes
+from tilewright.dialects.definition import Op
+from tilewright.dialects.fields import Operand, Result, inferred_result_def, operand_def, prop_def
 from tilewright.dialects.types import ANY_TENSOR, shape_of
 
 UI32 = IntegerType(32, Signedness.UNSIGNED)
 
 
-@op_definition
-class CumSumOp(IRDLOperation):
+def _axis_attr(axis: int) -> IntegerAttr:
+    return IntegerAttr(axis, UI32)
+
+
+class CumSumOp(Op):
     """``%s = ttx.cumsum {axis = 1 : ui32, operandSegmentSizes = array<i32: 1, 1>} ins(%x : tensor<4x8xf32>)
     outs(%e : tensor<4x8xf32>) -> tensor<4x8xf32>``: running sums along the last axis of one or two.
 
@@ -28,16 +32,12 @@ class CumSumOp(IRDLOperation):
 
     name = "ttx.cumsum"
 
-    input = operand_def(ANY_TENSOR)
-    output = operand_def(ANY_TENSOR)
-    axis = prop_def(IntegerAttr)
-    result = result_def(ANY_TENSOR)
+    input: Operand = operand_def(ANY_TENSOR)
+    output: Operand = operand_def(ANY_TENSOR)
+    axis: IntegerAttr = prop_def(IntegerAttr, converter=_axis_attr)
+    result: Result = inferred_result_def(ANY_TENSOR, of="output")
 
     traits = traits_def(Pure())
-
-    def __init__(self, input: Value, output: Value, axis: int) -> None:
-        destination = value_of(output)
-        init_op(self, (value_of(input), destination), (destination.type,), {"axis": IntegerAttr(axis, UI32)})
 
     def verify_(self) -> None:
         types = {value.type for value in (self.input, self.output, self.result)}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TypeGuard, cast, get_args
+from typing import Any, TypeGuard, cast, get_args
 
 from typing_extensions import TypeIs, TypeVar
 from xdsl.dialects.builtin import (
@@ -180,6 +180,36 @@ class TypeWhere(AttrConstraint):
             raise VerifyException(f"must be {self.wanted}, but got '{attr}'")
 
     def mapping_type_vars(self, type_var_mapping: Mapping[TypeVar, AttrConstraint | IntConstraint]) -> TypeWhere:
+        return self
+
+
+@dataclass(frozen=True)
+class Derived(AttrConstraint):
+    """The type that `function` computes from the constraint variable `variable`.
+
+    Verification raises "failed to verify that {what}". Where the variable is not known yet, the op has to check."""
+
+    variable: str
+    function: Callable[[Attribute], Attribute]
+    what: str
+
+    def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
+        source = constraint_context.get_variable(self.variable)
+        if source is None:
+            return
+        expected = self.function(source)
+        if attr != expected:
+            raise VerifyException(f"failed to verify that {self.what}: expected {expected}, got {attr}")
+
+    def can_infer(self, var_constraint_names: AbstractSet[str]) -> bool:
+        return self.variable in var_constraint_names
+
+    def infer(self, context: InferenceContext) -> Attribute:
+        source = context.get_variable(self.variable)
+        assert source is not None
+        return self.function(source)
+
+    def mapping_type_vars(self, type_var_mapping: Mapping[Any, Any]) -> Derived:
         return self
 
 

@@ -231,7 +231,7 @@ def _lower_counted(state: FunctionState, node: ast.For, iterator: iteration.rang
         handles[2],
         [carried.initial[i] for i in kept],
         Region(block),
-        unsigned=counter.is_int_unsigned(),
+        unsigned_cmp=counter.is_int_unsigned(),
     )
     _annotate(loop, iterator)
     state.insert(loop)

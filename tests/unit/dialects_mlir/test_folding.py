@@ -300,7 +300,7 @@ def test_casts_of_constants() -> None:
     )
     assert fold(arith.TruncFOp(arith.constant_float(1 + 2.0**-8 + 2.0**-30, f64), bf16)) == 1 + 2.0**-7
     assert fold(arith.TruncFOp(arith.constant_float(1.0e39, f64), f32)) == math.inf
-    assert try_fold(arith.TruncFOp(arith.constant_float(0.1, f64), f32, rounding="downward")) is None
+    assert try_fold(arith.TruncFOp(arith.constant_float(0.1, f64), f32, roundingmode="downward")) is None
 
 
 def test_extended_arithmetic() -> None:

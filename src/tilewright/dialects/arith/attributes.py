@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from enum import IntEnum
 from typing import Literal
 
+from xdsl.dialects.builtin import IntegerAttr
 from xdsl.dialects.utils import BitEnumAttribute, FastMathAttrBase, FastMathFlag
 from xdsl.irdl import irdl_attr_definition
 from xdsl.irdl.declarative_assembly_format import AttributeVariable, irdl_custom_directive
@@ -13,6 +14,7 @@ from xdsl.printer import Printer
 from xdsl.utils.str_enum import StrEnum
 
 from tilewright.dialects.assembly import EnumKeyword
+from tilewright.dialects.construction import int_attr
 
 
 @irdl_attr_definition
@@ -150,3 +152,20 @@ def fastmath_attr(fastmath: FastMathFlagsAttr | Iterable[str] | None) -> FastMat
     if fastmath in ("fast", "none"):
         return FastMathFlagsAttr(fastmath)
     return FastMathFlagsAttr([FastMathFlag(flag) for flag in fastmath])
+
+
+def cmpi_attr(predicate: CmpIPredicate | int | str) -> IntegerAttr:
+    """The attribute of a predicate, by member, integer or keyword."""
+    return int_attr(int(CmpIPredicate[predicate.upper()] if isinstance(predicate, str) else predicate))
+
+
+def cmpf_attr(predicate: CmpFPredicate | int | str) -> IntegerAttr:
+    """The attribute of a predicate, by member, integer or keyword."""
+    return int_attr(int(CmpFPredicate[predicate.upper()] if isinstance(predicate, str) else predicate))
+
+
+def rounding_attr(rounding: RoundingMode | str | IntegerAttr | None) -> IntegerAttr | None:
+    """The attribute of a rounding mode, by member or keyword, or as it is."""
+    if rounding is None or isinstance(rounding, IntegerAttr):
+        return rounding
+    return int_attr(int(RoundingMode[rounding.upper()] if isinstance(rounding, str) else rounding), 32)

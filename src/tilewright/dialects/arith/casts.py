@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from xdsl.dialects.builtin import IndexType, IntegerAttr
 from xdsl.interfaces import HasFolderInterface
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import (
-    IRDLOperation,
-    operand_def,
-    opt_prop_def,
-    prop_def,
-    result_def,
-    traits_def,
-)
+from xdsl.irdl import traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
@@ -28,10 +21,11 @@ from tilewright.dialects.arith.attributes import (
     RoundingModeKeyword,
     fastmath_attr,
     overflow_attr,
+    rounding_attr,
 )
-from tilewright.dialects.arith.floating import FastMath
-from tilewright.dialects.construction import Value, init_op, int_attr, value_of
-from tilewright.dialects.definition import op_definition
+from tilewright.dialects.construction import optional
+from tilewright.dialects.definition import Op
+from tilewright.dialects.fields import Operand, Result, operand_def, opt_prop_def, prop_def, result_def
 from tilewright.dialects.traits import ElementwiseMappable
 from tilewright.dialects.types import (
     FIXED_INTEGER_LIKE,
@@ -50,18 +44,15 @@ BITCASTABLE = TypeWhere(
 )
 
 
-class CastOp(IRDLOperation, HasFolderInterface, ABC):
+class CastOp(Op, HasFolderInterface, ABC):
     """``%r = arith.op %x : tensor<4xi32> to tensor<4xi64>``: operand and result agree in shape."""
 
-    input = operand_def()
-    result = result_def()
+    input: Operand = operand_def()
+    result: Result = result_def()
 
     traits = traits_def(Pure(), ElementwiseMappable())
 
     assembly_format = "$input attr-dict `:` type($input) `to` type($result)"
-
-    def __init__(self, value: Value, result_type: Attribute) -> None:
-        init_op(self, (value_of(value),), (result_type,))
 
     def verify_(self) -> None:
         source, target = self.operands[0].type, self.results[0].type
@@ -97,89 +88,69 @@ class NarrowingOp(CastOp, ABC):
             raise self.incompatible()
 
 
-@op_definition
 class ExtUIOp(WideningOp):
-    """Widen with zeros."""
+    """``%r = arith.extui %x : tensor<4xi8> to tensor<4xi32>``: widen with zeros."""
 
     name = "arith.extui"
-    input = operand_def(FIXED_INTEGER_LIKE)
-    result = result_def(FIXED_INTEGER_LIKE)
+    input: Operand = operand_def(FIXED_INTEGER_LIKE)
+    result: Result = result_def(FIXED_INTEGER_LIKE)
 
 
-@op_definition
 class ExtSIOp(WideningOp):
-    """Widen with the sign."""
+    """``%r = arith.extsi %x : i8 to i32``: widen with the sign."""
 
     name = "arith.extsi"
-    input = operand_def(FIXED_INTEGER_LIKE)
-    result = result_def(FIXED_INTEGER_LIKE)
+    input: Operand = operand_def(FIXED_INTEGER_LIKE)
+    result: Result = result_def(FIXED_INTEGER_LIKE)
 
 
-@op_definition
 class TruncIOp(NarrowingOp):
-    """Keep the low bits."""
+    """``%r = arith.trunci %x : i64 to i32``: keep the low bits."""
 
     name = "arith.trunci"
-    input = operand_def(FIXED_INTEGER_LIKE)
-    result = result_def(FIXED_INTEGER_LIKE)
-    overflow_flags = prop_def(IntegerOverflowAttr, default_value=NO_OVERFLOW, prop_name="overflowFlags")
+    input: Operand = operand_def(FIXED_INTEGER_LIKE)
+    result: Result = result_def(FIXED_INTEGER_LIKE)
+    overflow_flags: IntegerOverflowAttr = prop_def(
+        IntegerOverflowAttr,
+        default_value=NO_OVERFLOW,
+        prop_name="overflowFlags",
+        converter=overflow_attr,
+        default=None,
+        kw_only=True,
+    )
 
     assembly_format = "$input (`overflow` `` $overflowFlags^)? attr-dict `:` type($input) `to` type($result)"
 
-    def __init__(
-        self, value: Value, result_type: Attribute, *, overflow: IntegerOverflowAttr | Iterable[str] | None = None
-    ) -> None:
-        init_op(self, (value_of(value),), (result_type,), {"overflowFlags": overflow_attr(overflow)})
 
-
-@op_definition
 class ExtFOp(WideningOp):
-    """Widen a float, exactly."""
+    """``%r = arith.extf %x : f16 to f32``: widen a float, exactly."""
 
     name = "arith.extf"
-    input = operand_def(FLOAT_LIKE)
-    result = result_def(FLOAT_LIKE)
-    fastmath = opt_prop_def(FastMathFlagsAttr)
+    input: Operand = operand_def(FLOAT_LIKE)
+    result: Result = result_def(FLOAT_LIKE)
+    fastmath: FastMathFlagsAttr | None = opt_prop_def(
+        FastMathFlagsAttr, converter=optional(fastmath_attr), default=None
+    )
 
     assembly_format = "$input (`fastmath` `` $fastmath^)? attr-dict `:` type($input) `to` type($result)"
 
-    def __init__(self, value: Value, result_type: Attribute, *, fastmath: FastMath = None) -> None:
-        properties = None if fastmath is None else {"fastmath": fastmath_attr(fastmath)}
-        init_op(self, (value_of(value),), (result_type,), properties)
 
-
-@op_definition
 class TruncFOp(NarrowingOp):
-    """Narrow a float, rounding to nearest even unless told otherwise."""
+    """``%r = arith.truncf %x : f32 to bf16``: narrow a float, rounding to nearest even unless told otherwise."""
 
     name = "arith.truncf"
-    input = operand_def(FLOAT_LIKE)
-    result = result_def(FLOAT_LIKE)
-    roundingmode = opt_prop_def(IntegerAttr)
-    fastmath = opt_prop_def(FastMathFlagsAttr)
+    input: Operand = operand_def(FLOAT_LIKE)
+    result: Result = result_def(FLOAT_LIKE)
+    roundingmode: IntegerAttr | None = opt_prop_def(IntegerAttr, converter=rounding_attr, default=None)
+    fastmath: FastMathFlagsAttr | None = opt_prop_def(
+        FastMathFlagsAttr, converter=optional(fastmath_attr), default=None
+    )
 
     custom_directives = (RoundingModeKeyword,)
     assembly_format = (
         "$input (custom<RoundingModeKeyword>($roundingmode)^)? (`fastmath` `` $fastmath^)? attr-dict "
         "`:` type($input) `to` type($result)"
     )
-
-    def __init__(
-        self,
-        value: Value,
-        result_type: Attribute,
-        *,
-        rounding: RoundingMode | str | None = None,
-        fastmath: FastMath = None,
-    ) -> None:
-        properties: dict[str, Attribute] = {}
-        if isinstance(rounding, str):
-            rounding = RoundingMode[rounding.upper()]
-        if rounding is not None:
-            properties["roundingmode"] = int_attr(int(rounding), 32)
-        if fastmath is not None:
-            properties["fastmath"] = fastmath_attr(fastmath)
-        init_op(self, (value_of(value),), (result_type,), properties)
 
     @property
     def rounding(self) -> RoundingMode:
@@ -188,74 +159,69 @@ class TruncFOp(NarrowingOp):
         return RoundingMode.TO_NEAREST_EVEN if mode is None else RoundingMode(mode.value.data)
 
 
-@op_definition
 class SIToFPOp(CastOp):
-    """From a signed integer, rounding to nearest even."""
+    """``%r = arith.sitofp %x : i8 to f32``: from a signed integer, rounding to nearest even."""
 
     name = "arith.sitofp"
-    input = operand_def(FIXED_INTEGER_LIKE)
-    result = result_def(FLOAT_LIKE)
+    input: Operand = operand_def(FIXED_INTEGER_LIKE)
+    result: Result = result_def(FLOAT_LIKE)
 
 
-@op_definition
 class UIToFPOp(CastOp):
-    """From an unsigned integer, rounding to nearest even."""
+    """``%r = arith.uitofp %x : vector<4xi32> to vector<4xf64>``: from an unsigned integer, rounding to nearest even."""
 
     name = "arith.uitofp"
-    input = operand_def(FIXED_INTEGER_LIKE)
-    result = result_def(FLOAT_LIKE)
+    input: Operand = operand_def(FIXED_INTEGER_LIKE)
+    result: Result = result_def(FLOAT_LIKE)
 
 
-@op_definition
 class FPToSIOp(CastOp):
-    """To a signed integer, rounding towards zero; undefined when it does not fit."""
+    """``%r = arith.fptosi %x : tensor<4xf32> to tensor<4xi32>``: to a signed integer, rounding towards zero; undefined
+    when it does not fit."""
 
     name = "arith.fptosi"
-    input = operand_def(FLOAT_LIKE)
-    result = result_def(FIXED_INTEGER_LIKE)
+    input: Operand = operand_def(FLOAT_LIKE)
+    result: Result = result_def(FIXED_INTEGER_LIKE)
 
 
-@op_definition
 class FPToUIOp(CastOp):
-    """To an unsigned integer, rounding towards zero; undefined when it does not fit."""
+    """``%r = arith.fptoui %x : f32 to i8``: to an unsigned integer, rounding towards zero; undefined when it does not
+    fit."""
 
     name = "arith.fptoui"
-    input = operand_def(FLOAT_LIKE)
-    result = result_def(FIXED_INTEGER_LIKE)
+    input: Operand = operand_def(FLOAT_LIKE)
+    result: Result = result_def(FIXED_INTEGER_LIKE)
 
 
 class IndexCastLikeOp(CastOp, ABC):
     """A cast between ``index`` and a fixed-width integer."""
 
-    input = operand_def(INTEGER_LIKE)
-    result = result_def(INTEGER_LIKE)
+    input: Operand = operand_def(INTEGER_LIKE)
+    result: Result = result_def(INTEGER_LIKE)
 
     def verify_elements(self, source: Attribute, target: Attribute) -> None:
         if isinstance(source, IndexType) == isinstance(target, IndexType):
             raise VerifyException(f"one of {source} and {target} must be index")
 
 
-@op_definition
 class IndexCastOp(IndexCastLikeOp):
-    """Between ``index`` and an integer, widening with the sign."""
+    """``%r = arith.index_cast %x : index to i32``: between ``index`` and an integer, widening with the sign."""
 
     name = "arith.index_cast"
 
 
-@op_definition
 class IndexCastUIOp(IndexCastLikeOp):
-    """Between ``index`` and an integer, widening with zeros."""
+    """``%r = arith.index_castui %x : i64 to index``: between ``index`` and an integer, widening with zeros."""
 
     name = "arith.index_castui"
 
 
-@op_definition
 class BitcastOp(CastOp):
-    """The same bits as another type of equal width."""
+    """``%r = arith.bitcast %x : f32 to i32``: the same bits as another type of equal width."""
 
     name = "arith.bitcast"
-    input = operand_def(BITCASTABLE)
-    result = result_def(BITCASTABLE)
+    input: Operand = operand_def(BITCASTABLE)
+    result: Result = result_def(BITCASTABLE)
 
     def verify_elements(self, source: Attribute, target: Attribute) -> None:
         if bit_width(source) != bit_width(target):

@@ -8,15 +8,7 @@ from typing import ClassVar
 from xdsl.dialects.builtin import IntegerAttr, i1
 from xdsl.interfaces import HasFolderInterface
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import (
-    AnyAttr,
-    IRDLOperation,
-    VarConstraint,
-    operand_def,
-    prop_def,
-    result_def,
-    traits_def,
-)
+from xdsl.irdl import AnyAttr, VarConstraint, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import Pure
@@ -30,38 +22,32 @@ from tilewright.dialects.arith.attributes import (
     CmpIPredicate,
     CmpIPredicateKeyword,
     FastMathFlagsAttr,
+    cmpf_attr,
+    cmpi_attr,
     fastmath_attr,
 )
-from tilewright.dialects.arith.floating import FastMath
-from tilewright.dialects.construction import Value, init_op, int_attr, value_of
-from tilewright.dialects.definition import op_definition
+from tilewright.dialects.definition import Op
+from tilewright.dialects.fields import Operand, Result, inferred_result_def, operand_def, prop_def
 from tilewright.dialects.traits import ElementwiseMappable
 from tilewright.dialects.types import BOOL_LIKE, FLOAT_LIKE, INTEGER_LIKE, BoolLikeOf, bool_like
 
 
-@op_definition
-class CmpiOp(IRDLOperation, HasFolderInterface):
+class CmpiOp(Op, HasFolderInterface):
     """``%r = arith.cmpi slt, %a, %b : tensor<4xi32>``; the result is i1 in the shape of the operands."""
 
     name = "arith.cmpi"
 
     T: ClassVar = VarConstraint("T", INTEGER_LIKE)
 
-    lhs = operand_def(T)
-    rhs = operand_def(T)
-    result = result_def(BoolLikeOf(T))
-    predicate = prop_def(IntegerAttr)
+    lhs: Operand = operand_def(T)
+    rhs: Operand = operand_def(T)
+    result: Result = inferred_result_def(BoolLikeOf(T))
+    predicate: IntegerAttr = prop_def(IntegerAttr, converter=cmpi_attr)
 
     traits = traits_def(Pure(), ElementwiseMappable())
 
     custom_directives = (CmpIPredicateKeyword,)
     assembly_format = "custom<CmpIPredicateKeyword>($predicate) `,` $lhs `,` $rhs attr-dict `:` type($lhs)"
-
-    def __init__(self, lhs: Value, rhs: Value, predicate: CmpIPredicate | int | str) -> None:
-        if isinstance(predicate, str):
-            predicate = CmpIPredicate[predicate.upper()]
-        lhs = value_of(lhs)
-        init_op(self, (lhs, value_of(rhs)), (bool_like(lhs.type),), {"predicate": int_attr(int(predicate))})
 
     @property
     def kind(self) -> CmpIPredicate:
@@ -76,19 +62,20 @@ class CmpiOp(IRDLOperation, HasFolderInterface):
         return folding.fold_cmpi(self)
 
 
-@op_definition
-class CmpfOp(IRDLOperation, HasFolderInterface):
+class CmpfOp(Op, HasFolderInterface):
     """``%r = arith.cmpf olt, %a, %b : f32``."""
 
     name = "arith.cmpf"
 
     T: ClassVar = VarConstraint("T", FLOAT_LIKE)
 
-    lhs = operand_def(T)
-    rhs = operand_def(T)
-    result = result_def(BoolLikeOf(T))
-    predicate = prop_def(IntegerAttr)
-    fastmath = prop_def(FastMathFlagsAttr, default_value=NO_FASTMATH)
+    lhs: Operand = operand_def(T)
+    rhs: Operand = operand_def(T)
+    result: Result = inferred_result_def(BoolLikeOf(T))
+    predicate: IntegerAttr = prop_def(IntegerAttr, converter=cmpf_attr)
+    fastmath: FastMathFlagsAttr = prop_def(
+        FastMathFlagsAttr, default_value=NO_FASTMATH, default=None, converter=fastmath_attr, kw_only=True
+    )
 
     traits = traits_def(Pure(), ElementwiseMappable())
 
@@ -97,15 +84,6 @@ class CmpfOp(IRDLOperation, HasFolderInterface):
         "custom<CmpFPredicateKeyword>($predicate) `,` $lhs `,` $rhs (`fastmath` `` $fastmath^)? attr-dict "
         "`:` type($lhs)"
     )
-
-    def __init__(
-        self, lhs: Value, rhs: Value, predicate: CmpFPredicate | int | str, *, fastmath: FastMath = None
-    ) -> None:
-        if isinstance(predicate, str):
-            predicate = CmpFPredicate[predicate.upper()]
-        lhs = value_of(lhs)
-        properties = {"predicate": int_attr(int(predicate)), "fastmath": fastmath_attr(fastmath)}
-        init_op(self, (lhs, value_of(rhs)), (bool_like(lhs.type),), properties)
 
     @property
     def kind(self) -> CmpFPredicate:
@@ -120,8 +98,7 @@ class CmpfOp(IRDLOperation, HasFolderInterface):
         return folding.fold_cmpf(self)
 
 
-@op_definition
-class SelectOp(IRDLOperation, HasFolderInterface):
+class SelectOp(Op, HasFolderInterface):
     """``%r = arith.select %c, %a, %b : tensor<4xi1>, tensor<4xf32>``; with a scalar condition only one type is
     written."""
 
@@ -129,16 +106,12 @@ class SelectOp(IRDLOperation, HasFolderInterface):
 
     T: ClassVar = VarConstraint("T", AnyAttr())
 
-    cond = operand_def(BOOL_LIKE)
-    lhs = operand_def(T)
-    rhs = operand_def(T)
-    result = result_def(T)
+    cond: Operand = operand_def(BOOL_LIKE)
+    lhs: Operand = operand_def(T)
+    rhs: Operand = operand_def(T)
+    result: Result = inferred_result_def(T)
 
     traits = traits_def(Pure(), ElementwiseMappable())
-
-    def __init__(self, cond: Value, lhs: Value, rhs: Value) -> None:
-        lhs = value_of(lhs)
-        init_op(self, (value_of(cond), lhs, value_of(rhs)), (lhs.type,))
 
     def verify_(self) -> None:
         cond_type = self.operands[0].type

@@ -19,33 +19,29 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.interfaces import HasFolderInterface
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.irdl import (
-    IRDLOperation,
-    base,
-    prop_def,
-    result_def,
-    traits_def,
-)
+from xdsl.irdl import base, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import ConstantLike, Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.construction import dense_attr, init_op
-from tilewright.dialects.definition import op_definition
+from tilewright.dialects.definition import Op
+from tilewright.dialects.fields import Result, prop_def, result_def
 from tilewright.dialects.types import INDEX, element_type, is_float, is_signless_integer, is_tensor, is_vector
 
 ConstantAttr = IntegerAttr | FloatAttr | DenseIntOrFPElementsAttr | DenseResourceAttr
 
 
-@op_definition
-class ConstantOp(IRDLOperation, HasFolderInterface):
+class ConstantOp(Op, HasFolderInterface):
     """``%cst = arith.constant dense<1.000000e+00> : tensor<4xf32>``."""
 
     name = "arith.constant"
 
-    value = prop_def(base(IntegerAttr) | base(FloatAttr) | base(DenseIntOrFPElementsAttr) | base(DenseResourceAttr))
-    result = result_def()
+    value: ConstantAttr = prop_def(
+        base(IntegerAttr) | base(FloatAttr) | base(DenseIntOrFPElementsAttr) | base(DenseResourceAttr)
+    )
+    result: Result = result_def()
 
     traits = traits_def(Pure(), ConstantLike())
 

@@ -8,132 +8,121 @@ from typing import ClassVar
 
 from xdsl.interfaces import HasFolderInterface
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import IRDLOperation, VarConstraint, operand_def, prop_def, result_def, traits_def
+from xdsl.irdl import VarConstraint, traits_def
 from xdsl.traits import Commutative, Pure
 
 from tilewright.dialects.arith import folding
 from tilewright.dialects.arith.attributes import NO_FASTMATH, FastMathFlagsAttr, fastmath_attr
-from tilewright.dialects.construction import Value, init_op, value_of
-from tilewright.dialects.definition import op_definition
+from tilewright.dialects.definition import Op
+from tilewright.dialects.fields import Operand, Result, inferred_result_def, operand_def, prop_def
 from tilewright.dialects.traits import ElementwiseMappable
 from tilewright.dialects.types import FLOAT_LIKE
 
 FastMath = FastMathFlagsAttr | Iterable[str] | None
 
 
-class FloatBinaryOp(IRDLOperation, HasFolderInterface, ABC):
+class FloatBinaryOp(Op, HasFolderInterface, ABC):
     """``%r = arith.addf %lhs, %rhs fastmath<contract> : f32``."""
 
     T: ClassVar = VarConstraint("T", FLOAT_LIKE)
 
-    lhs = operand_def(T)
-    rhs = operand_def(T)
-    result = result_def(T)
-    fastmath = prop_def(FastMathFlagsAttr, default_value=NO_FASTMATH)
+    lhs: Operand = operand_def(T)
+    rhs: Operand = operand_def(T)
+    result: Result = inferred_result_def(T)
+    fastmath: FastMathFlagsAttr = prop_def(
+        FastMathFlagsAttr, default_value=NO_FASTMATH, converter=fastmath_attr, default=None, kw_only=True
+    )
 
     traits = traits_def(ElementwiseMappable())
 
     assembly_format = "$lhs `,` $rhs (`fastmath` `` $fastmath^)? attr-dict `:` type($result)"
 
-    def __init__(self, lhs: Value, rhs: Value, *, fastmath: FastMath = None) -> None:
-        lhs = value_of(lhs)
-        init_op(self, (lhs, value_of(rhs)), (lhs.type,), {"fastmath": fastmath_attr(fastmath)})
-
     def fold(self) -> Sequence[SSAValue | Attribute] | None:
         return folding.fold_float_binary(self)
 
 
-@op_definition
 class AddfOp(FloatBinaryOp):
-    """``lhs + rhs``, rounded to nearest even."""
+    """``%r = arith.addf %a, %b : f32``: ``lhs + rhs``, rounded to nearest even."""
 
     name = "arith.addf"
     traits = traits_def(Pure(), Commutative())
 
 
-@op_definition
 class SubfOp(FloatBinaryOp):
-    """``lhs - rhs``."""
+    """``%r = arith.subf %a, %b : f32``: ``lhs - rhs``."""
 
     name = "arith.subf"
     traits = traits_def(Pure())
 
 
-@op_definition
 class MulfOp(FloatBinaryOp):
-    """``lhs * rhs``."""
+    """``%r = arith.mulf %a, %b : f32``: ``lhs * rhs``."""
 
     name = "arith.mulf"
     traits = traits_def(Pure(), Commutative())
 
 
-@op_definition
 class DivfOp(FloatBinaryOp):
-    """``lhs / rhs``; division by zero gives infinity or NaN as IEEE says."""
+    """``%r = arith.divf %a, %b : f32``: ``lhs / rhs``; division by zero gives infinity or NaN as IEEE says."""
 
     name = "arith.divf"
     traits = traits_def(Pure())
 
 
-@op_definition
 class RemFOp(FloatBinaryOp):
-    """The remainder of a division rounded towards zero, with the sign of the left operand (C's ``fmod``)."""
+    """``%r = arith.remf %a, %b : f32``: the remainder of a division rounded towards zero, with the sign of the left
+    operand (C's ``fmod``)."""
 
     name = "arith.remf"
     traits = traits_def(Pure())
 
 
-@op_definition
 class MaximumfOp(FloatBinaryOp):
-    """The larger; NaN if either is NaN; -0.0 is less than +0.0."""
+    """``%r = arith.maximumf %a, %b : f32``: the larger; NaN if either is NaN; -0.0 is less than +0.0."""
 
     name = "arith.maximumf"
     traits = traits_def(Pure(), Commutative())
 
 
-@op_definition
 class MinimumfOp(FloatBinaryOp):
-    """The smaller; NaN if either is NaN; -0.0 is less than +0.0."""
+    """``%r = arith.minimumf %a, %b : f32``: the smaller; NaN if either is NaN; -0.0 is less than +0.0."""
 
     name = "arith.minimumf"
     traits = traits_def(Pure(), Commutative())
 
 
-@op_definition
 class MaxnumfOp(FloatBinaryOp):
-    """The larger; the other operand if one is NaN; either zero for zeros of both signs."""
+    """``%r = arith.maxnumf %a, %b : f32``: the larger; the other operand if one is NaN; either zero for zeros of both
+    signs."""
 
     name = "arith.maxnumf"
     traits = traits_def(Pure(), Commutative())
 
 
-@op_definition
 class MinnumfOp(FloatBinaryOp):
-    """The smaller; the other operand if one is NaN; either zero for zeros of both signs."""
+    """``%r = arith.minnumf %a, %b : f32``: the smaller; the other operand if one is NaN; either zero for zeros of both
+    signs."""
 
     name = "arith.minnumf"
     traits = traits_def(Pure(), Commutative())
 
 
-@op_definition
-class NegfOp(IRDLOperation, HasFolderInterface):
+class NegfOp(Op, HasFolderInterface):
     """``%r = arith.negf %x : f32``: flips the sign bit, of NaN too."""
 
     name = "arith.negf"
 
     T: ClassVar = VarConstraint("T", FLOAT_LIKE)
 
-    operand = operand_def(T)
-    result = result_def(T)
-    fastmath = prop_def(FastMathFlagsAttr, default_value=NO_FASTMATH)
+    operand: Operand = operand_def(T)
+    result: Result = inferred_result_def(T)
+    fastmath: FastMathFlagsAttr = prop_def(
+        FastMathFlagsAttr, default_value=NO_FASTMATH, converter=fastmath_attr, default=None, kw_only=True
+    )
 
     traits = traits_def(Pure(), ElementwiseMappable())
 
     assembly_format = "$operand (`fastmath` `` $fastmath^)? attr-dict `:` type($result)"
-
-    def __init__(self, operand: Value, *, fastmath: FastMath = None) -> None:
-        operand = value_of(operand)
-        init_op(self, (operand,), (operand.type,), {"fastmath": fastmath_attr(fastmath)})
 
     def fold(self) -> Sequence[SSAValue | Attribute] | None:
         inner = self.operands[0].owner

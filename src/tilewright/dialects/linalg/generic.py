@@ -5,18 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
-from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, StringAttr
+from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, IntegerAttr, StringAttr
 from xdsl.ir import Attribute, Block, Region
 from xdsl.ir.affine import AffineMap
-from xdsl.irdl import (
-    AttrSizedOperandSegments,
-    IRDLOperation,
-    opt_prop_def,
-    prop_def,
-    result_def,
-    traits_def,
-    var_operand_def,
-)
+from xdsl.irdl import AttrSizedOperandSegments, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import IsTerminator, Pure
@@ -24,19 +16,19 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.assembly import parse_operand_group, print_operand_group
 from tilewright.dialects.construction import Value, init_op, int_attr, segment_sizes, values_of
-from tilewright.dialects.definition import op_definition
+from tilewright.dialects.definition import Op
+from tilewright.dialects.fields import Operands, Result, inferred_result_def, opt_prop_def, prop_def, var_operand_def
 from tilewright.dialects.linalg.attributes import IteratorType, IteratorTypeAttr, iterator_attrs
 from tilewright.dialects.linalg.structured import StructuredOp, StructuredOpEffects, tensor_result_types
 from tilewright.dialects.types import I64_ATTR, INDEX
 
 
-@op_definition
-class YieldOp(IRDLOperation):
+class YieldOp(Op):
     """``linalg.yield %x : f32``: the new elements of the destinations."""
 
     name = "linalg.yield"
 
-    arguments = var_operand_def()
+    arguments: Operands = var_operand_def()
 
     traits = traits_def(IsTerminator(), Pure())
 
@@ -46,19 +38,15 @@ class YieldOp(IRDLOperation):
         init_op(self, values_of(arguments))
 
 
-@op_definition
-class IndexOp(IRDLOperation):
+class IndexOp(Op):
     """``%i = linalg.index 1 : index``: the counter of a loop of the enclosing op."""
 
     name = "linalg.index"
 
-    dim = prop_def(I64_ATTR)
-    result = result_def(INDEX)
+    dim: IntegerAttr = prop_def(I64_ATTR, converter=int_attr)
+    result: Result = inferred_result_def(INDEX)
 
     traits = traits_def(Pure())
-
-    def __init__(self, dim: int) -> None:
-        init_op(self, (), (INDEX,), {"dim": int_attr(dim)})
 
     @classmethod
     def parse(cls, parser: Parser) -> IndexOp:
@@ -83,7 +71,6 @@ class IndexOp(IRDLOperation):
             raise VerifyException(f"there is no loop {self.dim.value.data}")
 
 
-@op_definition
 class GenericOp(StructuredOp):
     """Loops over any maps with any body.
 
@@ -94,12 +81,12 @@ class GenericOp(StructuredOp):
 
     name = "linalg.generic"
 
-    inputs = var_operand_def()
-    outputs = var_operand_def()
-    indexing_maps = prop_def(ArrayAttr[AffineMapAttr])
-    iterator_types = prop_def(ArrayAttr[IteratorTypeAttr])
-    doc = opt_prop_def(StringAttr)
-    library_call = opt_prop_def(StringAttr)
+    inputs: Operands = var_operand_def()
+    outputs: Operands = var_operand_def()
+    indexing_maps: ArrayAttr[AffineMapAttr] = prop_def(ArrayAttr[AffineMapAttr])
+    iterator_types: ArrayAttr[IteratorTypeAttr] = prop_def(ArrayAttr[IteratorTypeAttr])
+    doc: StringAttr | None = opt_prop_def(StringAttr)
+    library_call: StringAttr | None = opt_prop_def(StringAttr)
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
 

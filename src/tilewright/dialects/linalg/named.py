@@ -9,13 +9,7 @@ from typing import cast
 from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr
 from xdsl.ir import Attribute, Region, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
-from xdsl.irdl import (
-    AttrSizedOperandSegments,
-    SameVariadicOperandSize,
-    prop_def,
-    traits_def,
-    var_operand_def,
-)
+from xdsl.irdl import AttrSizedOperandSegments, SameVariadicOperandSize, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
@@ -31,7 +25,7 @@ from tilewright.dialects.construction import (
     value_of,
     values_of,
 )
-from tilewright.dialects.definition import op_definition
+from tilewright.dialects.fields import I64Array, Operands, prop_def, var_operand_def
 from tilewright.dialects.linalg.attributes import IteratorType
 from tilewright.dialects.linalg.generic import YieldOp, print_arrow_types
 from tilewright.dialects.linalg.structured import StructuredOp, StructuredOpEffects, entry_block, tensor_result_types
@@ -56,8 +50,8 @@ def _rank(value: SSAValue) -> int:
 class NamedOp(StructuredOp, ABC):
     """An op written ``linalg.name {attributes} ins(...) outs(...) -> types``."""
 
-    inputs = var_operand_def()
-    outputs = var_operand_def()
+    inputs: Operands = var_operand_def()
+    outputs: Operands = var_operand_def()
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
@@ -87,7 +81,6 @@ class NamedOp(StructuredOp, ABC):
             self.verify_structure()
 
 
-@op_definition
 class FillOp(NamedOp):
     """``%r = linalg.fill ins(%x : f32) outs(%e : tensor<4xf32>) -> tensor<4xf32>``: one scalar in every place."""
 
@@ -172,14 +165,13 @@ _MATMUL_MAPS = ArrayAttr(AffineMapAttr(_dims(3, dims)) for dims in ((0, 2), (2, 
 _BATCH_MATMUL_MAPS = ArrayAttr(AffineMapAttr(_dims(4, dims)) for dims in ((0, 1, 3), (0, 3, 2), (0, 1, 2)))
 
 
-@op_definition
-class MatmulOp(ContractionOp):
+class MatmulOp(ContractionOp, init=False):
     """``%c = linalg.matmul ins(%a, %b : tensor<4x8xbf16>, tensor<8x16xbf16>) outs(%acc : tensor<4x16xf32>) ->
     tensor<4x16xf32>``."""
 
     name = "linalg.matmul"
 
-    indexing_maps = prop_def(ArrayAttr[AffineMapAttr], default_value=_MATMUL_MAPS)
+    indexing_maps: ArrayAttr[AffineMapAttr] = prop_def(ArrayAttr[AffineMapAttr], default_value=_MATMUL_MAPS)
 
     @classmethod
     def map_attrs(cls) -> ArrayAttr[AffineMapAttr]:
@@ -190,13 +182,13 @@ class MatmulOp(ContractionOp):
         return (IteratorType.PARALLEL, IteratorType.PARALLEL, IteratorType.REDUCTION)
 
 
-@op_definition
-class BatchMatmulOp(ContractionOp):
-    """:class:`MatmulOp` with a leading batch dimension."""
+class BatchMatmulOp(ContractionOp, init=False):
+    """``%r = linalg.batch_matmul ins(%a, %b : tensor<2x4x8xf32>, tensor<2x8x4xf32>) outs(%c : tensor<2x4x4xf32>)
+    -> tensor<2x4x4xf32>``: :class:`MatmulOp` with a leading batch dimension."""
 
     name = "linalg.batch_matmul"
 
-    indexing_maps = prop_def(ArrayAttr[AffineMapAttr], default_value=_BATCH_MATMUL_MAPS)
+    indexing_maps: ArrayAttr[AffineMapAttr] = prop_def(ArrayAttr[AffineMapAttr], default_value=_BATCH_MATMUL_MAPS)
 
     @classmethod
     def map_attrs(cls) -> ArrayAttr[AffineMapAttr]:
@@ -245,8 +237,8 @@ def _multiply_accumulate_body(inputs: Sequence[SSAValue], outputs: Sequence[SSAV
 class ReshufflingOp(StructuredOp, ABC):
     """An op written ``linalg.name ins(..) outs(..) key = [..]`` that moves elements without computing."""
 
-    inputs = var_operand_def()
-    outputs = var_operand_def()
+    inputs: Operands = var_operand_def()
+    outputs: Operands = var_operand_def()
 
     irdl_options = (SameVariadicOperandSize(),)
 
@@ -274,14 +266,13 @@ class ReshufflingOp(StructuredOp, ABC):
         return inputs[0], outputs[0], parse_integer_list(parser)
 
 
-@op_definition
 class TransposeOp(ReshufflingOp):
     """``%r = linalg.transpose ins(%x : tensor<4x8xf32>) outs(%e : tensor<8x4xf32>) permutation = [1, 0]``: result dim
     i is input dim permutation[i]."""
 
     name = "linalg.transpose"
 
-    permutation = prop_def(I64_ARRAY)
+    permutation: I64Array = prop_def(I64_ARRAY)
 
     def __init__(self, value: Value, dest: Value, permutation: Sequence[int]) -> None:
         value, dest = value_of(value), value_of(dest)
@@ -317,14 +308,13 @@ class TransposeOp(ReshufflingOp):
         self.verify_structure()
 
 
-@op_definition
 class BroadcastOp(ReshufflingOp):
     """``%r = linalg.broadcast ins(%x : tensor<4xf32>) outs(%e : tensor<4x8xf32>) dimensions = [1]``: repeated along
     new dimensions."""
 
     name = "linalg.broadcast"
 
-    dimensions = prop_def(I64_ARRAY)
+    dimensions: I64Array = prop_def(I64_ARRAY)
 
     def __init__(self, value: Value, dest: Value, dimensions: Sequence[int]) -> None:
         value, dest = value_of(value), value_of(dest)

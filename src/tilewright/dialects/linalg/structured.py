@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineMap
-from xdsl.irdl import IRDLOperation, VarOperand, region_def, var_result_def
 from xdsl.traits import EffectInstance, MemoryEffect, MemoryReadEffect, MemoryWriteEffect, RecursiveMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
+from tilewright.dialects.definition import Op
+from tilewright.dialects.fields import Body, Operands, Results, region_def, var_result_def
 from tilewright.dialects.linalg.attributes import IteratorType
 from tilewright.dialects.types import element_type, is_tensor, shape_of
 
@@ -37,7 +38,7 @@ def _has_buffer(values: Sequence[SSAValue]) -> bool:
     return any(isinstance(value.type, MemRefType) for value in values)
 
 
-class StructuredOp(IRDLOperation, ABC):
+class StructuredOp(Op, ABC):
     """An op that computes its destinations element by element over a loop nest.
 
     Each operand is reached through an indexing map from loop counters to its element; the body takes one element of
@@ -46,12 +47,12 @@ class StructuredOp(IRDLOperation, ABC):
     written.
     """
 
-    res = var_result_def()
-    body = region_def("single_block")
+    res: Results = var_result_def()
+    body: Body = region_def("single_block")
 
     if TYPE_CHECKING:
-        inputs: VarOperand[Attribute]
-        outputs: VarOperand[Attribute]
+        inputs: Operands
+        outputs: Operands
 
     @property
     @abstractmethod

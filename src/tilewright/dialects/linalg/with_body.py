@@ -6,14 +6,7 @@ from collections.abc import Sequence
 
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
-from xdsl.irdl import (
-    IRDLOperation,
-    SameVariadicOperandSize,
-    operand_def,
-    prop_def,
-    traits_def,
-    var_operand_def,
-)
+from xdsl.irdl import IRDLOperation, SameVariadicOperandSize, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
@@ -21,7 +14,7 @@ from xdsl.utils.exceptions import VerifyException
 from tilewright.dialects.arith import FastMathFlagsAttr, IntegerOverflowAttr
 from tilewright.dialects.assembly import parse_integer_list, parse_operand_group, print_operand_group
 from tilewright.dialects.construction import Value, index_array, init_op, static_values, value_of, values_of
-from tilewright.dialects.definition import op_definition
+from tilewright.dialects.fields import I64Array, Operand, Operands, operand_def, prop_def, var_operand_def
 from tilewright.dialects.linalg.attributes import IteratorType
 from tilewright.dialects.linalg.generic import YieldOp
 from tilewright.dialects.linalg.structured import StructuredOp, StructuredOpEffects, entry_block, tensor_result_types
@@ -97,7 +90,6 @@ def _print_body(printer: Printer, body: Region) -> None:
         printer.print_region(body, print_entry_block_args=False)
 
 
-@op_definition
 class ReduceOp(StructuredOp):
     """``%r = linalg.reduce ins(%x : tensor<4x8xf32>) outs(%i : tensor<4xf32>) dimensions = [1] (%in: f32, %init: f32)
     { ... }``.
@@ -108,9 +100,9 @@ class ReduceOp(StructuredOp):
 
     name = "linalg.reduce"
 
-    inputs = var_operand_def()
-    outputs = var_operand_def()
-    dimensions = prop_def(I64_ARRAY)
+    inputs: Operands = var_operand_def()
+    outputs: Operands = var_operand_def()
+    dimensions: I64Array = prop_def(I64_ARRAY)
 
     irdl_options = (SameVariadicOperandSize(),)
 
@@ -189,15 +181,14 @@ class ReduceOp(StructuredOp):
             _print_body(printer, self.body)
 
 
-@op_definition
 class MapOp(StructuredOp):
     """``%r = linalg.map { arith.addf } ins(%a, %b : tensor<4xf32>, tensor<4xf32>) outs(%e : tensor<4xf32>)``: element
     by element."""
 
     name = "linalg.map"
 
-    inputs = var_operand_def()
-    init = operand_def()
+    inputs: Operands = var_operand_def()
+    init: Operand = operand_def()
 
     traits = traits_def(StructuredOpEffects())
 

@@ -2,264 +2,226 @@
 
 from __future__ import annotations
 
-from tilewright.dialects.definition import op_definition
 from tilewright.dialects.math.shapes import FloatBinaryOp, FloatTestOp, FloatUnaryOp
 
 
-@op_definition
 class AbsFOp(FloatUnaryOp):
-    """``|x|``."""
+    """``%r = math.absf %a : f32``: ``|x|``."""
 
     name = "math.absf"
 
 
-@op_definition
 class AcosOp(FloatUnaryOp):
-    """Arc cosine."""
+    """``%r = math.acos %a : f32``: arc cosine."""
 
     name = "math.acos"
 
 
-@op_definition
 class AcoshOp(FloatUnaryOp):
-    """Inverse hyperbolic cosine."""
+    """``%r = math.acosh %a : f32``: inverse hyperbolic cosine."""
 
     name = "math.acosh"
 
 
-@op_definition
 class AsinOp(FloatUnaryOp):
-    """Arc sine."""
+    """``%r = math.asin %a : f32``: arc sine."""
 
     name = "math.asin"
 
 
-@op_definition
 class AsinhOp(FloatUnaryOp):
-    """Inverse hyperbolic sine."""
+    """``%r = math.asinh %a : f32``: inverse hyperbolic sine."""
 
     name = "math.asinh"
 
 
-@op_definition
 class AtanOp(FloatUnaryOp):
-    """Arc tangent."""
+    """``%r = math.atan %a : f32``: arc tangent."""
 
     name = "math.atan"
 
 
-@op_definition
 class AtanhOp(FloatUnaryOp):
-    """Inverse hyperbolic tangent."""
+    """``%r = math.atanh %a : f32``: inverse hyperbolic tangent."""
 
     name = "math.atanh"
 
 
-@op_definition
 class CbrtOp(FloatUnaryOp):
-    """Cube root."""
+    """``%r = math.cbrt %a : f32``: cube root."""
 
     name = "math.cbrt"
 
 
-@op_definition
 class CeilOp(FloatUnaryOp):
-    """The smallest integer not below."""
+    """``%r = math.ceil %a : f32``: the smallest integer not below."""
 
     name = "math.ceil"
 
 
-@op_definition
 class CosOp(FloatUnaryOp):
-    """Cosine."""
+    """``%r = math.cos %a : f32``: cosine."""
 
     name = "math.cos"
 
 
-@op_definition
 class CoshOp(FloatUnaryOp):
-    """Hyperbolic cosine."""
+    """``%r = math.cosh %a : f32``: hyperbolic cosine."""
 
     name = "math.cosh"
 
 
-@op_definition
 class ErfOp(FloatUnaryOp):
-    """The error function."""
+    """``%r = math.erf %a : f32``: the error function."""
 
     name = "math.erf"
 
 
-@op_definition
 class ErfcOp(FloatUnaryOp):
-    """``1 - erf(x)``, precise for large x."""
+    """``%r = math.erfc %a : f32``: ``1 - erf(x)``, precise for large x."""
 
     name = "math.erfc"
 
 
-@op_definition
 class ExpOp(FloatUnaryOp):
-    """``e^x``."""
+    """``%r = math.exp %a : f32``: ``e^x``."""
 
     name = "math.exp"
 
 
-@op_definition
 class Exp2Op(FloatUnaryOp):
-    """``2^x``."""
+    """``%r = math.exp2 %a : f32``: ``2^x``."""
 
     name = "math.exp2"
 
 
-@op_definition
 class ExpM1Op(FloatUnaryOp):
-    """``e^x - 1``, precise near 0."""
+    """``%r = math.expm1 %a : f32``: ``e^x - 1``, precise near 0."""
 
     name = "math.expm1"
 
 
-@op_definition
 class FloorOp(FloatUnaryOp):
-    """The largest integer not above."""
+    """``%r = math.floor %a : f32``: the largest integer not above."""
 
     name = "math.floor"
 
 
-@op_definition
 class LogOp(FloatUnaryOp):
-    """Natural logarithm."""
+    """``%r = math.log %a : f32``: natural logarithm."""
 
     name = "math.log"
 
 
-@op_definition
 class Log10Op(FloatUnaryOp):
-    """Decimal logarithm."""
+    """``%r = math.log10 %a : f32``: decimal logarithm."""
 
     name = "math.log10"
 
 
-@op_definition
 class Log1pOp(FloatUnaryOp):
-    """``log(1 + x)``, precise near 0."""
+    """``%r = math.log1p %a : f32``: ``log(1 + x)``, precise near 0."""
 
     name = "math.log1p"
 
 
-@op_definition
 class Log2Op(FloatUnaryOp):
-    """Binary logarithm."""
+    """``%r = math.log2 %a : f32``: binary logarithm."""
 
     name = "math.log2"
 
 
-@op_definition
 class RoundOp(FloatUnaryOp):
-    """The nearest integer, halves away from zero."""
+    """``%r = math.round %a : f32``: the nearest integer, halves away from zero."""
 
     name = "math.round"
 
 
-@op_definition
 class RoundEvenOp(FloatUnaryOp):
-    """The nearest integer, halves to even."""
+    """``%r = math.roundeven %a : f32``: the nearest integer, halves to even."""
 
     name = "math.roundeven"
 
 
-@op_definition
 class RsqrtOp(FloatUnaryOp):
-    """``1 / sqrt(x)``."""
+    """``%r = math.rsqrt %a : f32``: ``1 / sqrt(x)``."""
 
     name = "math.rsqrt"
 
 
-@op_definition
 class SinOp(FloatUnaryOp):
-    """Sine."""
+    """``%r = math.sin %a : f32``: sine."""
 
     name = "math.sin"
 
 
-@op_definition
 class SinhOp(FloatUnaryOp):
-    """Hyperbolic sine."""
+    """``%r = math.sinh %a : f32``: hyperbolic sine."""
 
     name = "math.sinh"
 
 
-@op_definition
 class SqrtOp(FloatUnaryOp):
-    """Square root."""
+    """``%r = math.sqrt %a : f32``: square root."""
 
     name = "math.sqrt"
 
 
-@op_definition
 class TanOp(FloatUnaryOp):
-    """Tangent."""
+    """``%r = math.tan %a : f32``: tangent."""
 
     name = "math.tan"
 
 
-@op_definition
 class TanhOp(FloatUnaryOp):
-    """Hyperbolic tangent."""
+    """``%r = math.tanh %a : f32``: hyperbolic tangent."""
 
     name = "math.tanh"
 
 
-@op_definition
 class TruncOp(FloatUnaryOp):
-    """Towards zero, to an integer."""
+    """``%r = math.trunc %a : f32``: towards zero, to an integer."""
 
     name = "math.trunc"
 
 
-@op_definition
 class Atan2Op(FloatBinaryOp):
-    """The angle of the point (rhs, lhs)."""
+    """``%r = math.atan2 %a, %a : f32``: the angle of the point (rhs, lhs)."""
 
     name = "math.atan2"
 
 
-@op_definition
 class CopySignOp(FloatBinaryOp):
-    """The magnitude of the left operand with the sign of the right one."""
+    """``%r = math.copysign %a, %a : f32``: the magnitude of the left operand with the sign of the right one."""
 
     name = "math.copysign"
 
 
-@op_definition
 class PowFOp(FloatBinaryOp):
-    """``lhs ** rhs``."""
+    """``%r = math.powf %a, %a fastmath<fast> : f32``: ``lhs ** rhs``."""
 
     name = "math.powf"
 
 
-@op_definition
 class IsFiniteOp(FloatTestOp):
-    """Neither infinite nor NaN."""
+    """``%r = math.isfinite %a : f32``: neither infinite nor NaN."""
 
     name = "math.isfinite"
 
 
-@op_definition
 class IsInfOp(FloatTestOp):
-    """Infinite, of either sign."""
+    """``%r = math.isinf %a : f32``: infinite, of either sign."""
 
     name = "math.isinf"
 
 
-@op_definition
 class IsNaNOp(FloatTestOp):
-    """Not a number."""
+    """``%r = math.isnan %a : f32``: not a number."""
 
     name = "math.isnan"
 
 
-@op_definition
 class IsNormalOp(FloatTestOp):
-    """Neither zero, subnormal, infinite nor NaN."""
+    """``%r = math.isnormal %a : f32``: neither zero, subnormal, infinite nor NaN."""
 
     name = "math.isnormal"

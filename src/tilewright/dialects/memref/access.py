@@ -6,22 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, BoolAttr, MemRefType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, BoolAttr, IntegerAttr, MemRefType
 from xdsl.interfaces import HasFolderInterface
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
-from xdsl.irdl import (
-    AnyAttr,
-    IRDLOperation,
-    ParsePropInAttrDict,
-    VarConstraint,
-    operand_def,
-    opt_prop_def,
-    prop_def,
-    region_def,
-    result_def,
-    traits_def,
-    var_operand_def,
-)
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.irdl import AnyAttr, ParsePropInAttrDict, VarConstraint, traits_def
 from xdsl.irdl.declarative_assembly_format import AttributeVariable, irdl_custom_directive
 from xdsl.parser import Parser
 from xdsl.printer import Printer
@@ -40,8 +28,20 @@ from xdsl.utils.exceptions import VerifyException
 from tilewright.dialects.arith.constant import find_constant_int
 from tilewright.dialects.arith.folding import integer_constant
 from tilewright.dialects.assembly import EnumKeyword
-from tilewright.dialects.construction import Value, init_op, int_attr, value_of, values_of
-from tilewright.dialects.definition import op_definition
+from tilewright.dialects.construction import int_attr
+from tilewright.dialects.definition import Op
+from tilewright.dialects.fields import (
+    Body,
+    Operand,
+    Operands,
+    Result,
+    inferred_result_def,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    region_def,
+    var_operand_def,
+)
 from tilewright.dialects.memref.allocation import AllocationOp
 from tilewright.dialects.memref.atomic_kind import AtomicRMWKind
 from tilewright.dialects.slices import SlicingOp
@@ -56,7 +56,6 @@ from tilewright.dialects.types import (
 )
 
 NOT_NONTEMPORAL = BoolAttr.from_bool(False)
-NONTEMPORAL = BoolAttr.from_bool(True)
 
 
 def _verify_index_count(type_: Attribute, count: int) -> None:
@@ -83,8 +82,7 @@ class LoadEffect(MemoryEffect):
 _READ, _WRITE = EffectInstance(MemoryEffectKind.READ), EffectInstance(MemoryEffectKind.WRITE)
 
 
-@op_definition
-class LoadOp(IRDLOperation):
+class LoadOp(Op):
     """``%x = memref.load %m[%i, %j] : memref<4x8xf32>``.
 
     With the unit attribute `tilewright.volatile` it is performed as often as it is written: others may be changing the
@@ -95,10 +93,10 @@ class LoadOp(IRDLOperation):
 
     T: ClassVar = VarConstraint("T", AnyAttr())
 
-    memref = operand_def(MemRefType.constr(T))
-    indices = var_operand_def(INDEX)
-    result = result_def(T)
-    nontemporal = opt_prop_def(BoolAttr, default_value=NOT_NONTEMPORAL)
+    memref: Operand = operand_def(MemRefType.constr(T))
+    indices: Operands = var_operand_def(INDEX, default=())
+    result: Result = inferred_result_def(T, of="memref", by=element_type)
+    nontemporal: BoolAttr = opt_prop_def(BoolAttr, NOT_NONTEMPORAL, default=False, converter=BoolAttr.from_bool)
 
     irdl_options = (ParsePropInAttrDict(),)
 
@@ -106,27 +104,21 @@ class LoadOp(IRDLOperation):
 
     assembly_format = "$memref `[` $indices `]` attr-dict `:` type($memref)"
 
-    def __init__(self, memref: Value, indices: Sequence[Value] = (), *, nontemporal: bool = False) -> None:
-        memref = value_of(memref)
-        properties = {"nontemporal": NONTEMPORAL} if nontemporal else None
-        init_op(self, [memref, *values_of(indices)], (_element_of(memref),), properties)
-
     def verify_(self) -> None:
         _verify_index_count(self.operands[0].type, len(self.operands) - 1)
 
 
-@op_definition
-class StoreOp(IRDLOperation):
+class StoreOp(Op):
     """``memref.store %x, %m[%i, %j] : memref<4x8xf32>``."""
 
     name = "memref.store"
 
     T: ClassVar = VarConstraint("T", AnyAttr())
 
-    value = operand_def(T)
-    memref = operand_def(MemRefType.constr(T))
-    indices = var_operand_def(INDEX)
-    nontemporal = opt_prop_def(BoolAttr, default_value=NOT_NONTEMPORAL)
+    value: Operand = operand_def(T)
+    memref: Operand = operand_def(MemRefType.constr(T))
+    indices: Operands = var_operand_def(INDEX, default=())
+    nontemporal: BoolAttr = opt_prop_def(BoolAttr, NOT_NONTEMPORAL, default=False, converter=BoolAttr.from_bool)
 
     irdl_options = (ParsePropInAttrDict(),)
 
@@ -134,32 +126,22 @@ class StoreOp(IRDLOperation):
 
     assembly_format = "$value `,` $memref `[` $indices `]` attr-dict `:` type($memref)"
 
-    def __init__(
-        self, value: Value, memref: Value, indices: Sequence[Value] = (), *, nontemporal: bool = False
-    ) -> None:
-        properties = {"nontemporal": NONTEMPORAL} if nontemporal else None
-        init_op(self, [value_of(value), value_of(memref), *values_of(indices)], (), properties)
-
     def verify_(self) -> None:
         _verify_index_count(self.operands[1].type, len(self.operands) - 2)
 
 
-@op_definition
-class CopyOp(IRDLOperation):
+class CopyOp(Op):
     """``memref.copy %a, %b : memref<4xf32, strided<[2]>> to memref<4xf32>``: all elements; undefined when the buffers
     overlap."""
 
     name = "memref.copy"
 
-    source = operand_def(ANY_MEMREF)
-    target = operand_def(ANY_MEMREF)
+    source: Operand = operand_def(ANY_MEMREF)
+    target: Operand = operand_def(ANY_MEMREF)
 
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
 
     assembly_format = "$source `,` $target attr-dict `:` type($source) `to` type($target)"
-
-    def __init__(self, source: Value, target: Value) -> None:
-        init_op(self, (value_of(source), value_of(target)))
 
     def verify_(self) -> None:
         source, target = self.operands[0].type, self.operands[1].type
@@ -170,22 +152,18 @@ class CopyOp(IRDLOperation):
             raise VerifyException(f"{source} and {target} differ in shape")
 
 
-@op_definition
-class DimOp(IRDLOperation, HasFolderInterface):
+class DimOp(Op, HasFolderInterface):
     """``%n = memref.dim %m, %c0 : memref<?xf32>``: an extent."""
 
     name = "memref.dim"
 
-    source = operand_def(ANY_MEMREF)
-    index = operand_def(INDEX)
-    result = result_def(INDEX)
+    source: Operand = operand_def(ANY_MEMREF)
+    index: Operand = operand_def(INDEX)
+    result: Result = inferred_result_def(INDEX)
 
     traits = traits_def(NoMemoryEffect())
 
     assembly_format = "attr-dict $source `,` $index `:` type($source)"
-
-    def __init__(self, source: Value, index: Value) -> None:
-        init_op(self, (value_of(source), value_of(index)), (INDEX,))
 
     def fold(self) -> Sequence[SSAValue | Attribute] | None:
         source = self.operands[0]
@@ -219,8 +197,12 @@ class AtomicKindKeyword(EnumKeyword):
     keywords = tuple(kind.name.lower() for kind in AtomicRMWKind)
 
 
-@op_definition
-class AtomicRMWOp(IRDLOperation):
+def atomic_kind_attr(kind: AtomicRMWKind | int | str) -> IntegerAttr:
+    """The attribute of a kind, by member, integer or keyword."""
+    return int_attr(int(AtomicRMWKind[kind.upper()] if isinstance(kind, str) else kind))
+
+
+class AtomicRMWOp(Op):
     """``%old = memref.atomic_rmw addf %x, %m[%i] : (f32, memref<4xf32>) -> f32``: combine into an element as one
     indivisible step."""
 
@@ -228,11 +210,11 @@ class AtomicRMWOp(IRDLOperation):
 
     T: ClassVar = VarConstraint("T", AnyAttr())
 
-    value = operand_def(T)
-    memref = operand_def(MemRefType.constr(T))
-    indices = var_operand_def(INDEX)
-    kind = prop_def(I64_ATTR)
-    result = result_def(T)
+    value: Operand = operand_def(T)
+    memref: Operand = operand_def(MemRefType.constr(T))
+    indices: Operands = var_operand_def(INDEX)
+    kind: IntegerAttr = prop_def(I64_ATTR, converter=atomic_kind_attr)
+    result: Result = inferred_result_def(T)
 
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
 
@@ -241,13 +223,6 @@ class AtomicRMWOp(IRDLOperation):
         "custom<AtomicKindKeyword>($kind) $value `,` $memref `[` $indices `]` attr-dict "
         "`:` `(` type($value) `,` type($memref) `)` `->` type($result)"
     )
-
-    def __init__(self, value: Value, memref: Value, indices: Sequence[Value], kind: AtomicRMWKind | int | str) -> None:
-        if isinstance(kind, str):
-            kind = AtomicRMWKind[kind.upper()]
-        value = value_of(value)
-        operands = [value, value_of(memref), *values_of(indices)]
-        init_op(self, operands, (value.type,), {"kind": int_attr(int(kind))})
 
     @property
     def combination(self) -> AtomicRMWKind:
@@ -260,40 +235,30 @@ class AtomicRMWOp(IRDLOperation):
             raise VerifyException(f"unknown kind {self.kind.value.data}")
 
 
-@op_definition
-class AtomicYieldOp(IRDLOperation):
+class AtomicYieldOp(Op):
     """``memref.atomic_yield %x : f32``: the new value of the element."""
 
     name = "memref.atomic_yield"
 
-    result = operand_def()
+    result: Operand = operand_def()
 
     traits = traits_def(IsTerminator(), Pure())
 
     assembly_format = "$result attr-dict `:` type($result)"
 
-    def __init__(self, result: Value) -> None:
-        init_op(self, (value_of(result),))
 
-
-@op_definition
-class GenericAtomicRMWOp(IRDLOperation):
+class GenericAtomicRMWOp(Op):
     """``%old = memref.generic_atomic_rmw %m[%i] : memref<4xf32> { ^bb0(%current: f32): ... memref.atomic_yield %new :
     f32 }``."""
 
     name = "memref.generic_atomic_rmw"
 
-    memref = operand_def(MemRefType)
-    indices = var_operand_def(INDEX)
-    result = result_def()
-    atomic_body = region_def("single_block")
+    memref: Operand = operand_def(MemRefType)
+    indices: Operands = var_operand_def(INDEX)
+    result: Result = inferred_result_def(of="memref", by=element_type)
+    atomic_body: Body = region_def("single_block")
 
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
-
-    def __init__(self, memref: Value, indices: Sequence[Value], body: Region | Block) -> None:
-        memref = value_of(memref)
-        region = body if isinstance(body, Region) else Region(body)
-        init_op(self, [memref, *values_of(indices)], (_element_of(memref),), regions=(region,))
 
     def verify_(self) -> None:
         element = _element_of(self.operands[0])

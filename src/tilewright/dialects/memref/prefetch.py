@@ -2,48 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from xdsl.dialects.builtin import I32, BoolAttr, IntegerAttr, i32
 from xdsl.ir import SSAValue
-from xdsl.irdl import IRDLOperation, operand_def, prop_def, traits_def, var_operand_def
+from xdsl.irdl import traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.construction import Value, init_op, value_of, values_of
-from tilewright.dialects.definition import op_definition
+from tilewright.dialects.construction import i32_attr
+from tilewright.dialects.definition import Op
+from tilewright.dialects.fields import Operand, Operands, operand_def, prop_def, var_operand_def
 from tilewright.dialects.types import ANY_MEMREF, INDEX, as_memref
 
 MOST_LOCAL = 3
 """Locality of data for the cache next to the core; 0 means no reuse."""
 
 
-@op_definition
-class PrefetchOp(IRDLOperation):
+class PrefetchOp(Op):
     """``memref.prefetch %m[%i], read, locality<3>, data : memref<?xf32>``: a hint; any address will do."""
 
     name = "memref.prefetch"
 
-    memref = operand_def(ANY_MEMREF)
-    indices = var_operand_def(INDEX)
-    is_write = prop_def(BoolAttr, prop_name="isWrite")
-    locality_hint = prop_def(IntegerAttr[I32], prop_name="localityHint")
-    is_data_cache = prop_def(BoolAttr, prop_name="isDataCache")
+    memref: Operand = operand_def(ANY_MEMREF)
+    indices: Operands = var_operand_def(INDEX)
+    is_write: BoolAttr = prop_def(
+        BoolAttr, prop_name="isWrite", default=False, converter=BoolAttr.from_bool, kw_only=True
+    )
+    locality_hint: IntegerAttr = prop_def(
+        IntegerAttr[I32], prop_name="localityHint", default=MOST_LOCAL, converter=i32_attr, kw_only=True
+    )
+    is_data_cache: BoolAttr = prop_def(
+        BoolAttr, prop_name="isDataCache", default=True, converter=BoolAttr.from_bool, kw_only=True
+    )
 
     # As upstream: no pass may move or drop it.
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
-
-    def __init__(
-        self, memref: Value, indices: Sequence[Value], *, is_write: bool = False, locality: int = MOST_LOCAL
-    ) -> None:
-        properties = {
-            "isWrite": BoolAttr.from_bool(is_write),
-            "localityHint": IntegerAttr(locality, i32),
-            "isDataCache": BoolAttr.from_bool(True),
-        }
-        init_op(self, [value_of(memref), *values_of(indices)], (), properties)
 
     def verify_(self) -> None:
         if as_memref(self.operands[0].type).get_num_dims() != len(self.operands) - 1:

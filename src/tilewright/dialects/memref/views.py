@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.interfaces import HasFolderInterface
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import IRDLOperation, operand_def, prop_def, result_def, traits_def, var_operand_def
+from xdsl.irdl import traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
@@ -32,7 +32,17 @@ from tilewright.dialects.construction import (
     static_values,
     value_of,
 )
-from tilewright.dialects.definition import op_definition
+from tilewright.dialects.definition import Op
+from tilewright.dialects.fields import (
+    I64Array,
+    Operand,
+    Operands,
+    Result,
+    operand_def,
+    prop_def,
+    result_def,
+    var_operand_def,
+)
 from tilewright.dialects.reshapes import verify_reassociation
 from tilewright.dialects.slices import (
     SlicingOp,
@@ -93,21 +103,17 @@ def strided_layout(strides: Sequence[int], offset: int) -> StridedLayoutAttr:
     )
 
 
-@op_definition
-class CastOp(IRDLOperation, HasFolderInterface):
+class CastOp(Op, HasFolderInterface):
     """``%r = memref.cast %m : memref<*xf32> to memref<?xf32>``: more or less of the shape and layout known."""
 
     name = "memref.cast"
 
-    source = operand_def(ANY_MEMREF)
-    dest = result_def(ANY_MEMREF)
+    source: Operand = operand_def(ANY_MEMREF)
+    dest: Result = result_def(ANY_MEMREF)
 
     traits = traits_def(Pure())
 
     assembly_format = "$source attr-dict `:` type($source) `to` type($dest)"
-
-    def __init__(self, source: Value, dest_type: Attribute) -> None:
-        init_op(self, (value_of(source),), (dest_type,))
 
     def verify_(self) -> None:
         source, dest = self.operands[0].type, self.results[0].type
@@ -134,7 +140,6 @@ def _cast_compatible(source: Attribute, dest: Attribute) -> bool:
     return shapes_agree((*source_strides, source_offset), (*dest_strides, dest_offset))
 
 
-@op_definition
 class ReinterpretCastOp(SlicingOp):
     """A buffer seen with any offset, sizes and strides, counted in elements from its aligned start.
 
@@ -144,11 +149,11 @@ class ReinterpretCastOp(SlicingOp):
 
     name = "memref.reinterpret_cast"
 
-    source = operand_def(ANY_MEMREF)
-    offsets = var_operand_def(INDEX)
-    sizes = var_operand_def(INDEX)
-    strides = var_operand_def(INDEX)
-    result = result_def(MemRefType)
+    source: Operand = operand_def(ANY_MEMREF)
+    offsets: Operands = var_operand_def(INDEX)
+    sizes: Operands = var_operand_def(INDEX)
+    strides: Operands = var_operand_def(INDEX)
+    result: Result = result_def(MemRefType)
 
     traits = traits_def(Pure())
 
@@ -194,18 +199,17 @@ class ReinterpretCastOp(SlicingOp):
             raise VerifyException(f"strides {list(strides)} and offset {offsets[0]} do not fit {result}")
 
 
-@op_definition
 class SubviewOp(SlicingOp, HasFolderInterface):
     """``%s = memref.subview %m[%i, 0] [2, 8] [1, 1] : memref<4x8xf32> to memref<2x8xf32, strided<[8, 1], offset:
     ?>>``."""
 
     name = "memref.subview"
 
-    source = operand_def(MemRefType)
-    offsets = var_operand_def(INDEX)
-    sizes = var_operand_def(INDEX)
-    strides = var_operand_def(INDEX)
-    result = result_def(MemRefType)
+    source: Operand = operand_def(MemRefType)
+    offsets: Operands = var_operand_def(INDEX)
+    sizes: Operands = var_operand_def(INDEX)
+    strides: Operands = var_operand_def(INDEX)
+    result: Result[MemRefType[Attribute]] = result_def(MemRefType)
 
     traits = traits_def(Pure())
 
@@ -286,8 +290,7 @@ def infer_subview_type(
     return MemRefType(source.element_type, static_extents(sizes), layout, source.memory_space)
 
 
-@op_definition
-class ViewOp(IRDLOperation):
+class ViewOp(Op):
     """``%v = memref.view %b[%shift][%n] : memref<?xi8> to memref<?xf32>``: bytes from a place on, as elements of any
     type.
 
@@ -296,17 +299,14 @@ class ViewOp(IRDLOperation):
 
     name = "memref.view"
 
-    source = operand_def(MemRefType)
-    byte_shift = operand_def(INDEX)
-    sizes = var_operand_def(INDEX)
-    result = result_def(MemRefType)
+    source: Operand = operand_def(MemRefType)
+    byte_shift: Operand = operand_def(INDEX)
+    sizes: Operands = var_operand_def(INDEX)
+    result: Result = result_def(MemRefType)
 
     traits = traits_def(Pure())
 
     assembly_format = "$source `[` $byte_shift `]` `` `[` $sizes `]` attr-dict `:` type($source) `to` type($result)"
-
-    def __init__(self, source: Value, byte_shift: Value, sizes: Sequence[Value], result_type: Attribute) -> None:
-        init_op(self, [value_of(source), value_of(byte_shift), *map(value_of, sizes)], (result_type,))
 
     def verify_(self) -> None:
         source, result = as_memref(self.operands[0].type), as_memref(self.results[0].type)
@@ -318,24 +318,21 @@ class ViewOp(IRDLOperation):
             raise VerifyException("the number of sizes does not match the number of dynamic extents")
 
 
-@op_definition
-class CollapseShapeOp(IRDLOperation):
+class CollapseShapeOp(Op):
     """``%r = memref.collapse_shape %m [[0, 1]] : memref<2x4xf32> into memref<8xf32>``."""
 
     name = "memref.collapse_shape"
 
-    src = operand_def(MemRefType)
-    reassociation = prop_def(ArrayAttr[ArrayAttr[IntegerAttr]])
-    result = result_def(MemRefType)
+    src: Operand = operand_def(MemRefType)
+    reassociation: ArrayAttr[ArrayAttr[IntegerAttr]] = prop_def(
+        ArrayAttr[ArrayAttr[IntegerAttr]], converter=reassociation_attr
+    )
+    result: Result = result_def(MemRefType)
 
     traits = traits_def(Pure())
 
     custom_directives = (Reassociation,)
     assembly_format = "$src custom<Reassociation>($reassociation) attr-dict `:` type($src) `into` type($result)"
-
-    def __init__(self, src: Value, reassociation: Sequence[Sequence[int]], result_type: Attribute) -> None:
-        groups = reassociation_attr(tuple(tuple(group) for group in reassociation))
-        init_op(self, (value_of(src),), (result_type,), {"reassociation": groups})
 
     @property
     def groups(self) -> list[list[int]]:
@@ -346,17 +343,16 @@ class CollapseShapeOp(IRDLOperation):
         verify_reassociation(shape_of(self.results[0].type) or (), shape_of(self.operands[0].type) or (), self.groups)
 
 
-@op_definition
-class ExpandShapeOp(IRDLOperation):
+class ExpandShapeOp(Op):
     """``%r = memref.expand_shape %m [[0, 1]] output_shape [2, 4] : memref<8xf32> into memref<2x4xf32>``."""
 
     name = "memref.expand_shape"
 
-    src = operand_def(MemRefType)
-    output_shape = var_operand_def(INDEX)
-    reassociation = prop_def(ArrayAttr[ArrayAttr[IntegerAttr]])
-    static_output_shape = prop_def(I64_ARRAY)
-    result = result_def(MemRefType)
+    src: Operand = operand_def(MemRefType)
+    output_shape: Operands = var_operand_def(INDEX)
+    reassociation: ArrayAttr[ArrayAttr[IntegerAttr]] = prop_def(ArrayAttr[ArrayAttr[IntegerAttr]])
+    static_output_shape: I64Array = prop_def(I64_ARRAY)
+    result: Result = result_def(MemRefType)
 
     traits = traits_def(Pure())
 

@@ -1,37 +1,12 @@
 """The scf dialect: structured loops and conditionals."""
 
-from xdsl.ir import Dialect, Operation
+from xdsl.ir import Dialect
 
-from tilewright.dialects.scf.conditionals import ExecuteRegionOp, IfOp, IndexSwitchOp
-from tilewright.dialects.scf.loops import ForOp, ParallelOp, WhileOp
-from tilewright.dialects.scf.terminators import ConditionOp, ReduceOp, ReduceReturnOp, YieldOp
+from tilewright.dialects.fields import operations_of
+from tilewright.dialects.scf.conditionals import *
+from tilewright.dialects.scf.loops import *
+from tilewright.dialects.scf.terminators import *
 
-OPERATIONS: list[type[Operation]] = [
-    ConditionOp,
-    ExecuteRegionOp,
-    ForOp,
-    IfOp,
-    IndexSwitchOp,
-    ParallelOp,
-    ReduceOp,
-    ReduceReturnOp,
-    WhileOp,
-    YieldOp,
-]
+OPERATIONS = operations_of(__name__)
 
 Scf = Dialect("scf", OPERATIONS, [])
-
-__all__ = [
-    "OPERATIONS",
-    "ConditionOp",
-    "ExecuteRegionOp",
-    "ForOp",
-    "IfOp",
-    "IndexSwitchOp",
-    "ParallelOp",
-    "ReduceOp",
-    "ReduceReturnOp",
-    "Scf",
-    "WhileOp",
-    "YieldOp",
-]

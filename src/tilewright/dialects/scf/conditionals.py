@@ -6,15 +6,7 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
-from xdsl.irdl import (
-    IRDLOperation,
-    operand_def,
-    prop_def,
-    region_def,
-    traits_def,
-    var_region_def,
-    var_result_def,
-)
+from xdsl.irdl import traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import (
@@ -25,9 +17,20 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.construction import Value, index_array, init_op, static_values, value_of
-from tilewright.dialects.definition import op_definition
-from tilewright.dialects.scf.loops import region_of
+from tilewright.dialects.construction import Value, index_list, init_op, region_of, static_values, value_of
+from tilewright.dialects.definition import Op
+from tilewright.dialects.fields import (
+    Bodies,
+    Body,
+    I64Array,
+    Operand,
+    Results,
+    operand_def,
+    prop_def,
+    region_def,
+    var_region_def,
+    var_result_def,
+)
 from tilewright.dialects.scf.terminators import YieldOp
 from tilewright.dialects.types import I64_ARRAY, INDEX
 
@@ -57,16 +60,15 @@ def _print_result_types(printer: Printer, types: Sequence[Attribute]) -> None:
         printer.print_string(")")
 
 
-@op_definition
-class IfOp(IRDLOperation):
+class IfOp(Op):
     """``%r = scf.if %cond -> (f32) { scf.yield %a : f32 } else { scf.yield %b : f32 }``."""
 
     name = "scf.if"
 
-    cond = operand_def(i1)
-    output = var_result_def()
-    true_region = region_def("single_block")
-    false_region = region_def()
+    cond: Operand = operand_def(i1)
+    output: Results = var_result_def()
+    true_region: Body = region_def("single_block")
+    false_region: Body = region_def()
 
     traits = traits_def(SingleBlockImplicitTerminator(YieldOp), RecursiveMemoryEffect(), RecursivelySpeculatable())
 
@@ -129,35 +131,18 @@ class IfOp(IRDLOperation):
         printer.print_op_attributes(self.attributes)
 
 
-@op_definition
-class IndexSwitchOp(IRDLOperation):
+class IndexSwitchOp(Op):
     """``%r = scf.index_switch %i -> i32 case 2 { ... scf.yield %a : i32 } default { ... scf.yield %b : i32 }``."""
 
     name = "scf.index_switch"
 
-    arg = operand_def(INDEX)
-    output = var_result_def()
-    cases = prop_def(I64_ARRAY)
-    default_region = region_def("single_block")
-    case_regions = var_region_def("single_block")
+    arg: Operand = operand_def(INDEX)
+    cases: I64Array = prop_def(I64_ARRAY, converter=index_list)
+    default_region: Body = region_def("single_block")
+    case_regions: Bodies = var_region_def("single_block")
+    output: Results = var_result_def(default=())
 
     traits = traits_def(SingleBlockImplicitTerminator(YieldOp), RecursiveMemoryEffect(), RecursivelySpeculatable())
-
-    def __init__(
-        self,
-        arg: Value,
-        cases: Sequence[int],
-        default_region: Region | Block,
-        case_regions: Sequence[Region],
-        result_types: Sequence[Attribute] = (),
-    ) -> None:
-        init_op(
-            self,
-            (value_of(arg),),
-            result_types,
-            {"cases": index_array(tuple(cases))},
-            regions=(region_of(default_region), *case_regions),
-        )
 
     def verify_(self) -> None:
         values = static_values(self.cases)
@@ -207,19 +192,15 @@ class IndexSwitchOp(IRDLOperation):
         )
 
 
-@op_definition
-class ExecuteRegionOp(IRDLOperation):
+class ExecuteRegionOp(Op):
     """``%r = scf.execute_region -> i32 { ... scf.yield %a : i32 }``: several blocks where one op is wanted."""
 
     name = "scf.execute_region"
 
-    outs = var_result_def()
-    region = region_def()
+    outs: Results = var_result_def()
+    region: Body = region_def()
 
     traits = traits_def(RecursiveMemoryEffect())
-
-    def __init__(self, result_types: Sequence[Attribute], region: Region) -> None:
-        init_op(self, (), result_types, regions=(region,))
 
     @classmethod
     def parse(cls, parser: Parser) -> ExecuteRegionOp:

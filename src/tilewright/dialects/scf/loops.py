@@ -7,36 +7,31 @@ from typing import ClassVar
 
 from xdsl.dialects.builtin import IndexType, UnitAttr
 from xdsl.dialects.utils import parse_assignment
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
-from xdsl.irdl import (
-    AttrSizedOperandSegments,
-    IRDLOperation,
-    VarConstraint,
-    operand_def,
-    opt_prop_def,
-    region_def,
-    traits_def,
-    var_operand_def,
-    var_result_def,
-)
+from xdsl.ir import Attribute, Block, SSAValue
+from xdsl.irdl import AttrSizedOperandSegments, VarConstraint, traits_def
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 from xdsl.traits import RecursivelySpeculatable, RecursiveMemoryEffect, SingleBlockImplicitTerminator
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.construction import UNIT, Value, init_op, segment_sizes, value_of, values_of
-from tilewright.dialects.definition import op_definition
+from tilewright.dialects.construction import unit_if
+from tilewright.dialects.definition import Op
+from tilewright.dialects.fields import (
+    Body,
+    Operand,
+    Operands,
+    Results,
+    inferred_results_def,
+    operand_def,
+    opt_prop_def,
+    region_def,
+    var_operand_def,
+    var_result_def,
+)
 from tilewright.dialects.scf.terminators import ConditionOp, ReduceOp, YieldOp
 from tilewright.dialects.types import INDEX, TypeWhere, is_integer_or_index
 
 LOOP_BOUND = TypeWhere("a signless integer or index", is_integer_or_index)
-
-
-def region_of(body: Region | Block | Sequence[Operation]) -> Region:
-    """A region from a region, its only block, or ops."""
-    if isinstance(body, Region):
-        return body
-    return Region(body if isinstance(body, Block) else Block(list(body)))
 
 
 def _print_assignments(printer: Printer, arguments: Sequence[SSAValue], values: Sequence[SSAValue]) -> None:
@@ -55,8 +50,7 @@ def _print_types(printer: Printer, types: Sequence[Attribute]) -> None:
     printer.print_string(")")
 
 
-@op_definition
-class ForOp(IRDLOperation):
+class ForOp(Op):
     """A counted loop over ``lb <= i < ub`` that carries values.
 
     ``%r = scf.for %i = %lb to %ub step %step iter_args(%acc = %init) -> (f32)  : i32 { ... scf.yield %next : f32 }``
@@ -70,34 +64,15 @@ class ForOp(IRDLOperation):
 
     T: ClassVar = VarConstraint("T", LOOP_BOUND)
 
-    lb = operand_def(T)
-    ub = operand_def(T)
-    step = operand_def(T)
-    iter_args = var_operand_def()
-    res = var_result_def()
-    body = region_def("single_block")
-    unsigned_cmp = opt_prop_def(UnitAttr, prop_name="unsignedCmp")
+    lb: Operand = operand_def(T)
+    ub: Operand = operand_def(T)
+    step: Operand = operand_def(T)
+    iter_args: Operands = var_operand_def()
+    res: Results = inferred_results_def(of="iter_args")
+    body: Body = region_def("single_block")
+    unsigned_cmp: UnitAttr | None = opt_prop_def(UnitAttr, prop_name="unsignedCmp", default=None, converter=unit_if)
 
     traits = traits_def(SingleBlockImplicitTerminator(YieldOp), RecursiveMemoryEffect(), RecursivelySpeculatable())
-
-    def __init__(
-        self,
-        lb: Value,
-        ub: Value,
-        step: Value,
-        iter_args: Sequence[Value],
-        body: Region | Block | Sequence[Operation],
-        *,
-        unsigned: bool = False,
-    ) -> None:
-        initial = values_of(iter_args)
-        init_op(
-            self,
-            [value_of(lb), value_of(ub), value_of(step), *initial],
-            [value.type for value in initial],
-            {"unsignedCmp": UNIT} if unsigned else None,
-            regions=(region_of(body),),
-        )
 
     @property
     def induction_variable(self) -> SSAValue:
@@ -165,7 +140,7 @@ class ForOp(IRDLOperation):
         bounds = parser.resolve_operands((lb, ub, step), (counter_type,) * 3, parser.pos)
         arguments = [argument.resolve(type_) for (argument, _), type_ in zip(assignments, types, strict=True)]
         body = parser.parse_region((counter.resolve(counter_type), *arguments))
-        op = cls(bounds[0], bounds[1], bounds[2], initial, body, unsigned=unsigned)
+        op = cls(bounds[0], bounds[1], bounds[2], initial, body, unsigned_cmp=unsigned)
         if not body.block.ops or not isinstance(body.block.last_op, YieldOp):
             body.block.add_op(YieldOp())
         op.attributes.update(parser.parse_optional_attr_dict())
@@ -196,8 +171,7 @@ class ForOp(IRDLOperation):
         printer.print_op_attributes(self.attributes)
 
 
-@op_definition
-class WhileOp(IRDLOperation):
+class WhileOp(Op):
     """A loop that tests in `before_region` and works in `after_region`.
 
     ``%r = scf.while (%a = %init) : (i32) -> i32 { ... scf.condition(%c) %a : i32 } do { ^bb0(%b: i32): ... scf.yield
@@ -206,22 +180,12 @@ class WhileOp(IRDLOperation):
 
     name = "scf.while"
 
-    arguments = var_operand_def()
-    res = var_result_def()
-    before_region = region_def("single_block")
-    after_region = region_def("single_block")
+    arguments: Operands = var_operand_def()
+    res: Results = var_result_def()
+    before_region: Body = region_def("single_block")
+    after_region: Body = region_def("single_block")
 
     traits = traits_def(RecursiveMemoryEffect())
-
-    def __init__(
-        self,
-        arguments: Sequence[Value],
-        result_types: Sequence[Attribute],
-        before_region: Region | Block,
-        after_region: Region | Block,
-    ) -> None:
-        regions = (region_of(before_region), region_of(after_region))
-        init_op(self, values_of(arguments), result_types, regions=regions)
 
     def verify_(self) -> None:
         before, after = self.before_region.block, self.after_region.block
@@ -276,40 +240,22 @@ class WhileOp(IRDLOperation):
             printer.print_op_attributes(self.attributes, print_keyword=True)
 
 
-@op_definition
-class ParallelOp(IRDLOperation):
+class ParallelOp(Op):
     """A loop nest whose iterations may run in any order: ``scf.parallel (%i, %j) = (%a, %b) to (%c, %d) step (%e, %f)
     { ... }``."""
 
     name = "scf.parallel"
 
-    lowerBound = var_operand_def(INDEX)
-    upperBound = var_operand_def(INDEX)
-    step = var_operand_def(INDEX)
-    initVals = var_operand_def()
-    res = var_result_def()
-    body = region_def("single_block")
+    lowerBound: Operands = var_operand_def(INDEX)
+    upperBound: Operands = var_operand_def(INDEX)
+    step: Operands = var_operand_def(INDEX)
+    body: Body = region_def("single_block")
+    res: Results = inferred_results_def(of="initVals")
+    initVals: Operands = var_operand_def(default=())
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
     traits = traits_def(RecursiveMemoryEffect(), SingleBlockImplicitTerminator(ReduceOp))
-
-    def __init__(
-        self,
-        lower_bounds: Sequence[Value],
-        upper_bounds: Sequence[Value],
-        steps: Sequence[Value],
-        body: Region | Block,
-        init_values: Sequence[Value] = (),
-    ) -> None:
-        groups = [values_of(group) for group in (lower_bounds, upper_bounds, steps, init_values)]
-        init_op(
-            self,
-            [value for group in groups for value in group],
-            [value.type for value in groups[3]],
-            {"operandSegmentSizes": segment_sizes(*(len(group) for group in groups))},
-            regions=(region_of(body),),
-        )
 
     def verify_(self) -> None:
         rank = len(self.lowerBound)

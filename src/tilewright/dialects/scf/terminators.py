@@ -6,29 +6,23 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import i1
 from xdsl.ir import Region
-from xdsl.irdl import (
-    IRDLOperation,
-    operand_def,
-    traits_def,
-    var_operand_def,
-    var_region_def,
-)
+from xdsl.irdl import traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import IsTerminator, Pure, RecursiveMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.construction import Value, init_op, value_of, values_of
-from tilewright.dialects.definition import op_definition
+from tilewright.dialects.definition import Op
+from tilewright.dialects.fields import Bodies, Operand, Operands, operand_def, var_operand_def, var_region_def
 
 
-@op_definition
-class YieldOp(IRDLOperation):
+class YieldOp(Op):
     """``scf.yield %a, %b : i32, f32``: the values that a region gives."""
 
     name = "scf.yield"
 
-    arguments = var_operand_def()
+    arguments: Operands = var_operand_def()
 
     traits = traits_def(IsTerminator(), Pure())
 
@@ -44,14 +38,13 @@ class YieldOp(IRDLOperation):
             raise VerifyException(f"expects parent op to be one of '{', '.join(allowed)}'")
 
 
-@op_definition
-class ConditionOp(IRDLOperation):
+class ConditionOp(Op):
     """``scf.condition(%cond) %a : i32``: goes on with the loop body while the condition holds, passing values to it."""
 
     name = "scf.condition"
 
-    cond = operand_def(i1)
-    arguments = var_operand_def()
+    cond: Operand = operand_def(i1)
+    arguments: Operands = var_operand_def()
 
     traits = traits_def(IsTerminator(), Pure())
 
@@ -66,20 +59,16 @@ class ConditionOp(IRDLOperation):
             raise VerifyException("expects parent op 'scf.while'")
 
 
-@op_definition
-class ReduceOp(IRDLOperation):
+class ReduceOp(Op):
     """``scf.reduce(%x : f32) { ^bb0(%a: f32, %b: f32): ... }``: ends scf.parallel, with one combining region per
     value."""
 
     name = "scf.reduce"
 
-    arguments = var_operand_def()
-    reductions = var_region_def("single_block")
+    arguments: Operands = var_operand_def(default=())
+    reductions: Bodies = var_region_def("single_block", default=())
 
     traits = traits_def(IsTerminator(), RecursiveMemoryEffect())
-
-    def __init__(self, arguments: Sequence[Value] = (), reductions: Sequence[Region] = ()) -> None:
-        init_op(self, values_of(arguments), regions=reductions)
 
     @classmethod
     def parse(cls, parser: Parser) -> ReduceOp:
@@ -117,17 +106,13 @@ class ReduceOp(IRDLOperation):
                 raise VerifyException(f"a reduction of {value.type} takes two arguments of that type")
 
 
-@op_definition
-class ReduceReturnOp(IRDLOperation):
+class ReduceReturnOp(Op):
     """``scf.reduce.return %c : f32``."""
 
     name = "scf.reduce.return"
 
-    result = operand_def()
+    result: Operand = operand_def()
 
     traits = traits_def(IsTerminator(), Pure())
 
     assembly_format = "$result attr-dict `:` type($result)"
-
-    def __init__(self, result: Value) -> None:
-        init_op(self, (value_of(result),))

@@ -1,54 +1,13 @@
 """The tensor dialect: tensors as values."""
 
-from xdsl.ir import Dialect, Operation
+from xdsl.ir import Dialect
 
-from tilewright.dialects.tensor.creation import EmptyOp, FromElementsOp, GenerateOp, PadOp, SplatOp, YieldOp
-from tilewright.dialects.tensor.elements import DimOp, ExtractOp, InsertOp, RankOp
-from tilewright.dialects.tensor.reshaping import BitcastOp, CastOp, CollapseShapeOp, ConcatOp, ExpandShapeOp, ReshapeOp
-from tilewright.dialects.tensor.slicing import ExtractSliceOp, InsertSliceOp
+from tilewright.dialects.fields import operations_of
+from tilewright.dialects.tensor.creation import *
+from tilewright.dialects.tensor.elements import *
+from tilewright.dialects.tensor.reshaping import *
+from tilewright.dialects.tensor.slicing import *
 
-OPERATIONS: list[type[Operation]] = [
-    BitcastOp,
-    CastOp,
-    CollapseShapeOp,
-    ConcatOp,
-    DimOp,
-    EmptyOp,
-    ExpandShapeOp,
-    ExtractOp,
-    ExtractSliceOp,
-    FromElementsOp,
-    GenerateOp,
-    InsertOp,
-    InsertSliceOp,
-    PadOp,
-    RankOp,
-    ReshapeOp,
-    SplatOp,
-    YieldOp,
-]
+OPERATIONS = operations_of(__name__)
 
 Tensor = Dialect("tensor", OPERATIONS, [])
-
-__all__ = [
-    "OPERATIONS",
-    "BitcastOp",
-    "CastOp",
-    "CollapseShapeOp",
-    "ConcatOp",
-    "DimOp",
-    "EmptyOp",
-    "ExpandShapeOp",
-    "ExtractOp",
-    "ExtractSliceOp",
-    "FromElementsOp",
-    "GenerateOp",
-    "InsertOp",
-    "InsertSliceOp",
-    "PadOp",
-    "RankOp",
-    "ReshapeOp",
-    "SplatOp",
-    "Tensor",
-    "YieldOp",
-]

@@ -8,38 +8,37 @@ from typing import ClassVar
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType, UnitAttr
 from xdsl.interfaces import HasFolderInterface
-from xdsl.ir import Attribute, Block, Region, SSAValue
-from xdsl.irdl import (
-    AnyAttr,
-    AttrSizedOperandSegments,
-    IRDLOperation,
-    VarConstraint,
-    operand_def,
-    opt_prop_def,
-    prop_def,
-    region_def,
-    result_def,
-    traits_def,
-    var_operand_def,
-)
+from xdsl.ir import Attribute, Block, SSAValue
+from xdsl.irdl import AnyAttr, AttrSizedOperandSegments, VarConstraint, traits_def
 from xdsl.traits import IsTerminator, Pure, RecursiveMemoryEffect, SingleBlockImplicitTerminator
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.arith.constant import constant_attr
 from tilewright.dialects.assembly import DynamicIndexList
 from tilewright.dialects.construction import (
-    UNIT,
-    MixedIndex,
     Value,
-    init_op,
     join_mixed,
-    segment_sizes,
-    split_mixed,
     static_values,
+    unit_if,
     value_of,
-    values_of,
 )
-from tilewright.dialects.definition import op_definition
+from tilewright.dialects.definition import Op
+from tilewright.dialects.fields import (
+    Body,
+    I64Array,
+    InferableResult,
+    MixedOperands,
+    Operand,
+    Operands,
+    Result,
+    internal_prop_def,
+    mixed_operand_def,
+    operand_def,
+    opt_prop_def,
+    region_def,
+    result_def,
+    var_operand_def,
+)
 from tilewright.dialects.numeric import array_of, attr_of
 from tilewright.dialects.types import I64_ARRAY, INDEX, as_tensor, is_tensor
 
@@ -51,60 +50,51 @@ def _verify_dynamic_sizes(type_: Attribute, sizes: Sequence[SSAValue]) -> None:
         raise VerifyException(f"incorrect number of dynamic sizes, has {len(sizes)}, expected {dynamic}")
 
 
-@op_definition
-class YieldOp(IRDLOperation):
+class YieldOp(Op):
     """``tensor.yield %x : f32``: the element that a region computes."""
 
     name = "tensor.yield"
 
-    value = operand_def()
+    value: Operand = operand_def()
 
     traits = traits_def(IsTerminator(), Pure())
 
     assembly_format = "$value attr-dict `:` type($value)"
 
-    def __init__(self, value: Value) -> None:
-        init_op(self, (value_of(value),))
 
-
-@op_definition
-class EmptyOp(IRDLOperation):
+class EmptyOp(Op):
     """``%0 = tensor.empty(%n) : tensor<?x4xf32>``: a shape to write into; its elements are undefined."""
 
     name = "tensor.empty"
 
-    dynamic_sizes = var_operand_def(INDEX)
-    tensor = result_def(TensorType)
+    dynamic_sizes: Operands = var_operand_def(INDEX)
+    tensor: Result = result_def(TensorType)
 
     traits = traits_def(Pure())
 
     assembly_format = "`(` $dynamic_sizes `)` attr-dict `:` type($tensor)"
 
-    def __init__(self, dynamic_sizes: Sequence[Value], tensor_type: Attribute) -> None:
-        init_op(self, values_of(dynamic_sizes), (tensor_type,))
-
     def verify_(self) -> None:
         _verify_dynamic_sizes(self.results[0].type, self.operands)
 
 
-@op_definition
-class FromElementsOp(IRDLOperation):
+def _tensor_of(elements: Sequence[Value]) -> Attribute:
+    return TensorType(value_of(elements[0]).type, (len(elements),))
+
+
+class FromElementsOp(Op):
     """``%t = tensor.from_elements %a, %b : tensor<2xf32>``: the elements in row-major order."""
 
     name = "tensor.from_elements"
 
     T: ClassVar = VarConstraint("T", AnyAttr())
 
-    elements = var_operand_def(T)
-    result = result_def(TensorType.constr(T))
+    elements: Operands = var_operand_def(T)
+    result: InferableResult = result_def(TensorType.constr(T), default=None, of="elements", by=_tensor_of)
 
     traits = traits_def(Pure())
 
     assembly_format = "$elements attr-dict `:` type($result)"
-
-    def __init__(self, elements: Sequence[Value], result_type: Attribute | None = None) -> None:
-        values = values_of(elements)
-        init_op(self, values, (result_type or TensorType(values[0].type, (len(values),)),))
 
     def verify_(self) -> None:
         result_type = self.results[0].type
@@ -113,24 +103,20 @@ class FromElementsOp(IRDLOperation):
             raise VerifyException(f"{len(self.operands)} elements do not make a {result_type}")
 
 
-@op_definition
-class SplatOp(IRDLOperation, HasFolderInterface):
+class SplatOp(Op, HasFolderInterface):
     """``%t = tensor.splat %x[%n] : tensor<?x4xf32>``: one scalar in every place."""
 
     name = "tensor.splat"
 
     T: ClassVar = VarConstraint("T", AnyAttr())
 
-    input = operand_def(T)
-    dynamicSizes = var_operand_def(INDEX)
-    aggregate = result_def(TensorType.constr(T))
+    input: Operand = operand_def(T)
+    aggregate: Result = result_def(TensorType.constr(T))
+    dynamicSizes: Operands = var_operand_def(INDEX, default=())
 
     traits = traits_def(Pure())
 
     assembly_format = "$input (`[` $dynamicSizes^ `]`)? attr-dict `:` type($aggregate)"
-
-    def __init__(self, value: Value, result_type: Attribute, dynamic_sizes: Sequence[Value] = ()) -> None:
-        init_op(self, [value_of(value), *values_of(dynamic_sizes)], (result_type,))
 
     def verify_(self) -> None:
         _verify_dynamic_sizes(self.results[0].type, self.operands[1:])
@@ -141,22 +127,18 @@ class SplatOp(IRDLOperation, HasFolderInterface):
         return None if values is None else (attr_of(values, self.results[0].type),)
 
 
-@op_definition
-class GenerateOp(IRDLOperation):
+class GenerateOp(Op):
     """``%t = tensor.generate %n { ^bb0(%i: index): ... tensor.yield %x : f32 } : tensor<?xf32>``."""
 
     name = "tensor.generate"
 
-    dynamicExtents = var_operand_def(INDEX)
-    body = region_def("single_block")
-    result = result_def(TensorType)
+    dynamicExtents: Operands = var_operand_def(INDEX)
+    body: Body = region_def("single_block")
+    result: Result = result_def(TensorType)
 
     traits = traits_def(RecursiveMemoryEffect(), SingleBlockImplicitTerminator(YieldOp))
 
     assembly_format = "$dynamicExtents $body attr-dict `:` type($result)"
-
-    def __init__(self, dynamic_extents: Sequence[Value], body: Region, result_type: Attribute) -> None:
-        init_op(self, values_of(dynamic_extents), (result_type,), regions=(body,))
 
     def verify_(self) -> None:
         result_type = self.results[0].type
@@ -164,21 +146,20 @@ class GenerateOp(IRDLOperation):
         _verify_element_region(self.body.block, as_tensor(result_type))
 
 
-@op_definition
-class PadOp(IRDLOperation):
+class PadOp(Op):
     """``%p = tensor.pad %t low[0, %i] high[1, 2] { ^bb0(%a: index, %b: index): tensor.yield %x : f32 } : tensor<..>
     to tensor<..>``."""
 
     name = "tensor.pad"
 
-    source = operand_def(TensorType)
-    low = var_operand_def(INDEX)
-    high = var_operand_def(INDEX)
-    static_low = prop_def(I64_ARRAY)
-    static_high = prop_def(I64_ARRAY)
-    nofold = opt_prop_def(UnitAttr)
-    region = region_def("single_block")
-    result = result_def(TensorType)
+    source: Operand = operand_def(TensorType)
+    low: MixedOperands = mixed_operand_def("static_low", INDEX)
+    high: MixedOperands = mixed_operand_def("static_high", INDEX)
+    static_low: I64Array = internal_prop_def(I64_ARRAY)
+    static_high: I64Array = internal_prop_def(I64_ARRAY)
+    nofold: UnitAttr | None = opt_prop_def(UnitAttr, default=None, converter=unit_if)
+    region: Body = region_def("single_block")
+    result: Result = result_def(TensorType)
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
@@ -189,27 +170,6 @@ class PadOp(IRDLOperation):
         "$source (`nofold` $nofold^)? `low` `` custom<DynamicIndexList>($low, $static_low) "
         "`high` `` custom<DynamicIndexList>($high, $static_high) $region attr-dict `:` type($source) `to` type($result)"
     )
-
-    def __init__(
-        self,
-        source: Value,
-        low: Sequence[MixedIndex],
-        high: Sequence[MixedIndex],
-        region: Region,
-        result_type: Attribute,
-        *,
-        nofold: bool = False,
-    ) -> None:
-        static_low, dynamic_low = split_mixed(low)
-        static_high, dynamic_high = split_mixed(high)
-        properties: dict[str, Attribute] = {
-            "operandSegmentSizes": segment_sizes(1, len(dynamic_low), len(dynamic_high)),
-            "static_low": static_low,
-            "static_high": static_high,
-        }
-        if nofold:
-            properties["nofold"] = UNIT
-        init_op(self, [value_of(source), *dynamic_low, *dynamic_high], (result_type,), properties, regions=(region,))
 
     @property
     def mixed_low(self) -> list[int | SSAValue]:

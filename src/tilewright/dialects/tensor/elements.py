@@ -8,29 +8,30 @@ from typing import ClassVar
 from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseIntOrFPElementsAttr, TensorType
 from xdsl.interfaces import ConditionallySpeculatableInterface, HasFolderInterface
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import (
-    AnyAttr,
-    IRDLOperation,
-    VarConstraint,
-    operand_def,
-    result_def,
-    traits_def,
-    var_operand_def,
-)
+from xdsl.irdl import AnyAttr, VarConstraint, traits_def
 from xdsl.traits import NoMemoryEffect, Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.arith.constant import constant_attr, find_constant_int
 from tilewright.dialects.arith.folding import integer_constant
-from tilewright.dialects.construction import Value, init_op, value_of, values_of
-from tilewright.dialects.definition import op_definition
+from tilewright.dialects.definition import Op
+from tilewright.dialects.fields import (
+    InferableResult,
+    Operand,
+    Operands,
+    Result,
+    inferred_result_def,
+    operand_def,
+    result_def,
+    var_operand_def,
+)
 from tilewright.dialects.numeric import array_of, attr_of
 from tilewright.dialects.slices import SlicingOp
 from tilewright.dialects.tensor.creation import EmptyOp, FromElementsOp, SplatOp
 from tilewright.dialects.types import (
     ANY_TENSOR,
     INDEX,
-    as_tensor,
+    element_type,
     shape_of,
 )
 
@@ -41,27 +42,20 @@ def _verify_index_count(type_: Attribute, count: int) -> None:
         raise VerifyException(f"incorrect number of indices, expected {type_.get_num_dims()} but got {count}")
 
 
-@op_definition
-class ExtractOp(IRDLOperation, HasFolderInterface, ConditionallySpeculatableInterface):
+class ExtractOp(Op, HasFolderInterface, ConditionallySpeculatableInterface):
     """``%x = tensor.extract %t[%i, %j] : tensor<4x8xf32>``; undefined outside the tensor."""
 
     name = "tensor.extract"
 
     T: ClassVar = VarConstraint("T", AnyAttr())
 
-    tensor = operand_def(TensorType.constr(T))
-    indices = var_operand_def(INDEX)
-    result = result_def(T)
+    tensor: Operand = operand_def(TensorType.constr(T))
+    indices: Operands = var_operand_def(INDEX, default=())
+    result: InferableResult = result_def(T, default=None, of="tensor", by=element_type)
 
     traits = traits_def(NoMemoryEffect())
 
     assembly_format = "$tensor `[` $indices `]` attr-dict `:` type($tensor)"
-
-    def __init__(self, tensor: Value, indices: Sequence[Value] = (), result_type: Attribute | None = None) -> None:
-        tensor = value_of(tensor)
-        if result_type is None:
-            result_type = as_tensor(tensor.type).element_type
-        init_op(self, [tensor, *values_of(indices)], (result_type,))
 
     def verify_(self) -> None:
         _verify_index_count(self.operands[0].type, len(self.operands) - 1)
@@ -99,8 +93,7 @@ class ExtractOp(IRDLOperation, HasFolderInterface, ConditionallySpeculatableInte
         return None
 
 
-@op_definition
-class InsertOp(IRDLOperation, ConditionallySpeculatableInterface):
+class InsertOp(Op, ConditionallySpeculatableInterface):
     """``%r = tensor.insert %x into %t[%i] : tensor<4xf32>``: a copy with one element changed."""
 
     name = "tensor.insert"
@@ -108,18 +101,14 @@ class InsertOp(IRDLOperation, ConditionallySpeculatableInterface):
     E: ClassVar = VarConstraint("E", AnyAttr())
     T: ClassVar = VarConstraint("T", TensorType.constr(E))
 
-    scalar = operand_def(E)
-    dest = operand_def(T)
-    indices = var_operand_def(INDEX)
-    result = result_def(T)
+    scalar: Operand = operand_def(E)
+    dest: Operand = operand_def(T)
+    indices: Operands = var_operand_def(INDEX, default=())
+    result: Result = inferred_result_def(T)
 
     traits = traits_def(NoMemoryEffect())
 
     assembly_format = "$scalar `into` $dest `[` $indices `]` attr-dict `:` type($dest)"
-
-    def __init__(self, scalar: Value, dest: Value, indices: Sequence[Value] = ()) -> None:
-        dest = value_of(dest)
-        init_op(self, [value_of(scalar), dest, *values_of(indices)], (dest.type,))
 
     def verify_(self) -> None:
         _verify_index_count(self.operands[1].type, len(self.operands) - 2)
@@ -131,22 +120,18 @@ class InsertOp(IRDLOperation, ConditionallySpeculatableInterface):
         return all(index is not None and 0 <= index < size for index, size in zip(indices, shape, strict=True))
 
 
-@op_definition
-class DimOp(IRDLOperation, HasFolderInterface):
+class DimOp(Op, HasFolderInterface):
     """``%n = tensor.dim %t, %c0 : tensor<?xf32>``: an extent."""
 
     name = "tensor.dim"
 
-    source = operand_def(ANY_TENSOR)
-    index = operand_def(INDEX)
-    result = result_def(INDEX)
+    source: Operand = operand_def(ANY_TENSOR)
+    index: Operand = operand_def(INDEX)
+    result: Result = inferred_result_def(INDEX)
 
     traits = traits_def(NoMemoryEffect())
 
     assembly_format = "attr-dict $source `,` $index `:` type($source)"
-
-    def __init__(self, source: Value, index: Value) -> None:
-        init_op(self, (value_of(source), value_of(index)), (INDEX,))
 
     def fold(self) -> Sequence[SSAValue | Attribute] | None:
         source = self.operands[0]
@@ -172,21 +157,17 @@ def _find_extent(source: SSAValue, dim: int) -> int | SSAValue | None:
             return None
 
 
-@op_definition
-class RankOp(IRDLOperation, HasFolderInterface):
+class RankOp(Op, HasFolderInterface):
     """``%r = tensor.rank %t : tensor<*xf32>``: the number of dimensions."""
 
     name = "tensor.rank"
 
-    tensor = operand_def(ANY_TENSOR)
-    result = result_def(INDEX)
+    tensor: Operand = operand_def(ANY_TENSOR)
+    result: Result = inferred_result_def(INDEX)
 
     traits = traits_def(Pure())
 
     assembly_format = "$tensor attr-dict `:` type($tensor)"
-
-    def __init__(self, tensor: Value) -> None:
-        init_op(self, (value_of(tensor),), (INDEX,))
 
     def fold(self) -> Sequence[SSAValue | Attribute] | None:
         shape = shape_of(self.operands[0].type)

@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.interfaces import HasFolderInterface
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import IRDLOperation, operand_def, prop_def, result_def, traits_def, var_operand_def
+from xdsl.irdl import traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
@@ -31,9 +31,19 @@ from tilewright.dialects.construction import (
     split_mixed,
     static_values,
     value_of,
-    values_of,
 )
-from tilewright.dialects.definition import op_definition
+from tilewright.dialects.definition import Op
+from tilewright.dialects.fields import (
+    I64Array,
+    InferableResult,
+    Operand,
+    Operands,
+    Result,
+    operand_def,
+    prop_def,
+    result_def,
+    var_operand_def,
+)
 from tilewright.dialects.reshapes import collapsed_shape, verify_reassociation
 from tilewright.dialects.types import (
     ANY_TENSOR,
@@ -50,21 +60,17 @@ from tilewright.dialects.types import (
 )
 
 
-@op_definition
-class CastOp(IRDLOperation, HasFolderInterface):
+class CastOp(Op, HasFolderInterface):
     """``%r = tensor.cast %t : tensor<?xf32> to tensor<4xf32>``: more or less of the shape known."""
 
     name = "tensor.cast"
 
-    source = operand_def(ANY_TENSOR)
-    dest = result_def(ANY_TENSOR)
+    source: Operand = operand_def(ANY_TENSOR)
+    dest: Result = result_def(ANY_TENSOR)
 
     traits = traits_def(Pure())
 
     assembly_format = "$source attr-dict `:` type($source) `to` type($dest)"
-
-    def __init__(self, source: Value, dest_type: Attribute) -> None:
-        init_op(self, (value_of(source),), (dest_type,))
 
     def verify_(self) -> None:
         source, dest = self.operands[0].type, self.results[0].type
@@ -83,21 +89,17 @@ class CastOp(IRDLOperation, HasFolderInterface):
         return None
 
 
-@op_definition
-class BitcastOp(IRDLOperation):
+class BitcastOp(Op):
     """``%r = tensor.bitcast %t : tensor<4xf32> to tensor<4xi32>``: the bits of every element read as another type."""
 
     name = "tensor.bitcast"
 
-    source = operand_def(ANY_TENSOR)
-    dest = result_def(ANY_TENSOR)
+    source: Operand = operand_def(ANY_TENSOR)
+    dest: Result = result_def(ANY_TENSOR)
 
     traits = traits_def(Pure())
 
     assembly_format = "$source attr-dict `:` type($source) `to` type($dest)"
-
-    def __init__(self, source: Value, dest_type: Attribute) -> None:
-        init_op(self, (value_of(source),), (dest_type,))
 
     def verify_(self) -> None:
         source, dest = self.operands[0].type, self.results[0].type
@@ -105,31 +107,27 @@ class BitcastOp(IRDLOperation):
             raise VerifyException(f"operand type '{source}' and result type '{dest}' are cast incompatible")
 
 
-@op_definition
-class CollapseShapeOp(IRDLOperation, HasFolderInterface):
+def collapsed_type(source: Attribute, groups: Sequence[Sequence[int]]) -> Attribute:
+    """The type of a tensor whose dimensions are joined in groups."""
+    type_ = as_tensor(source)
+    return TensorType(type_.element_type, collapsed_shape(type_.get_shape(), groups), type_.encoding)
+
+
+class CollapseShapeOp(Op, HasFolderInterface):
     """``%r = tensor.collapse_shape %t [[0, 1], [2]] : tensor<2x4x8xf32> into tensor<8x8xf32>``."""
 
     name = "tensor.collapse_shape"
 
-    src = operand_def(TensorType)
-    result = result_def(TensorType)
-    reassociation = prop_def(ArrayAttr[ArrayAttr[IntegerAttr]])
+    src: Operand = operand_def(TensorType)
+    reassociation: ArrayAttr[ArrayAttr[IntegerAttr]] = prop_def(
+        ArrayAttr[ArrayAttr[IntegerAttr]], converter=reassociation_attr
+    )
+    result: InferableResult = result_def(TensorType, default=None, of=("src", "reassociation"), by=collapsed_type)
 
     traits = traits_def(Pure())
 
     custom_directives = (Reassociation,)
     assembly_format = "$src custom<Reassociation>($reassociation) attr-dict `:` type($src) `into` type($result)"
-
-    def __init__(
-        self, src: Value, reassociation: Sequence[Sequence[int]], result_type: Attribute | None = None
-    ) -> None:
-        src = value_of(src)
-        if result_type is None:
-            source_type = as_tensor(src.type)
-            shape = collapsed_shape(source_type.get_shape(), reassociation)
-            result_type = TensorType(source_type.element_type, shape, source_type.encoding)
-        groups = reassociation_attr(tuple(tuple(group) for group in reassociation))
-        init_op(self, (src,), (result_type,), {"reassociation": groups})
 
     @property
     def groups(self) -> list[list[int]]:
@@ -147,17 +145,16 @@ class CollapseShapeOp(IRDLOperation, HasFolderInterface):
         return _fold_reshape(self.operands[0], self.results[0].type)
 
 
-@op_definition
-class ExpandShapeOp(IRDLOperation, HasFolderInterface):
+class ExpandShapeOp(Op, HasFolderInterface):
     """``%r = tensor.expand_shape %t [[0, 1], [2]] output_shape [2, 4, 8] : tensor<8x8xf32> into tensor<2x4x8xf32>``."""
 
     name = "tensor.expand_shape"
 
-    src = operand_def(TensorType)
-    output_shape = var_operand_def(INDEX)
-    result = result_def(TensorType)
-    reassociation = prop_def(ArrayAttr[ArrayAttr[IntegerAttr]])
-    static_output_shape = prop_def(I64_ARRAY)
+    src: Operand = operand_def(TensorType)
+    output_shape: Operands = var_operand_def(INDEX)
+    result: Result = result_def(TensorType)
+    reassociation: ArrayAttr[ArrayAttr[IntegerAttr]] = prop_def(ArrayAttr[ArrayAttr[IntegerAttr]])
+    static_output_shape: I64Array = prop_def(I64_ARRAY)
 
     traits = traits_def(Pure())
 
@@ -206,23 +203,19 @@ class ExpandShapeOp(IRDLOperation, HasFolderInterface):
         return _fold_reshape(self.operands[0], self.results[0].type)
 
 
-@op_definition
-class ReshapeOp(IRDLOperation):
+class ReshapeOp(Op):
     """``%r = tensor.reshape %t(%shape) : (tensor<4x8xf32>, tensor<1xi64>) -> tensor<32xf32>``: elements in row-major
     order."""
 
     name = "tensor.reshape"
 
-    source = operand_def(ANY_TENSOR)
-    shape = operand_def(TensorType)
-    result = result_def(ANY_TENSOR)
+    source: Operand = operand_def(ANY_TENSOR)
+    shape: Operand = operand_def(TensorType)
+    result: Result = result_def(ANY_TENSOR)
 
     traits = traits_def(Pure())
 
     assembly_format = "$source `(` $shape `)` attr-dict `:` functional-type(operands, results)"
-
-    def __init__(self, source: Value, shape: Value, result_type: Attribute) -> None:
-        init_op(self, (value_of(source), value_of(shape)), (result_type,))
 
     def verify_(self) -> None:
         source, result = self.operands[0].type, self.results[0].type
@@ -241,33 +234,6 @@ class ReshapeOp(IRDLOperation):
             raise VerifyException("the shape operand must have one entry per dimension of the result")
 
 
-@op_definition
-class ConcatOp(IRDLOperation):
-    """``%r = tensor.concat dim(1) %a, %b : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x16xf32>``."""
-
-    name = "tensor.concat"
-
-    inputs = var_operand_def(TensorType)
-    dim = prop_def(I64_ATTR)
-    result = result_def(TensorType)
-
-    traits = traits_def(Pure())
-
-    assembly_format = "`dim` `(` $dim `)` $inputs attr-dict `:` functional-type(operands, results)"
-
-    def __init__(self, inputs: Sequence[Value], dim: int, result_type: Attribute | None = None) -> None:
-        values = values_of(inputs)
-        init_op(self, values, (result_type or _concatenated_type(values, dim),), {"dim": int_attr(dim)})
-
-    def verify_(self) -> None:
-        if not self.operands:
-            raise VerifyException("requires at least one input")
-        expected, found = _concatenated_type(self.operands, self.dim.value.data), self.results[0].type
-        agree = shapes_agree(shape_of(expected) or (), shape_of(found) or ())
-        if element_type(expected) != element_type(found) or not agree:
-            raise VerifyException(f"the inputs concatenate to {expected}, not {found}")
-
-
 def _concatenated_type(values: Sequence[SSAValue], dim: int) -> Attribute:
     first = as_tensor(values[0].type)
     if not 0 <= dim < first.get_num_dims():
@@ -281,6 +247,28 @@ def _concatenated_type(values: Sequence[SSAValue], dim: int) -> Attribute:
     lengths = [other[dim] for other in shapes]
     shape[dim] = DYNAMIC_INDEX if DYNAMIC_INDEX in lengths else sum(lengths)
     return TensorType(first.element_type, shape)
+
+
+class ConcatOp(Op):
+    """``%r = tensor.concat dim(1) %a, %b : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x16xf32>``."""
+
+    name = "tensor.concat"
+
+    inputs: Operands = var_operand_def(TensorType)
+    dim: IntegerAttr = prop_def(I64_ATTR, converter=int_attr)
+    result: InferableResult = result_def(TensorType, default=None, of=("inputs", "dim"), by=_concatenated_type)
+
+    traits = traits_def(Pure())
+
+    assembly_format = "`dim` `(` $dim `)` $inputs attr-dict `:` functional-type(operands, results)"
+
+    def verify_(self) -> None:
+        if not self.operands:
+            raise VerifyException("requires at least one input")
+        expected, found = _concatenated_type(self.operands, self.dim.value.data), self.results[0].type
+        agree = shapes_agree(shape_of(expected) or (), shape_of(found) or ())
+        if element_type(expected) != element_type(found) or not agree:
+            raise VerifyException(f"the inputs concatenate to {expected}, not {found}")
 
 
 def _verify_elements(source: Attribute, result: Attribute) -> None:

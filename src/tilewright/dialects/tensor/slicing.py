@@ -8,20 +8,13 @@ from typing import ClassVar
 from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
 from xdsl.interfaces import HasFolderInterface
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import (
-    VarConstraint,
-    base,
-    operand_def,
-    result_def,
-    traits_def,
-    var_operand_def,
-)
+from xdsl.irdl import VarConstraint, base, traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.assembly import DynamicIndexList
 from tilewright.dialects.construction import MixedIndex, Value, init_op, static_values, value_of
-from tilewright.dialects.definition import op_definition
+from tilewright.dialects.fields import Operand, Operands, Result, operand_def, result_def, var_operand_def
 from tilewright.dialects.slices import (
     SlicingOp,
     find_kept_dims,
@@ -60,18 +53,17 @@ def _verify_sliced_type(sizes: Sequence[int], sliced: Attribute, whole: Attribut
         raise VerifyException(f"a slice of sizes {list(sizes)} is no {sliced}")
 
 
-@op_definition
 class ExtractSliceOp(SlicingOp, HasFolderInterface):
     """``%s = tensor.extract_slice %t[%i, 0] [1, 8] [1, 1] : tensor<4x8xf32> to tensor<8xf32>``; size-1 dimensions may
     be dropped."""
 
     name = "tensor.extract_slice"
 
-    source = operand_def(TensorType)
-    offsets = var_operand_def(INDEX)
-    sizes = var_operand_def(INDEX)
-    strides = var_operand_def(INDEX)
-    result = result_def(TensorType)
+    source: Operand = operand_def(TensorType)
+    offsets: Operands = var_operand_def(INDEX)
+    sizes: Operands = var_operand_def(INDEX)
+    strides: Operands = var_operand_def(INDEX)
+    result: Result = result_def(TensorType)
 
     traits = traits_def(Pure())
 
@@ -114,7 +106,6 @@ class ExtractSliceOp(SlicingOp, HasFolderInterface):
         return None
 
 
-@op_definition
 class InsertSliceOp(SlicingOp, HasFolderInterface):
     """``%r = tensor.insert_slice %s into %t[%i, 0] [1, 8] [1, 1] : tensor<8xf32> into tensor<4x8xf32>``."""
 
@@ -122,12 +113,12 @@ class InsertSliceOp(SlicingOp, HasFolderInterface):
 
     T: ClassVar = VarConstraint("T", base(TensorType))
 
-    source = operand_def(TensorType)
-    dest = operand_def(T)
-    offsets = var_operand_def(INDEX)
-    sizes = var_operand_def(INDEX)
-    strides = var_operand_def(INDEX)
-    result = result_def(T)
+    source: Operand = operand_def(TensorType)
+    dest: Operand = operand_def(T)
+    offsets: Operands = var_operand_def(INDEX)
+    sizes: Operands = var_operand_def(INDEX)
+    strides: Operands = var_operand_def(INDEX)
+    result: Result = result_def(T)
 
     traits = traits_def(Pure())
 

@@ -22,9 +22,9 @@ from xdsl.irdl.declarative_assembly_format import (
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
+from tilewright.dialects.construction import i32_attr
 from tilewright.dialects.tt import enums
 from tilewright.dialects.tt.cache_policy import ATTRIBUTE_SINCE
-from tilewright.dialects.tt.definition import i32_attr
 from tilewright.dialects.tt.types import PointerType, TensorDescType, is_pointer_like, pointee_like
 from tilewright.support.triton_version import is_before
 

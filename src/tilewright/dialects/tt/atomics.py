@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import IntegerType, i64
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, i64
 from xdsl.ir import Attribute
-from xdsl.irdl import IRDLOperation, operand_def, opt_operand_def, prop_def, result_def, traits_def
+from xdsl.irdl import IRDLOperation, traits_def
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.construction import Value, init_op, value_of
+from tilewright.dialects.fields import (
+    Operand,
+    OptionalOperand,
+    Result,
+    inferred_result_def,
+    operand_def,
+    opt_operand_def,
+    prop_def,
+)
 from tilewright.dialects.tt.constraints import CMP_POINTEE, MASK, POINTEE, POINTER, RESULT_POINTEE, MemberOf
-from tilewright.dialects.tt.definition import i32_attr, op_definition
+from tilewright.dialects.tt.definition import TritonOp
 from tilewright.dialects.tt.enums import MemSemantic, MemSyncScope, RMWOp
 from tilewright.dialects.tt.traits import ReadWriteEffect, SameOperandsAndResultEncoding, TensorSizeTrait, WriteEffect
-from tilewright.dialects.tt.types import mask_like, pointee_like
 from tilewright.dialects.types import element_type
 
 
-@op_definition
-class AtomicRMWOp(IRDLOperation):
+class AtomicRMWOp(TritonOp):
     """Each value behind a pointer combined with an operand, as one indivisible step; gives the old values.
     Masked-off lanes touch no memory and their results are undefined.
 
@@ -27,13 +33,17 @@ class AtomicRMWOp(IRDLOperation):
 
     name = "tt.atomic_rmw"
 
-    atomic_rmw_op = prop_def(MemberOf(RMWOp))
-    ptr = operand_def(POINTER)
-    val = operand_def(POINTEE)
-    mask = opt_operand_def(MASK)
-    sem = prop_def(MemberOf(MemSemantic))
-    scope = prop_def(MemberOf(MemSyncScope))
-    result = result_def(RESULT_POINTEE)
+    atomic_rmw_op: IntegerAttr = prop_def(MemberOf(RMWOp), converter=RMWOp.attr, kw_only=True)
+    ptr: Operand = operand_def(POINTER)
+    val: Operand = operand_def(POINTEE)
+    mask: OptionalOperand = opt_operand_def(MASK, default=None)
+    sem: IntegerAttr = prop_def(
+        MemberOf(MemSemantic), converter=MemSemantic.attr, default=MemSemantic.ACQ_REL, kw_only=True
+    )
+    scope: IntegerAttr = prop_def(
+        MemberOf(MemSyncScope), converter=MemSyncScope.attr, default=MemSyncScope.GPU, kw_only=True
+    )
+    result: Result = inferred_result_def(RESULT_POINTEE)
 
     assembly_format = (
         "custom<RMWOp>($atomic_rmw_op) `,` custom<MemSemantic>($sem) `,` custom<MemSyncScope>($scope) `,` "
@@ -41,33 +51,8 @@ class AtomicRMWOp(IRDLOperation):
     )
     traits = traits_def(ReadWriteEffect(), TensorSizeTrait(), SameOperandsAndResultEncoding())
 
-    def __init__(
-        self,
-        ptr: Value,
-        val: Value,
-        mask: Value | None = None,
-        *,
-        atomic_rmw_op: RMWOp | int | str,
-        sem: MemSemantic | int | str = MemSemantic.ACQ_REL,
-        scope: MemSyncScope | int | str = MemSyncScope.GPU,
-    ):
-        operands = [value_of(ptr), value_of(val)]
-        if mask is not None:
-            operands.append(value_of(mask))
-        init_op(
-            self,
-            operands,
-            (pointee_like(operands[0].type),),
-            {
-                "atomic_rmw_op": i32_attr(RMWOp.get(atomic_rmw_op)),
-                "scope": i32_attr(MemSyncScope.get(scope)),
-                "sem": i32_attr(MemSemantic.get(sem)),
-            },
-        )
 
-
-@op_definition
-class AtomicCASOp(IRDLOperation):
+class AtomicCASOp(TritonOp):
     """Each value behind a pointer replaced by `val` where it equals `cmp`, as one indivisible step; gives the
     old values.
 
@@ -76,12 +61,16 @@ class AtomicCASOp(IRDLOperation):
 
     name = "tt.atomic_cas"
 
-    ptr = operand_def(POINTER)
-    cmp = operand_def(CMP_POINTEE)
-    val = operand_def(POINTEE)
-    sem = prop_def(MemberOf(MemSemantic))
-    scope = prop_def(MemberOf(MemSyncScope))
-    result = result_def(RESULT_POINTEE)
+    ptr: Operand = operand_def(POINTER)
+    cmp: Operand = operand_def(CMP_POINTEE)
+    val: Operand = operand_def(POINTEE)
+    sem: IntegerAttr = prop_def(
+        MemberOf(MemSemantic), converter=MemSemantic.attr, default=MemSemantic.ACQ_REL, kw_only=True
+    )
+    scope: IntegerAttr = prop_def(
+        MemberOf(MemSyncScope), converter=MemSyncScope.attr, default=MemSyncScope.GPU, kw_only=True
+    )
+    result: Result = inferred_result_def(RESULT_POINTEE)
 
     assembly_format = (
         "custom<MemSemantic>($sem) `,` custom<MemSyncScope>($scope) `,` $ptr `,` $cmp `,` $val "
@@ -89,26 +78,8 @@ class AtomicCASOp(IRDLOperation):
     )
     traits = traits_def(ReadWriteEffect(), TensorSizeTrait(), SameOperandsAndResultEncoding())
 
-    def __init__(
-        self,
-        ptr: Value,
-        cmp: Value,
-        val: Value,
-        *,
-        sem: MemSemantic | int | str = MemSemantic.ACQ_REL,
-        scope: MemSyncScope | int | str = MemSyncScope.GPU,
-    ):
-        pointer = value_of(ptr)
-        init_op(
-            self,
-            (pointer, value_of(cmp), value_of(val)),
-            (pointee_like(pointer.type),),
-            {"scope": i32_attr(MemSyncScope.get(scope)), "sem": i32_attr(MemSemantic.get(sem))},
-        )
 
-
-@op_definition
-class AtomicLoadOp(IRDLOperation):
+class AtomicLoadOp(TritonOp):
     """The value behind each pointer whose mask bit is set, read as one indivisible step; other lanes are undefined.
 
     `%v = tt.atomic_load acquire, gpu, %p, %m : (tensor<16x!tt.ptr<i32>>, tensor<16xi1>) -> tensor<16xi32>`
@@ -116,11 +87,15 @@ class AtomicLoadOp(IRDLOperation):
 
     name = "tt.atomic_load"
 
-    ptr = operand_def(POINTER)
-    mask = opt_operand_def(MASK)
-    sem = prop_def(MemberOf(MemSemantic))
-    scope = prop_def(MemberOf(MemSyncScope))
-    result = result_def(RESULT_POINTEE)
+    ptr: Operand = operand_def(POINTER)
+    mask: OptionalOperand = opt_operand_def(MASK, default=None)
+    sem: IntegerAttr = prop_def(
+        MemberOf(MemSemantic), converter=MemSemantic.attr, default=MemSemantic.ACQUIRE, kw_only=True
+    )
+    scope: IntegerAttr = prop_def(
+        MemberOf(MemSyncScope), converter=MemSyncScope.attr, default=MemSyncScope.GPU, kw_only=True
+    )
+    result: Result = inferred_result_def(RESULT_POINTEE)
 
     assembly_format = (
         "custom<MemSemantic>($sem) `,` custom<MemSyncScope>($scope) `,` $ptr (`,` $mask^)? attr-dict "
@@ -129,23 +104,11 @@ class AtomicLoadOp(IRDLOperation):
     # What follows an acquiring read stays after it, as it would after a write.
     traits = traits_def(ReadWriteEffect(), TensorSizeTrait(), SameOperandsAndResultEncoding())
 
-    def __init__(
-        self,
-        ptr: Value,
-        mask: Value | None = None,
-        *,
-        sem: MemSemantic | int | str = MemSemantic.ACQUIRE,
-        scope: MemSyncScope | int | str = MemSyncScope.GPU,
-    ):
-        operands = [value_of(value) for value in (ptr, mask) if value is not None]
-        init_op(self, operands, (pointee_like(operands[0].type),), _order(sem, scope))
-
     def verify_(self) -> None:
         _verify_order(self, self.sem, MemSemantic.ACQUIRE)
 
 
-@op_definition
-class AtomicStoreOp(IRDLOperation):
+class AtomicStoreOp(TritonOp):
     """A value written behind each pointer whose mask bit is set, as one indivisible step.
 
     `tt.atomic_store release, gpu, %p, %v, %m : tensor<16x!tt.ptr<i32>>`
@@ -153,11 +116,15 @@ class AtomicStoreOp(IRDLOperation):
 
     name = "tt.atomic_store"
 
-    ptr = operand_def(POINTER)
-    value = operand_def(POINTEE)
-    mask = opt_operand_def(MASK)
-    sem = prop_def(MemberOf(MemSemantic))
-    scope = prop_def(MemberOf(MemSyncScope))
+    ptr: Operand = operand_def(POINTER)
+    value: Operand = operand_def(POINTEE)
+    mask: OptionalOperand = opt_operand_def(MASK, default=None)
+    sem: IntegerAttr = prop_def(
+        MemberOf(MemSemantic), converter=MemSemantic.attr, default=MemSemantic.RELEASE, kw_only=True
+    )
+    scope: IntegerAttr = prop_def(
+        MemberOf(MemSyncScope), converter=MemSyncScope.attr, default=MemSyncScope.GPU, kw_only=True
+    )
 
     assembly_format = (
         "custom<MemSemantic>($sem) `,` custom<MemSyncScope>($scope) `,` $ptr `,` $value (`,` $mask^)? attr-dict "
@@ -165,24 +132,11 @@ class AtomicStoreOp(IRDLOperation):
     )
     traits = traits_def(WriteEffect(), TensorSizeTrait(), SameOperandsAndResultEncoding())
 
-    def __init__(
-        self,
-        ptr: Value,
-        value: Value,
-        mask: Value | None = None,
-        *,
-        sem: MemSemantic | int | str = MemSemantic.RELEASE,
-        scope: MemSyncScope | int | str = MemSyncScope.GPU,
-    ):
-        operands = [value_of(value) for value in (ptr, value, mask) if value is not None]
-        init_op(self, operands, (), _order(sem, scope))
-
     def verify_(self) -> None:
         _verify_order(self, self.sem, MemSemantic.RELEASE)
 
 
-@op_definition
-class AtomicPollOp(IRDLOperation):
+class AtomicPollOp(TritonOp):
     """Waits until the integer behind each pointer equals what is expected there, at most `timeout` nanoseconds for all
     of them together; tells for each whether it does. Each is read once at least.
 
@@ -191,12 +145,16 @@ class AtomicPollOp(IRDLOperation):
 
     name = "tt.atomic_poll"
 
-    ptr = operand_def(POINTER)
-    expected = operand_def(POINTEE)
-    timeout = opt_operand_def(i64)
-    sem = prop_def(MemberOf(MemSemantic))
-    scope = prop_def(MemberOf(MemSyncScope))
-    result = result_def(MASK)
+    ptr: Operand = operand_def(POINTER)
+    expected: Operand = operand_def(POINTEE)
+    timeout: OptionalOperand = opt_operand_def(i64, default=None)
+    sem: IntegerAttr = prop_def(
+        MemberOf(MemSemantic), converter=MemSemantic.attr, default=MemSemantic.ACQUIRE, kw_only=True
+    )
+    scope: IntegerAttr = prop_def(
+        MemberOf(MemSyncScope), converter=MemSyncScope.attr, default=MemSyncScope.GPU, kw_only=True
+    )
+    result: Result = inferred_result_def(MASK)
 
     assembly_format = (
         "custom<MemSemantic>($sem) `,` custom<MemSyncScope>($scope) `,` $ptr `,` $expected (`timeout` $timeout^)? "
@@ -204,26 +162,10 @@ class AtomicPollOp(IRDLOperation):
     )
     traits = traits_def(ReadWriteEffect(), TensorSizeTrait(), SameOperandsAndResultEncoding())
 
-    def __init__(
-        self,
-        ptr: Value,
-        expected: Value,
-        timeout: Value | None = None,
-        *,
-        sem: MemSemantic | int | str = MemSemantic.ACQUIRE,
-        scope: MemSyncScope | int | str = MemSyncScope.GPU,
-    ):
-        operands = [value_of(value) for value in (ptr, expected, timeout) if value is not None]
-        init_op(self, operands, (mask_like(operands[0].type),), _order(sem, scope))
-
     def verify_(self) -> None:
         _verify_order(self, self.sem, MemSemantic.ACQUIRE)
         if not isinstance(element_type(self.expected.type), IntegerType):
             raise VerifyException(f"tt.atomic_poll waits for integers, not for {self.expected.type}")
-
-
-def _order(sem: MemSemantic | int | str, scope: MemSyncScope | int | str) -> dict[str, Attribute]:
-    return {"scope": i32_attr(MemSyncScope.get(scope)), "sem": i32_attr(MemSemantic.get(sem))}
 
 
 def _verify_order(op: IRDLOperation, sem: Attribute, ordered: MemSemantic) -> None:

@@ -6,24 +6,24 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import DenseArrayBase, i32, i64
 from xdsl.ir import Attribute
-from xdsl.irdl import (
-    AnyAttr,
-    IRDLOperation,
-    ParsePropInAttrDict,
-    SameVariadicOperandSize,
-    VarConstraint,
-    operand_def,
-    prop_def,
-    result_def,
-    traits_def,
-    var_operand_def,
-)
+from xdsl.irdl import AnyAttr, ParsePropInAttrDict, SameVariadicOperandSize, VarConstraint, traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.construction import Value, init_op, static_values, value_of, values_of
+from tilewright.dialects.construction import Value, i32_array, init_op, static_values, value_of, values_of
+from tilewright.dialects.fields import (
+    I64Array,
+    Operand,
+    Operands,
+    Result,
+    inferred_result_def,
+    operand_def,
+    prop_def,
+    result_def,
+    var_operand_def,
+)
 from tilewright.dialects.tt.constraints import Derived
-from tilewright.dialects.tt.definition import i32_array, op_definition
+from tilewright.dialects.tt.definition import TritonOp
 from tilewright.dialects.tt.traits import TensorSizeTrait
 from tilewright.dialects.tt.types import PointerType, is_block_pointer, is_tensor, pointer_type, tensor_type
 from tilewright.dialects.types import TypeWhere
@@ -38,8 +38,7 @@ def _base_of(block_pointer: Attribute) -> Attribute:
     return pointer_type(block_pointer.pointee_type.element_type, block_pointer.address_space.data)
 
 
-@op_definition
-class MakeTensorPtrOp(IRDLOperation):
+class MakeTensorPtrOp(TritonOp):
     """A block of `result`'s shape at `offsets` in a tensor with the given extents and strides (in elements). `order`
     names the dimensions from the fastest varying to the slowest.
 
@@ -48,12 +47,12 @@ class MakeTensorPtrOp(IRDLOperation):
 
     name = "tt.make_tensor_ptr"
 
-    base = operand_def(Derived("Block", _base_of, "base matches the element type of the block"))
-    shape = var_operand_def(i64)
-    strides = var_operand_def(i64)
-    offsets = var_operand_def(i32)
-    order = prop_def(DenseArrayBase)
-    result = result_def(VarConstraint("Block", BLOCK_POINTER))
+    base: Operand = operand_def(Derived("Block", _base_of, "base matches the element type of the block"))
+    shape: Operands = var_operand_def(i64)
+    strides: Operands = var_operand_def(i64)
+    offsets: Operands = var_operand_def(i32)
+    order: I64Array = prop_def(DenseArrayBase)
+    result: Result = result_def(VarConstraint("Block", BLOCK_POINTER))
 
     irdl_options = (SameVariadicOperandSize(), ParsePropInAttrDict())
     assembly_format = (
@@ -93,23 +92,18 @@ class MakeTensorPtrOp(IRDLOperation):
             raise VerifyException("order must be a permutation of [0, ..., rank - 1]")
 
 
-@op_definition
-class AdvanceOp(IRDLOperation):
+class AdvanceOp(TritonOp):
     """A block pointer moved by a number of elements in each dimension:
     `tt.advance %bp, [%a, %b] : <tensor<64x32xf16>>`."""
 
     name = "tt.advance"
 
-    ptr = operand_def(VarConstraint("Block", BLOCK_POINTER))
-    offsets = var_operand_def(i32)
-    result = result_def(VarConstraint("Block", AnyAttr()))
+    ptr: Operand = operand_def(VarConstraint("Block", BLOCK_POINTER))
+    offsets: Operands = var_operand_def(i32)
+    result: Result = inferred_result_def(VarConstraint("Block", AnyAttr()), of="ptr")
 
     assembly_format = "$ptr `,` `[` $offsets `]` attr-dict `:` custom<ShortType>(type($result))"
     traits = traits_def(Pure(), TensorSizeTrait())
-
-    def __init__(self, ptr: Value, offsets: Sequence[Value]):
-        pointer = value_of(ptr)
-        init_op(self, (pointer, *values_of(offsets)), (pointer.type,))
 
     def verify_(self) -> None:
         assert isinstance(self.ptr.type, PointerType) and is_tensor(self.ptr.type.pointee_type)

@@ -16,8 +16,8 @@ from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
+from tilewright.dialects.construction import i32_attr
 from tilewright.dialects.definition import OfTwoForms
-from tilewright.dialects.tt.definition import i32_attr
 from tilewright.dialects.tt.enums import CacheModifier, EvictionPolicy
 from tilewright.support.triton_version import is_before
 

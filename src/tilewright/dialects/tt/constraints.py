@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from collections.abc import Set as AbstractSet
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,42 +14,11 @@ from xdsl.irdl import (
     VarConstraint,
     VerificationContext,
 )
-from xdsl.irdl.constraints import InferenceContext
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.tt.enums import TTEnum
 from tilewright.dialects.tt.types import is_pointer_like, is_tensor, mask_like, pointee_like
-from tilewright.dialects.types import FIXED_INTEGER_LIKE, TypeWhere, bool_like
-
-
-@dataclass(frozen=True)
-class Derived(AttrConstraint):
-    """The type that `function` computes from the constraint variable `variable`.
-
-    Verification raises "failed to verify that {what}". Where the variable is not known yet, the op has to check."""
-
-    variable: str
-    function: Callable[[Attribute], Attribute]
-    what: str
-
-    def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
-        source = constraint_context.get_variable(self.variable)
-        if source is None:
-            return
-        expected = self.function(source)
-        if attr != expected:
-            raise VerifyException(f"failed to verify that {self.what}: expected {expected}, got {attr}")
-
-    def can_infer(self, var_constraint_names: AbstractSet[str]) -> bool:
-        return self.variable in var_constraint_names
-
-    def infer(self, context: InferenceContext) -> Attribute:
-        source = context.get_variable(self.variable)
-        assert source is not None
-        return self.function(source)
-
-    def mapping_type_vars(self, type_var_mapping: Mapping[Any, Any]) -> Derived:
-        return self
+from tilewright.dialects.types import FIXED_INTEGER_LIKE, Derived, TypeWhere, bool_like
 
 
 @dataclass(frozen=True)

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, StringAttr
-from xdsl.irdl import IRDLOperation, ParsePropInAttrDict, operand_def, prop_def, traits_def, var_operand_def
+from xdsl.irdl import ParsePropInAttrDict, traits_def
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.construction import Value, init_op, value_of, values_of
-from tilewright.dialects.tt.definition import bool_attr, i32_array, op_definition, string_attr
+from tilewright.dialects.construction import bool_attr, i32_list, string_attr
+from tilewright.dialects.fields import I64Array, Operand, Operands, operand_def, prop_def, var_operand_def
+from tilewright.dialects.tt.definition import TritonOp
 from tilewright.dialects.tt.traits import TensorSizeTrait, WriteEffect
 from tilewright.dialects.types import BOOL_LIKE
 
 
-@op_definition
-class PrintOp(IRDLOperation):
+class PrintOp(TritonOp):
     """A line printed for every element, with the program ids and the element's index; `isSigned` has one entry
     per value.
 
@@ -24,39 +22,27 @@ class PrintOp(IRDLOperation):
 
     name = "tt.print"
 
-    prefix = prop_def(StringAttr)
-    hex = prop_def(IntegerAttr)
-    is_signed = prop_def(DenseArrayBase, prop_name="isSigned")
-    args = var_operand_def()
+    prefix: StringAttr = prop_def(StringAttr, converter=string_attr, kw_only=True)
+    hex: IntegerAttr = prop_def(IntegerAttr, converter=bool_attr, default=False, kw_only=True)
+    is_signed: I64Array = prop_def(DenseArrayBase, prop_name="isSigned", converter=i32_list, default=(), kw_only=True)
+    args: Operands = var_operand_def()
 
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$prefix attr-dict (`:` $args^ `:` type($args))?"
     traits = traits_def(WriteEffect(), TensorSizeTrait())
-
-    def __init__(self, args: Sequence[Value], *, prefix: str, hex: bool = False, is_signed: Sequence[int] = ()):
-        init_op(
-            self,
-            values_of(args),
-            (),
-            {"hex": bool_attr(hex), "isSigned": i32_array(tuple(is_signed)), "prefix": string_attr(prefix)},
-        )
 
     def verify_(self) -> None:
         if len(self.is_signed) < len(self.args):
             raise VerifyException(f"isSigned must have one entry for each of {len(self.args)} values")
 
 
-@op_definition
-class AssertOp(IRDLOperation):
+class AssertOp(TritonOp):
     """The kernel stops with a message unless all elements hold: `tt.assert %m, "bad" : tensor<16xi1>`."""
 
     name = "tt.assert"
 
-    condition = operand_def(BOOL_LIKE)
-    message = prop_def(StringAttr)
+    condition: Operand = operand_def(BOOL_LIKE)
+    message: StringAttr = prop_def(StringAttr, converter=string_attr)
 
     assembly_format = "$condition `,` $message attr-dict `:` type($condition)"
     traits = traits_def(WriteEffect(), TensorSizeTrait())
-
-    def __init__(self, condition: Value, message: str):
-        init_op(self, (value_of(condition),), (), {"message": string_attr(message)})

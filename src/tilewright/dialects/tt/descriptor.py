@@ -5,27 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from xdsl.dialects.builtin import IntegerType, TensorType, i32, i64
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, TensorType, i32, i64
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import (
-    IRDLOperation,
-    ParsePropInAttrDict,
-    SameVariadicOperandSize,
-    VarConstraint,
-    base,
-    operand_def,
-    prop_def,
-    result_def,
-    traits_def,
-    var_operand_def,
-)
+from xdsl.irdl import IRDLOperation, ParsePropInAttrDict, SameVariadicOperandSize, VarConstraint, base, traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.construction import Value, init_op, value_of, values_of
+from tilewright.dialects.construction import Value, i32_attr, init_op, value_of, values_of
+from tilewright.dialects.fields import Operand, Operands, Result, operand_def, prop_def, result_def, var_operand_def
 from tilewright.dialects.tt.cache_policy import WithCachePolicy
 from tilewright.dialects.tt.constraints import TENSOR, MemberOf
-from tilewright.dialects.tt.definition import i32_attr, op_definition
+from tilewright.dialects.tt.definition import TritonOp
 from tilewright.dialects.tt.enums import CacheModifier, DescriptorReduceKind, EvictionPolicy, PaddingOption
 from tilewright.dialects.tt.memory import NO_CACHE, NORMAL_EVICTION
 from tilewright.dialects.tt.traits import ReadEffect, ReadWriteEffect, TensorSizeTrait, WriteEffect
@@ -83,8 +73,7 @@ def _check_row_access(op: IRDLOperation, descriptor: SSAValue, x_offsets: SSAVal
         )
 
 
-@op_definition
-class MakeTensorDescOp(IRDLOperation):
+class MakeTensorDescOp(TritonOp):
     """The descriptor of a tensor at `base` with the given extents and strides (in elements).
 
     `%d = tt.make_tensor_descriptor %p, [%m, %n], [%s, %c1] {padding = 2 : i32} : <f16>, <tensor<32x64xf16>>`
@@ -92,11 +81,11 @@ class MakeTensorDescOp(IRDLOperation):
 
     name = "tt.make_tensor_descriptor"
 
-    base = operand_def(PointerType)
-    shape = var_operand_def(i32)
-    strides = var_operand_def(i64)
-    padding = prop_def(MemberOf(PaddingOption), default_value=ZERO_PADDING)
-    result = result_def(DESCRIPTOR)
+    base: Operand = operand_def(PointerType)
+    shape: Operands = var_operand_def(i32)
+    strides: Operands = var_operand_def(i64)
+    padding: IntegerAttr = prop_def(MemberOf(PaddingOption), default_value=ZERO_PADDING)
+    result: Result = result_def(DESCRIPTOR)
 
     irdl_options = (SameVariadicOperandSize(), ParsePropInAttrDict())
     assembly_format = (
@@ -134,8 +123,7 @@ class MakeTensorDescOp(IRDLOperation):
             raise VerifyException(f"shape and strides must each have {block.get_num_dims()} entries")
 
 
-@op_definition
-class DescriptorLoadOp(WithCachePolicy, IRDLOperation):
+class DescriptorLoadOp(WithCachePolicy, TritonOp):
     """The block at `indices`; elements outside the tensor give the descriptor's padding.
 
     `%v = tt.descriptor_load %d[%i, %j] : !tt.tensordesc<32x64xf16> -> tensor<32x64xf16>`
@@ -143,11 +131,11 @@ class DescriptorLoadOp(WithCachePolicy, IRDLOperation):
 
     name = "tt.descriptor_load"
 
-    desc = operand_def(DESCRIPTOR)
-    indices = var_operand_def(i32)
-    cache = prop_def(MemberOf(CacheModifier), default_value=NO_CACHE)
-    evict = prop_def(MemberOf(EvictionPolicy), default_value=NORMAL_EVICTION)
-    result = result_def(TENSOR)
+    desc: Operand = operand_def(DESCRIPTOR)
+    indices: Operands = var_operand_def(i32)
+    cache: IntegerAttr = prop_def(MemberOf(CacheModifier), default_value=NO_CACHE)
+    evict: IntegerAttr = prop_def(MemberOf(EvictionPolicy), default_value=NORMAL_EVICTION)
+    result: Result = result_def(TENSOR)
 
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = (
@@ -177,8 +165,7 @@ class DescriptorLoadOp(WithCachePolicy, IRDLOperation):
         _check_block_access(self.desc, self.result)
 
 
-@op_definition
-class DescriptorStoreOp(IRDLOperation):
+class DescriptorStoreOp(TritonOp):
     """The block at `indices` overwritten; elements outside the tensor are dropped.
 
     `tt.descriptor_store %d[%i, %j], %v : !tt.tensordesc<32x64xf16>, tensor<32x64xf16>`
@@ -186,22 +173,18 @@ class DescriptorStoreOp(IRDLOperation):
 
     name = "tt.descriptor_store"
 
-    desc = operand_def(DESCRIPTOR)
-    src = operand_def(TENSOR)
-    indices = var_operand_def(i32)
+    desc: Operand = operand_def(DESCRIPTOR)
+    src: Operand = operand_def(TENSOR)
+    indices: Operands = var_operand_def(i32)
 
     assembly_format = "$desc `[` $indices `]` `,` $src attr-dict `:` type($desc) `,` type($src)"
     traits = traits_def(WriteEffect(), TensorSizeTrait())
-
-    def __init__(self, desc: Value, src: Value, indices: Sequence[Value]):
-        init_op(self, (value_of(desc), value_of(src), *values_of(indices)))
 
     def verify_(self) -> None:
         _check_block_access(self.desc, self.src)
 
 
-@op_definition
-class DescriptorReduceOp(IRDLOperation):
+class DescriptorReduceOp(TritonOp):
     """The block at `indices` combined atomically, element by element, with a tensor.
 
     `tt.descriptor_reduce add, %d[%i, %j], %v : !tt.tensordesc<32x64xf16>, tensor<32x64xf16>`
@@ -209,10 +192,10 @@ class DescriptorReduceOp(IRDLOperation):
 
     name = "tt.descriptor_reduce"
 
-    kind = prop_def(MemberOf(DescriptorReduceKind))
-    desc = operand_def(DESCRIPTOR)
-    src = operand_def(TENSOR)
-    indices = var_operand_def(i32)
+    kind: IntegerAttr = prop_def(MemberOf(DescriptorReduceKind), converter=DescriptorReduceKind.attr, kw_only=True)
+    desc: Operand = operand_def(DESCRIPTOR)
+    src: Operand = operand_def(TENSOR)
+    indices: Operands = var_operand_def(i32)
 
     assembly_format = (
         "custom<DescriptorReduceKind>($kind) `,` $desc `[` $indices `]` `,` $src attr-dict "
@@ -220,20 +203,11 @@ class DescriptorReduceOp(IRDLOperation):
     )
     traits = traits_def(ReadWriteEffect(), TensorSizeTrait())
 
-    def __init__(self, desc: Value, src: Value, indices: Sequence[Value], *, kind: DescriptorReduceKind | int | str):
-        init_op(
-            self,
-            (value_of(desc), value_of(src), *values_of(indices)),
-            (),
-            {"kind": i32_attr(DescriptorReduceKind.get(kind))},
-        )
-
     def verify_(self) -> None:
         _check_block_access(self.desc, self.src)
 
 
-@op_definition
-class DescriptorGatherOp(IRDLOperation):
+class DescriptorGatherOp(TritonOp):
     """Rows `x_offsets`, each read from column `y_offset` on.
 
     `%v = tt.descriptor_gather %d[%xs, %y] :
@@ -242,10 +216,10 @@ class DescriptorGatherOp(IRDLOperation):
 
     name = "tt.descriptor_gather"
 
-    desc = operand_def(DESCRIPTOR)
-    x_offsets = operand_def(TENSOR)
-    y_offset = operand_def(i32)
-    result = result_def(TENSOR)
+    desc: Operand = operand_def(DESCRIPTOR)
+    x_offsets: Operand = operand_def(TENSOR)
+    y_offset: Operand = operand_def(i32)
+    result: Result = result_def(TENSOR)
 
     assembly_format = "$desc `[` $x_offsets `,` $y_offset `]` attr-dict `:` functional-type(operands, results)"
     traits = traits_def(ReadEffect(), TensorSizeTrait())
@@ -263,8 +237,7 @@ class DescriptorGatherOp(IRDLOperation):
         _check_row_access(self, self.desc, self.x_offsets, self.result)
 
 
-@op_definition
-class DescriptorScatterOp(IRDLOperation):
+class DescriptorScatterOp(TritonOp):
     """Rows `x_offsets`, each overwritten from column `y_offset` on.
 
     `tt.descriptor_scatter %d[%xs, %y], %v :
@@ -273,19 +246,16 @@ class DescriptorScatterOp(IRDLOperation):
 
     name = "tt.descriptor_scatter"
 
-    desc = operand_def(VarConstraint("Desc", DESCRIPTOR))
-    x_offsets = operand_def(TENSOR)
-    y_offset = operand_def(i32)
-    src = operand_def(TENSOR)
+    desc: Operand = operand_def(VarConstraint("Desc", DESCRIPTOR))
+    x_offsets: Operand = operand_def(TENSOR)
+    y_offset: Operand = operand_def(i32)
+    src: Operand = operand_def(TENSOR)
 
     assembly_format = (
         "$desc `[` $x_offsets `,` $y_offset `]` `,` $src attr-dict "
         "`:` type($desc) `,` type($x_offsets) `,` type($y_offset) `,` type($src)"
     )
     traits = traits_def(WriteEffect(), TensorSizeTrait())
-
-    def __init__(self, desc: Value, x_offsets: Value, y_offset: Value, src: Value):
-        init_op(self, (value_of(desc), value_of(x_offsets), value_of(y_offset), value_of(src)))
 
     def verify_(self) -> None:
         _check_row_access(self, self.desc, self.x_offsets, self.src)

@@ -4,25 +4,23 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Attribute
-from xdsl.irdl import (
-    AnyAttr,
-    AttrSizedOperandSegments,
-    IRDLOperation,
-    ParsePropInAttrDict,
-    VarConstraint,
-    operand_def,
-    opt_operand_def,
-    prop_def,
-    result_def,
-    traits_def,
-)
+from xdsl.irdl import AnyAttr, AttrSizedOperandSegments, ParsePropInAttrDict, VarConstraint, traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.construction import Value, init_op, segment_sizes, value_of
+from tilewright.dialects.construction import bool_attr, i32_attr
+from tilewright.dialects.fields import (
+    Operand,
+    OptionalOperand,
+    Result,
+    inferred_result_def,
+    operand_def,
+    opt_operand_def,
+    prop_def,
+)
 from tilewright.dialects.tt import inference
 from tilewright.dialects.tt.constraints import TENSOR, MemberOf
-from tilewright.dialects.tt.definition import bool_attr, i32_attr, op_definition
+from tilewright.dialects.tt.definition import TritonOp
 from tilewright.dialects.tt.enums import InputPrecision, ScaleDotElemType
 from tilewright.dialects.tt.traits import TensorSizeTrait
 from tilewright.dialects.tt.types import NO_ENCODING, is_tensor
@@ -49,8 +47,7 @@ def _check_dot_shapes(a: tuple[int, ...], b: tuple[int, ...], c: tuple[int, ...]
         raise VerifyException(f"expected the result to have shape {expected}, got {c}")
 
 
-@op_definition
-class DotOp(IRDLOperation):
+class DotOp(TritonOp):
     """`d = a @ b + c` on matrices or batches of matrices.
 
     `%d = tt.dot %a, %b, %c, inputPrecision = tf32 : tensor<16x16xf16> * tensor<16x16xf16> -> tensor<16x16xf32>`
@@ -58,14 +55,26 @@ class DotOp(IRDLOperation):
 
     name = "tt.dot"
 
-    a = operand_def(TENSOR)
-    b = operand_def(TENSOR)
-    c = operand_def(ACCUMULATOR)
-    input_precision = prop_def(
-        MemberOf(InputPrecision), default_value=i32_attr(InputPrecision.IEEE), prop_name="inputPrecision"
+    a: Operand = operand_def(TENSOR)
+    b: Operand = operand_def(TENSOR)
+    c: Operand = operand_def(ACCUMULATOR)
+    input_precision: IntegerAttr = prop_def(
+        MemberOf(InputPrecision),
+        default_value=i32_attr(InputPrecision.IEEE),
+        prop_name="inputPrecision",
+        converter=InputPrecision.attr,
+        default=InputPrecision.IEEE,
+        kw_only=True,
     )
-    max_num_imprecise_acc = prop_def(IntegerAttr, default_value=i32_attr(0), prop_name="maxNumImpreciseAcc")
-    d = result_def(RESULT)
+    max_num_imprecise_acc: IntegerAttr = prop_def(
+        IntegerAttr,
+        default_value=i32_attr(0),
+        prop_name="maxNumImpreciseAcc",
+        converter=i32_attr,
+        default=0,
+        kw_only=True,
+    )
+    d: Result = inferred_result_def(RESULT, of="c")
 
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = (
@@ -73,26 +82,6 @@ class DotOp(IRDLOperation):
         "`:` type($a) `*` type($b) `->` type($d)"
     )
     traits = traits_def(Pure(), TensorSizeTrait())
-
-    def __init__(
-        self,
-        a: Value,
-        b: Value,
-        c: Value,
-        *,
-        input_precision: InputPrecision | int | str = InputPrecision.IEEE,
-        max_num_imprecise_acc: int = 0,
-    ):
-        accumulator = value_of(c)
-        init_op(
-            self,
-            (value_of(a), value_of(b), accumulator),
-            (accumulator.type,),
-            {
-                "inputPrecision": i32_attr(InputPrecision.get(input_precision)),
-                "maxNumImpreciseAcc": i32_attr(max_num_imprecise_acc),
-            },
-        )
 
     def verify_(self) -> None:
         a, b, c = self.a.type, self.b.type, self.c.type
@@ -109,8 +98,7 @@ class DotOp(IRDLOperation):
         _check_dot_shapes(*shapes, k_a=shapes[0][-1], k_b=k_b)
 
 
-@op_definition
-class DotScaledOp(IRDLOperation):
+class DotScaledOp(TritonOp):
     """`d = (a * a_scale) @ (b * b_scale) + c` on microscaling formats; each scale covers 32 (or 16) elements along K.
 
     `%d = tt.dot_scaled %a scale %sa, %b scale %sb, %c lhs = e2m1 rhs = e4m3 {fastMath = false} :
@@ -119,17 +107,23 @@ class DotScaledOp(IRDLOperation):
 
     name = "tt.dot_scaled"
 
-    a = operand_def(TENSOR)
-    b = operand_def(TENSOR)
-    c = operand_def(ACCUMULATOR)
-    a_scale = opt_operand_def(TENSOR)
-    b_scale = opt_operand_def(TENSOR)
-    a_elem_type = prop_def(MemberOf(ScaleDotElemType))
-    b_elem_type = prop_def(MemberOf(ScaleDotElemType))
-    fast_math = prop_def(IntegerAttr, prop_name="fastMath")
-    lhs_k_pack = prop_def(IntegerAttr, default_value=bool_attr(True))
-    rhs_k_pack = prop_def(IntegerAttr, default_value=bool_attr(True))
-    d = result_def(RESULT)
+    a: Operand = operand_def(TENSOR)
+    b: Operand = operand_def(TENSOR)
+    c: Operand = operand_def(ACCUMULATOR)
+    a_scale: OptionalOperand = opt_operand_def(TENSOR, default=None)
+    b_scale: OptionalOperand = opt_operand_def(TENSOR, default=None)
+    a_elem_type: IntegerAttr = prop_def(MemberOf(ScaleDotElemType), converter=ScaleDotElemType.attr, kw_only=True)
+    b_elem_type: IntegerAttr = prop_def(MemberOf(ScaleDotElemType), converter=ScaleDotElemType.attr, kw_only=True)
+    fast_math: IntegerAttr = prop_def(
+        IntegerAttr, prop_name="fastMath", converter=bool_attr, default=False, kw_only=True
+    )
+    lhs_k_pack: IntegerAttr = prop_def(
+        IntegerAttr, default_value=bool_attr(True), converter=bool_attr, default=True, kw_only=True
+    )
+    rhs_k_pack: IntegerAttr = prop_def(
+        IntegerAttr, default_value=bool_attr(True), converter=bool_attr, default=True, kw_only=True
+    )
+    d: Result = inferred_result_def(RESULT, of="c")
 
     irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
     assembly_format = (
@@ -138,36 +132,6 @@ class DotScaledOp(IRDLOperation):
         "`:` type($a) (`,` type($a_scale)^)? `*` type($b) (`,` type($b_scale)^)? `->` type($d)"
     )
     traits = traits_def(Pure(), TensorSizeTrait())
-
-    def __init__(
-        self,
-        a: Value,
-        b: Value,
-        c: Value,
-        a_scale: Value | None = None,
-        b_scale: Value | None = None,
-        *,
-        a_elem_type: ScaleDotElemType | int | str,
-        b_elem_type: ScaleDotElemType | int | str,
-        fast_math: bool = False,
-        lhs_k_pack: bool = True,
-        rhs_k_pack: bool = True,
-    ):
-        accumulator = value_of(c)
-        scales = [value_of(scale) for scale in (a_scale, b_scale) if scale is not None]
-        init_op(
-            self,
-            (value_of(a), value_of(b), accumulator, *scales),
-            (accumulator.type,),
-            {
-                "a_elem_type": i32_attr(ScaleDotElemType.get(a_elem_type)),
-                "b_elem_type": i32_attr(ScaleDotElemType.get(b_elem_type)),
-                "fastMath": bool_attr(fast_math),
-                "lhs_k_pack": bool_attr(lhs_k_pack),
-                "operandSegmentSizes": segment_sizes(1, 1, 1, int(a_scale is not None), int(b_scale is not None)),
-                "rhs_k_pack": bool_attr(rhs_k_pack),
-            },
-        )
 
     def verify_(self) -> None:
         a, b, c = self.a.type, self.b.type, self.c.type

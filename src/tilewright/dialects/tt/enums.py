@@ -5,8 +5,10 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import Self
 
-from xdsl.dialects.builtin import IntegerAttr
+from xdsl.dialects.builtin import IntegerAttr, IntegerType
 from xdsl.ir import Attribute
+
+from tilewright.dialects.construction import i32_attr
 
 
 class TTEnum(IntEnum):
@@ -23,6 +25,11 @@ class TTEnum(IntEnum):
         if not isinstance(attribute, IntegerAttr):
             raise ValueError(f"{attribute} is no integer attribute of {cls.__name__}")
         return cls(attribute.value.data)
+
+    @classmethod
+    def attr(cls, value: Self | int | str) -> IntegerAttr[IntegerType]:
+        """The attribute of a member, which may be given as for `get`."""
+        return i32_attr(cls.get(value))
 
     @classmethod
     def get(cls, value: Self | int | str) -> Self:

@@ -15,16 +15,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.dialects.utils import parse_func_op_like, print_func_op_like
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region
-from xdsl.irdl import (
-    IRDLOperation,
-    ParsePropInAttrDict,
-    opt_prop_def,
-    prop_def,
-    region_def,
-    traits_def,
-    var_operand_def,
-    var_result_def,
-)
+from xdsl.irdl import ParsePropInAttrDict, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import (
@@ -40,8 +31,18 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.construction import Value, init_op, values_of
-from tilewright.dialects.tt.definition import bool_attr, op_definition
+from tilewright.dialects.construction import bool_attr, init_op, symbol_attr
+from tilewright.dialects.fields import (
+    Body,
+    Operands,
+    Results,
+    opt_prop_def,
+    prop_def,
+    region_def,
+    var_operand_def,
+    var_result_def,
+)
+from tilewright.dialects.tt.definition import TritonOp
 
 RESERVED = ("sym_name", "function_type", "sym_visibility", "arg_attrs", "res_attrs")
 EMPTY_DICT = DictionaryAttr({})
@@ -86,8 +87,7 @@ def _check_signature(what: str, expected: Sequence[Attribute], given: Sequence[A
             )
 
 
-@op_definition
-class FuncOp(IRDLOperation):
+class FuncOp(TritonOp):
     """A kernel (`public`) or a device function (`private`).
 
     ```mlir
@@ -99,12 +99,12 @@ class FuncOp(IRDLOperation):
 
     name = "tt.func"
 
-    sym_name = prop_def(SymbolNameConstraint())
-    function_type = prop_def(FunctionType)
-    sym_visibility = opt_prop_def(StringAttr)
-    arg_attrs = opt_prop_def(ArrayAttr[DictionaryAttr])
-    res_attrs = opt_prop_def(ArrayAttr[DictionaryAttr])
-    body = region_def()
+    sym_name: StringAttr = prop_def(SymbolNameConstraint())
+    function_type: FunctionType = prop_def(FunctionType)
+    sym_visibility: StringAttr | None = opt_prop_def(StringAttr)
+    arg_attrs: ArrayAttr[DictionaryAttr] | None = opt_prop_def(ArrayAttr[DictionaryAttr])
+    res_attrs: ArrayAttr[DictionaryAttr] | None = opt_prop_def(ArrayAttr[DictionaryAttr])
+    body: Body = region_def()
 
     traits = traits_def(IsolatedFromAbove(), SymbolOpInterface(), _Callable())
 
@@ -195,40 +195,31 @@ class FuncOp(IRDLOperation):
             raise VerifyException("function must have one attribute dictionary per argument")
 
 
-@op_definition
-class CallOp(IRDLOperation):
+class CallOp(TritonOp):
     """A call of a device function: `%3 = tt.call @helper(%0, %1) : (f32, i32) -> f32`."""
 
     name = "tt.call"
 
-    callee = prop_def(FlatSymbolRefAttrConstr)
-    arguments = var_operand_def()
-    arg_attrs = opt_prop_def(ArrayAttr[DictionaryAttr])
-    res_attrs = opt_prop_def(ArrayAttr[DictionaryAttr])
-    res = var_result_def()
+    callee: SymbolRefAttr = prop_def(FlatSymbolRefAttrConstr, converter=symbol_attr)
+    arguments: Operands = var_operand_def()
+    arg_attrs: ArrayAttr[DictionaryAttr] | None = opt_prop_def(ArrayAttr[DictionaryAttr], default=None)
+    res_attrs: ArrayAttr[DictionaryAttr] | None = opt_prop_def(ArrayAttr[DictionaryAttr], default=None)
+    res: Results = var_result_def()
 
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$callee `(` $arguments `)` attr-dict `:` functional-type($arguments, $res)"
     traits = traits_def(_CallsDefinedFunction())
 
-    def __init__(self, callee: str | SymbolRefAttr, arguments: Sequence[Value], result_types: Sequence[Attribute]):
-        symbol = SymbolRefAttr(callee) if isinstance(callee, str) else callee
-        init_op(self, values_of(arguments), result_types, {"callee": symbol})
 
-
-@op_definition
-class ReturnOp(IRDLOperation):
+class ReturnOp(TritonOp):
     """The end of a function: `tt.return %0 : f32`."""
 
     name = "tt.return"
 
-    srcs = var_operand_def()
+    srcs: Operands = var_operand_def(default=())
 
     assembly_format = "attr-dict ($srcs^ `:` type($srcs))?"
     traits = traits_def(Pure(), IsTerminator(), ReturnLike(), HasParent(FuncOp))
-
-    def __init__(self, srcs: Sequence[Value] = ()):
-        init_op(self, values_of(srcs))
 
     def verify_(self) -> None:
         func = self.parent_op()

@@ -3,32 +3,31 @@
 from __future__ import annotations
 
 from xdsl.dialects.builtin import IntegerAttr, UnitAttr
-from xdsl.ir import Attribute
-from xdsl.irdl import (
-    IRDLOperation,
-    ParsePropInAttrDict,
-    VarConstraint,
+from xdsl.irdl import ParsePropInAttrDict, VarConstraint, traits_def
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.construction import i32_attr, unit_if
+from tilewright.dialects.fields import (
+    Operand,
+    OptionalOperand,
+    Result,
+    inferred_result_def,
     operand_def,
     opt_operand_def,
     opt_prop_def,
     prop_def,
     result_def,
-    traits_def,
 )
-from xdsl.traits import Pure
-from xdsl.utils.exceptions import VerifyException
-
-from tilewright.dialects.construction import UNIT, Value, init_op, value_of
 from tilewright.dialects.tt import inference
 from tilewright.dialects.tt.constraints import MASK_OF_SOURCE, TENSOR
-from tilewright.dialects.tt.definition import i32_attr, op_definition
+from tilewright.dialects.tt.definition import TritonOp
 from tilewright.dialects.tt.traits import TensorSizeTrait
 from tilewright.dialects.tt.types import is_tensor, shape_of
 from tilewright.dialects.types import is_signless_integer
 
 
-@op_definition
-class GatherOp(IRDLOperation):
+class GatherOp(TritonOp):
     """`result[.., i, ..] = src[.., indices[.., i, ..], ..]` along one axis.
 
     `%r = tt.gather %src[%idx] {axis = 0 : i32} : (tensor<32xf32>, tensor<16xi32>) -> tensor<16xf32>`
@@ -36,22 +35,15 @@ class GatherOp(IRDLOperation):
 
     name = "tt.gather"
 
-    src = operand_def(TENSOR)
-    indices = operand_def(TENSOR)
-    axis = prop_def(IntegerAttr)
-    efficient_layout = opt_prop_def(UnitAttr)
-    result = result_def(TENSOR)
+    src: Operand = operand_def(TENSOR)
+    indices: Operand = operand_def(TENSOR)
+    axis: IntegerAttr = prop_def(IntegerAttr, converter=i32_attr)
+    efficient_layout: UnitAttr | None = opt_prop_def(UnitAttr, default=None, converter=unit_if)
+    result: Result = inferred_result_def(TENSOR, of=("src", "indices"), by=inference.gather)
 
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$src `[` $indices `]` attr-dict `:` functional-type(operands, results)"
     traits = traits_def(Pure(), TensorSizeTrait())
-
-    def __init__(self, src: Value, indices: Value, axis: int, *, efficient_layout: bool = False):
-        source, index = value_of(src), value_of(indices)
-        properties: dict[str, Attribute] = {"axis": i32_attr(axis)}
-        if efficient_layout:
-            properties["efficient_layout"] = UNIT
-        init_op(self, (source, index), (inference.gather(source.type, index.type),), properties)
 
     def verify_(self) -> None:
         inference.check_inferred(self.name, inference.gather(self.src.type, self.indices.type), self.result.type)
@@ -68,8 +60,7 @@ class GatherOp(IRDLOperation):
                 raise VerifyException(f"indices dimension {dim} must match the corresponding input dimension")
 
 
-@op_definition
-class HistogramOp(IRDLOperation):
+class HistogramOp(TritonOp):
     """How often each of 0 .. bins-1 occurs among the (unmasked) elements; other values are undefined behaviour.
 
     `%h = tt.histogram %x, %mask : tensor<64xi32> -> tensor<16xi32>`
@@ -77,18 +68,12 @@ class HistogramOp(IRDLOperation):
 
     name = "tt.histogram"
 
-    src = operand_def(VarConstraint("T", TENSOR))
-    mask = opt_operand_def(MASK_OF_SOURCE)
-    result = result_def(TENSOR)
+    src: Operand = operand_def(VarConstraint("T", TENSOR))
+    result: Result = result_def(TENSOR)
+    mask: OptionalOperand = opt_operand_def(MASK_OF_SOURCE, default=None)
 
     assembly_format = "$src (`,` $mask^)? attr-dict `:` type($src) `->` type($result)"
     traits = traits_def(Pure(), TensorSizeTrait())
-
-    def __init__(self, src: Value, result_type: Attribute, mask: Value | None = None):
-        operands = [value_of(src)]
-        if mask is not None:
-            operands.append(value_of(mask))
-        init_op(self, operands, (result_type,))
 
     def verify_(self) -> None:
         for type in (self.src.type, self.result.type):

@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr
 from xdsl.interfaces import HasCanonicalizationPatternsInterface
 from xdsl.ir import Attribute
-from xdsl.irdl import (
-    AttrSizedOperandSegments,
-    IRDLOperation,
-    ParsePropInAttrDict,
+from xdsl.irdl import AttrSizedOperandSegments, ParsePropInAttrDict, traits_def
+from xdsl.pattern_rewriter import RewritePattern
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.construction import bool_attr, i32_array, i32_attr, i32_list, optional, static_values
+from tilewright.dialects.definition import WithOlderFormats
+from tilewright.dialects.fields import (
+    I64Array,
+    Operand,
+    OptionalOperand,
+    Result,
+    inferred_result_def,
     operand_def,
     opt_operand_def,
     opt_prop_def,
     prop_def,
-    result_def,
-    traits_def,
 )
-from xdsl.pattern_rewriter import RewritePattern
-from xdsl.utils.exceptions import VerifyException
-
-from tilewright.dialects.construction import Value, init_op, segment_sizes, static_values, value_of
-from tilewright.dialects.definition import WithOlderFormats
 from tilewright.dialects.tt.cache_policy import WithCachePolicy
 from tilewright.dialects.tt.constraints import MASK, POINTEE, POINTER, RESULT_POINTEE, MemberOf
-from tilewright.dialects.tt.definition import bool_attr, i32_array, i32_attr, op_definition
+from tilewright.dialects.tt.definition import TritonOp
 from tilewright.dialects.tt.enums import CacheModifier, EvictionPolicy, PaddingOption
 from tilewright.dialects.tt.traits import ReadEffect, SameOperandsAndResultEncoding, TensorSizeTrait, WriteEffect
 from tilewright.dialects.tt.types import is_block_pointer, pointee_like, shape_of
@@ -49,8 +49,7 @@ def _verify_block_access(pointer_type: Attribute, boundary_check: DenseArrayBase
         raise VerifyException(f"boundaryCheck must name dimensions of a rank {rank} block once each, got {dims}")
 
 
-@op_definition
-class LoadOp(WithOlderFormats, WithCachePolicy, HasCanonicalizationPatternsInterface, IRDLOperation):
+class LoadOp(WithOlderFormats, WithCachePolicy, HasCanonicalizationPatternsInterface, TritonOp):
     """The value behind a pointer, or behind each pointer whose mask bit is set; other lanes give `other`, and are
     undefined without it. A block pointer pads the dimensions in `boundaryCheck` with `padding`.
 
@@ -59,15 +58,38 @@ class LoadOp(WithOlderFormats, WithCachePolicy, HasCanonicalizationPatternsInter
 
     name = "tt.load"
 
-    ptr = operand_def(POINTER)
-    mask = opt_operand_def(MASK)
-    other = opt_operand_def(POINTEE)
-    boundary_check = prop_def(DenseArrayBase, default_value=NO_DIMS, prop_name="boundaryCheck")
-    padding = opt_prop_def(MemberOf(PaddingOption))
-    cache = prop_def(MemberOf(CacheModifier), default_value=NO_CACHE)
-    evict = prop_def(MemberOf(EvictionPolicy), default_value=NORMAL_EVICTION)
-    is_volatile = prop_def(IntegerAttr, default_value=bool_attr(False), prop_name="isVolatile")
-    result = result_def(RESULT_POINTEE)
+    ptr: Operand = operand_def(POINTER)
+    mask: OptionalOperand = opt_operand_def(MASK, default=None)
+    other: OptionalOperand = opt_operand_def(POINTEE, default=None)
+    boundary_check: I64Array = prop_def(
+        DenseArrayBase, default_value=NO_DIMS, prop_name="boundaryCheck", default=(), converter=i32_list, kw_only=True
+    )
+    padding: IntegerAttr | None = opt_prop_def(
+        MemberOf(PaddingOption), default=None, converter=optional(PaddingOption.attr)
+    )
+    cache: IntegerAttr = prop_def(
+        MemberOf(CacheModifier),
+        default_value=NO_CACHE,
+        converter=CacheModifier.attr,
+        default=CacheModifier.NONE,
+        kw_only=True,
+    )
+    evict: IntegerAttr = prop_def(
+        MemberOf(EvictionPolicy),
+        default_value=NORMAL_EVICTION,
+        converter=EvictionPolicy.attr,
+        default=EvictionPolicy.EVICT_NORMAL,
+        kw_only=True,
+    )
+    is_volatile: IntegerAttr = prop_def(
+        IntegerAttr,
+        default_value=bool_attr(False),
+        prop_name="isVolatile",
+        default=False,
+        converter=bool_attr,
+        kw_only=True,
+    )
+    result: Result = inferred_result_def(RESULT_POINTEE)
 
     irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
     assembly_format = "$ptr (`,` $mask^)? (`,` $other^)? custom<MemoryHints>($cache, $evict) attr-dict `:` type($ptr)"
@@ -75,31 +97,6 @@ class LoadOp(WithOlderFormats, WithCachePolicy, HasCanonicalizationPatternsInter
         "$ptr (`,` $mask^)? (`,` $other^)? attr-dict `:` custom<PointeeType>(type($ptr))",
     )
     traits = traits_def(ReadEffect(), TensorSizeTrait(), SameOperandsAndResultEncoding())
-
-    def __init__(
-        self,
-        ptr: Value,
-        mask: Value | None = None,
-        other: Value | None = None,
-        *,
-        cache: CacheModifier | int | str = CacheModifier.NONE,
-        evict: EvictionPolicy | int | str = EvictionPolicy.EVICT_NORMAL,
-        is_volatile: bool = False,
-        boundary_check: Sequence[int] = (),
-        padding: PaddingOption | int | str | None = None,
-    ):
-        pointer = value_of(ptr)
-        properties: dict[str, Attribute] = {
-            "boundaryCheck": i32_array(tuple(boundary_check)),
-            "cache": i32_attr(CacheModifier.get(cache)),
-            "evict": i32_attr(EvictionPolicy.get(evict)),
-            "isVolatile": bool_attr(is_volatile),
-            "operandSegmentSizes": segment_sizes(1, int(mask is not None), int(other is not None)),
-        }
-        if padding is not None:
-            properties["padding"] = i32_attr(PaddingOption.get(padding))
-        operands = [pointer, *(value_of(value) for value in (mask, other) if value is not None)]
-        init_op(self, operands, (pointee_like(pointer.type),), properties)
 
     @classmethod
     def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
@@ -113,8 +110,7 @@ class LoadOp(WithOlderFormats, WithCachePolicy, HasCanonicalizationPatternsInter
         _verify_block_access(self.ptr.type, self.boundary_check, self.mask is not None)
 
 
-@op_definition
-class StoreOp(WithOlderFormats, WithCachePolicy, HasCanonicalizationPatternsInterface, IRDLOperation):
+class StoreOp(WithOlderFormats, WithCachePolicy, HasCanonicalizationPatternsInterface, TritonOp):
     """A value written behind a pointer, or behind each pointer whose mask bit is set.
 
     `tt.store %p, %v, %mask cacheModifier = wb : tensor<16x!tt.ptr<f32>>`
@@ -122,12 +118,26 @@ class StoreOp(WithOlderFormats, WithCachePolicy, HasCanonicalizationPatternsInte
 
     name = "tt.store"
 
-    ptr = operand_def(POINTER)
-    value = operand_def(POINTEE)
-    mask = opt_operand_def(MASK)
-    boundary_check = prop_def(DenseArrayBase, default_value=NO_DIMS, prop_name="boundaryCheck")
-    cache = prop_def(MemberOf(CacheModifier), default_value=NO_CACHE)
-    evict = prop_def(MemberOf(EvictionPolicy), default_value=NORMAL_EVICTION)
+    ptr: Operand = operand_def(POINTER)
+    value: Operand = operand_def(POINTEE)
+    mask: OptionalOperand = opt_operand_def(MASK, default=None)
+    boundary_check: I64Array = prop_def(
+        DenseArrayBase, default_value=NO_DIMS, prop_name="boundaryCheck", converter=i32_list, default=(), kw_only=True
+    )
+    cache: IntegerAttr = prop_def(
+        MemberOf(CacheModifier),
+        default_value=NO_CACHE,
+        converter=CacheModifier.attr,
+        default=CacheModifier.NONE,
+        kw_only=True,
+    )
+    evict: IntegerAttr = prop_def(
+        MemberOf(EvictionPolicy),
+        default_value=NORMAL_EVICTION,
+        converter=EvictionPolicy.attr,
+        default=EvictionPolicy.EVICT_NORMAL,
+        kw_only=True,
+    )
 
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$ptr `,` $value (`,` $mask^)? custom<MemoryHints>($cache, $evict) attr-dict `:` type($ptr)"
@@ -135,26 +145,6 @@ class StoreOp(WithOlderFormats, WithCachePolicy, HasCanonicalizationPatternsInte
         "$ptr `,` $value (`,` $mask^)? attr-dict `:` custom<PointeeType>(type($ptr))",
     )
     traits = traits_def(WriteEffect(), TensorSizeTrait(), SameOperandsAndResultEncoding())
-
-    def __init__(
-        self,
-        ptr: Value,
-        value: Value,
-        mask: Value | None = None,
-        *,
-        cache: CacheModifier | int | str = CacheModifier.NONE,
-        evict: EvictionPolicy | int | str = EvictionPolicy.EVICT_NORMAL,
-        boundary_check: Sequence[int] = (),
-    ):
-        operands = [value_of(ptr), value_of(value)]
-        if mask is not None:
-            operands.append(value_of(mask))
-        properties: dict[str, Attribute] = {
-            "boundaryCheck": i32_array(tuple(boundary_check)),
-            "cache": i32_attr(CacheModifier.get(cache)),
-            "evict": i32_attr(EvictionPolicy.get(evict)),
-        }
-        init_op(self, operands, (), properties)
 
     @classmethod
     def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:

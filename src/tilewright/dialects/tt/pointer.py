@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import FixedBitwidthType, i64
+from xdsl.dialects.builtin import FixedBitwidthType, IntegerAttr, i64
 from xdsl.interfaces import HasCanonicalizationPatternsInterface, HasFolderInterface
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import AnyAttr, IRDLOperation, VarConstraint, operand_def, opt_prop_def, result_def, traits_def
+from xdsl.irdl import AnyAttr, VarConstraint, traits_def
 from xdsl.pattern_rewriter import RewritePattern
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.construction import Value, init_op, value_of
+from tilewright.dialects.construction import optional
+from tilewright.dialects.fields import (
+    InferableResult,
+    Operand,
+    Result,
+    inferred_result_def,
+    operand_def,
+    opt_prop_def,
+    result_def,
+)
 from tilewright.dialects.tt.constraints import INTEGER_LIKE, POINTER_LIKE, MemberOf
-from tilewright.dialects.tt.definition import i32_attr, op_definition
+from tilewright.dialects.tt.definition import TritonOp
 from tilewright.dialects.tt.enums import RoundingMode
 from tilewright.dialects.tt.folds import convert_zero, splat_of
 from tilewright.dialects.tt.traits import SameOperandsAndResultEncoding, SameOperandsAndResultShape, TensorSizeTrait
@@ -23,64 +32,54 @@ ELEMENTWISE = (Pure(), TensorSizeTrait(), SameOperandsAndResultShape(), SameOper
 """Traits of an op that acts on each element by itself."""
 
 
-@op_definition
-class AddPtrOp(HasFolderInterface, IRDLOperation):
+class AddPtrOp(HasFolderInterface, TritonOp):
     """A pointer moved by a signed number of *elements*:
     `tt.addptr %p, %o : tensor<16x!tt.ptr<f32>>, tensor<16xi32>`."""
 
     name = "tt.addptr"
 
-    ptr = operand_def(VarConstraint("T", POINTER_LIKE))
-    offset = operand_def(INTEGER_LIKE)
-    result = result_def(VarConstraint("T", AnyAttr()))
+    ptr: Operand = operand_def(VarConstraint("T", POINTER_LIKE))
+    offset: Operand = operand_def(INTEGER_LIKE)
+    result: Result = inferred_result_def(VarConstraint("T", AnyAttr()), of="ptr")
 
     assembly_format = "$ptr `,` $offset attr-dict `:` type($result) `,` type($offset)"
     traits = traits_def(*ELEMENTWISE)
-
-    def __init__(self, ptr: Value, offset: Value):
-        pointer = value_of(ptr)
-        init_op(self, (pointer, value_of(offset)), (pointer.type,))
 
     def fold(self) -> tuple[SSAValue] | None:
         """addptr(p, 0) = p."""
         return (self.ptr,) if splat_of(self.offset) == 0 else None
 
 
-@op_definition
-class PtrToIntOp(IRDLOperation):
+def _address_type(pointer: Attribute) -> Attribute:
+    return with_element_type(pointer, i64)
+
+
+class PtrToIntOp(TritonOp):
     """The address as an integer: `tt.ptr_to_int %p : !tt.ptr<f32> -> i64`."""
 
     name = "tt.ptr_to_int"
 
-    src = operand_def(POINTER_LIKE)
-    result = result_def(INTEGER_LIKE)
+    src: Operand = operand_def(POINTER_LIKE)
+    result: InferableResult = result_def(INTEGER_LIKE, default=None, of="src", by=_address_type)
 
     assembly_format = "$src attr-dict `:` type($src) `->` type($result)"
     traits = traits_def(*ELEMENTWISE)
-
-    def __init__(self, src: Value, result_type: Attribute | None = None):
-        source = value_of(src)
-        init_op(self, (source,), (result_type or with_element_type(source.type, i64),))
 
     def verify_(self) -> None:
         if element_type(self.result.type) != i64:
             raise VerifyException(f"an address is an i64, got {self.result.type}")
 
 
-@op_definition
-class IntToPtrOp(HasCanonicalizationPatternsInterface, IRDLOperation):
+class IntToPtrOp(HasCanonicalizationPatternsInterface, TritonOp):
     """The pointer with a given address: `tt.int_to_ptr %i : i64 -> !tt.ptr<f32>`."""
 
     name = "tt.int_to_ptr"
 
-    src = operand_def(INTEGER_LIKE)
-    result = result_def(POINTER_LIKE)
+    src: Operand = operand_def(INTEGER_LIKE)
+    result: Result = result_def(POINTER_LIKE)
 
     assembly_format = "$src attr-dict `:` type($src) `->` type($result)"
     traits = traits_def(*ELEMENTWISE)
-
-    def __init__(self, src: Value, result_type: Attribute):
-        init_op(self, (value_of(src),), (result_type,))
 
     @classmethod
     def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
@@ -93,20 +92,16 @@ class IntToPtrOp(HasCanonicalizationPatternsInterface, IRDLOperation):
             raise VerifyException(f"an address is an i64, got {self.src.type}")
 
 
-@op_definition
-class BitcastOp(HasFolderInterface, HasCanonicalizationPatternsInterface, IRDLOperation):
+class BitcastOp(HasFolderInterface, HasCanonicalizationPatternsInterface, TritonOp):
     """The same bits at another type: `tt.bitcast %x : tensor<16xf32> -> tensor<16xi32>`."""
 
     name = "tt.bitcast"
 
-    src = operand_def()
-    result = result_def()
+    src: Operand = operand_def()
+    result: Result = result_def()
 
     assembly_format = "$src attr-dict `:` type($src) `->` type($result)"
     traits = traits_def(*ELEMENTWISE)
-
-    def __init__(self, src: Value, result_type: Attribute):
-        init_op(self, (value_of(src),), (result_type,))
 
     @classmethod
     def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
@@ -135,23 +130,20 @@ class BitcastOp(HasFolderInterface, HasCanonicalizationPatternsInterface, IRDLOp
         return (self.src,) if self.src.type == self.result.type else None
 
 
-@op_definition
-class FpToFpOp(HasFolderInterface, IRDLOperation):
+class FpToFpOp(HasFolderInterface, TritonOp):
     """A float conversion, to or from fp8 or with a chosen rounding:
     `tt.fp_to_fp %x, rounding = rtne : tensor<16xf32> -> tensor<16xf8E5M2>`."""
 
     name = "tt.fp_to_fp"
 
-    src = operand_def(FLOAT_LIKE)
-    rounding = opt_prop_def(MemberOf(RoundingMode))
-    result = result_def(FLOAT_LIKE)
+    src: Operand = operand_def(FLOAT_LIKE)
+    rounding: IntegerAttr | None = opt_prop_def(
+        MemberOf(RoundingMode), default=None, converter=optional(RoundingMode.attr)
+    )
+    result: Result = result_def(FLOAT_LIKE)
 
     assembly_format = "$src attr-dict custom<OptionalRounding>($rounding) `:` type($src) `->` type($result)"
     traits = traits_def(*ELEMENTWISE)
-
-    def __init__(self, src: Value, result_type: Attribute, *, rounding: RoundingMode | int | str | None = None):
-        properties = {} if rounding is None else {"rounding": i32_attr(RoundingMode.get(rounding))}
-        init_op(self, (value_of(src),), (result_type,), properties)
 
     def verify_(self) -> None:
         source, result = bit_width(element_type(self.src.type)), bit_width(element_type(self.result.type))

@@ -5,53 +5,45 @@ from __future__ import annotations
 from xdsl.dialects.builtin import IntegerAttr, i32
 from xdsl.interfaces import HasFolderInterface
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import IRDLOperation, ParsePropInAttrDict, prop_def, result_def, traits_def
+from xdsl.irdl import ParsePropInAttrDict, traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.arith.constant import splat_attr
-from tilewright.dialects.construction import init_op
+from tilewright.dialects.construction import i32_attr, init_op
+from tilewright.dialects.fields import Result, inferred_result_def, prop_def, result_def
 from tilewright.dialects.tt.constraints import TENSOR, MemberOf
-from tilewright.dialects.tt.definition import i32_attr, op_definition
+from tilewright.dialects.tt.definition import TritonOp
 from tilewright.dialects.tt.enums import ProgramIDDim
 from tilewright.dialects.tt.traits import ReadWriteEffect, TensorSizeTrait
 from tilewright.dialects.tt.types import NO_ENCODING, is_tensor, tensor_type
 
 
-@op_definition
-class GetProgramIdOp(IRDLOperation):
+class GetProgramIdOp(TritonOp):
     """Index of this program along one axis of the grid: `%0 = tt.get_program_id x : i32`."""
 
     name = "tt.get_program_id"
 
-    axis = prop_def(MemberOf(ProgramIDDim))
-    result = result_def(i32)
+    axis: IntegerAttr = prop_def(MemberOf(ProgramIDDim), converter=ProgramIDDim.attr, default=0)
+    result: Result = inferred_result_def(i32)
 
     assembly_format = "custom<ProgramIDDim>($axis) attr-dict `:` type($result)"
     traits = traits_def(Pure())
 
-    def __init__(self, axis: ProgramIDDim | int | str = 0):
-        init_op(self, result_types=(i32,), properties={"axis": i32_attr(ProgramIDDim.get(axis))})
 
-
-@op_definition
-class GetNumProgramsOp(IRDLOperation):
+class GetNumProgramsOp(TritonOp):
     """Number of programs along one axis of the grid: `%0 = tt.get_num_programs x : i32`."""
 
     name = "tt.get_num_programs"
 
-    axis = prop_def(MemberOf(ProgramIDDim))
-    result = result_def(i32)
+    axis: IntegerAttr = prop_def(MemberOf(ProgramIDDim), converter=ProgramIDDim.attr, default=0)
+    result: Result = inferred_result_def(i32)
 
     assembly_format = "custom<ProgramIDDim>($axis) attr-dict `:` type($result)"
     traits = traits_def(Pure())
 
-    def __init__(self, axis: ProgramIDDim | int | str = 0):
-        init_op(self, result_types=(i32,), properties={"axis": i32_attr(ProgramIDDim.get(axis))})
 
-
-@op_definition
-class GridDependencyWaitOp(IRDLOperation):
+class GridDependencyWaitOp(TritonOp):
     """Wait until the grids that this one depends on have ended and what they wrote is seen, where it started before
     they had (programmatic dependent launch): `tt.grid_dependency_wait`."""
 
@@ -60,12 +52,8 @@ class GridDependencyWaitOp(IRDLOperation):
     assembly_format = "attr-dict"
     traits = traits_def(ReadWriteEffect())
 
-    def __init__(self):
-        init_op(self)
 
-
-@op_definition
-class GridDependencyLaunchDependentsOp(IRDLOperation):
+class GridDependencyLaunchDependentsOp(TritonOp):
     """Grids that depend on this one may start: `tt.grid_dependency_launch_dependents`."""
 
     name = "tt.grid_dependency_launch_dependents"
@@ -73,20 +61,16 @@ class GridDependencyLaunchDependentsOp(IRDLOperation):
     assembly_format = "attr-dict"
     traits = traits_def(ReadWriteEffect())
 
-    def __init__(self):
-        init_op(self)
 
-
-@op_definition
-class MakeRangeOp(HasFolderInterface, IRDLOperation):
+class MakeRangeOp(HasFolderInterface, TritonOp):
     """The integers from `start` up to, not including, `end`:
     `%0 = tt.make_range {end = 16 : i32, start = 0 : i32} : tensor<16xi32>`."""
 
     name = "tt.make_range"
 
-    start = prop_def(IntegerAttr)
-    end = prop_def(IntegerAttr)
-    result = result_def(TENSOR)
+    start: IntegerAttr = prop_def(IntegerAttr)
+    end: IntegerAttr = prop_def(IntegerAttr)
+    result: Result = result_def(TENSOR)
 
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "attr-dict `:` type($result)"

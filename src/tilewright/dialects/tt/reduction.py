@@ -6,21 +6,15 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Attribute, Block, Region, SSAValue
-from xdsl.irdl import (
-    IRDLOperation,
-    prop_def,
-    region_def,
-    traits_def,
-    var_operand_def,
-    var_result_def,
-)
+from xdsl.irdl import IRDLOperation, traits_def
 from xdsl.traits import HasParent, IsTerminator, Pure, RecursivelySpeculatable, RecursiveMemoryEffect, ReturnLike
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.construction import Value, init_op, values_of
+from tilewright.dialects.construction import Value, bool_attr, i32_attr, init_op, values_of
+from tilewright.dialects.fields import Body, Operands, Results, prop_def, region_def, var_operand_def, var_result_def
 from tilewright.dialects.tt import inference
 from tilewright.dialects.tt.constraints import TENSOR
-from tilewright.dialects.tt.definition import bool_attr, i32_attr, op_definition
+from tilewright.dialects.tt.definition import TritonOp
 from tilewright.dialects.tt.traits import SameOperandsAndResultEncoding, TensorSizeTrait
 from tilewright.dialects.tt.types import is_tensor
 from tilewright.dialects.types import as_tensor, element_type, with_element_type
@@ -77,8 +71,7 @@ def _check_combine(
             )
 
 
-@op_definition
-class ReduceOp(IRDLOperation):
+class ReduceOp(TritonOp):
     """Elements along `axis` combined to one by an associative, commutative region. The region takes all accumulators,
     then all current values, and returns one value per operand.
 
@@ -93,10 +86,10 @@ class ReduceOp(IRDLOperation):
 
     name = "tt.reduce"
 
-    srcs = var_operand_def(TENSOR)
-    axis = prop_def(IntegerAttr)
-    result = var_result_def()
-    combine_op = region_def()
+    srcs: Operands = var_operand_def(TENSOR)
+    axis: IntegerAttr = prop_def(IntegerAttr)
+    result: Results = var_result_def()
+    combine_op: Body = region_def()
 
     traits = traits_def(RecursiveMemoryEffect(), RecursivelySpeculatable(), TensorSizeTrait())
 
@@ -115,8 +108,7 @@ class ReduceOp(IRDLOperation):
         _check_combine(self, self.combine_op, self.srcs, ReduceReturnOp)
 
 
-@op_definition
-class ScanOp(IRDLOperation):
+class ScanOp(TritonOp):
     """Running combination along `axis`, from the end with `reverse`; the region is that of `tt.reduce`.
 
     ```mlir
@@ -130,11 +122,11 @@ class ScanOp(IRDLOperation):
 
     name = "tt.scan"
 
-    srcs = var_operand_def(TENSOR)
-    axis = prop_def(IntegerAttr)
-    reverse = prop_def(IntegerAttr)
-    result = var_result_def(TENSOR)
-    combine_op = region_def()
+    srcs: Operands = var_operand_def(TENSOR)
+    axis: IntegerAttr = prop_def(IntegerAttr)
+    reverse: IntegerAttr = prop_def(IntegerAttr)
+    result: Results = var_result_def(TENSOR)
+    combine_op: Body = region_def()
 
     traits = traits_def(
         RecursiveMemoryEffect(), RecursivelySpeculatable(), TensorSizeTrait(), SameOperandsAndResultEncoding()
@@ -156,8 +148,7 @@ class ScanOp(IRDLOperation):
         _check_combine(self, self.combine_op, self.srcs, ScanReturnOp)
 
 
-@op_definition
-class MapElementwiseOp(IRDLOperation):
+class MapElementwiseOp(TritonOp):
     """A scalar function applied to each element, or to `pack` elements at a time: the region takes all packed elements
     of operand 0, then those of operand 1, and so on, and returns likewise.
 
@@ -171,10 +162,10 @@ class MapElementwiseOp(IRDLOperation):
 
     name = "tt.map_elementwise"
 
-    srcs = var_operand_def(TENSOR)
-    pack = prop_def(IntegerAttr)
-    result = var_result_def(TENSOR)
-    scalar_op = region_def()
+    srcs: Operands = var_operand_def(TENSOR)
+    pack: IntegerAttr = prop_def(IntegerAttr)
+    result: Results = var_result_def(TENSOR)
+    scalar_op: Body = region_def()
 
     traits = traits_def(
         RecursiveMemoryEffect(), RecursivelySpeculatable(), TensorSizeTrait(), SameOperandsAndResultEncoding()
@@ -214,46 +205,34 @@ class MapElementwiseOp(IRDLOperation):
                 )
 
 
-@op_definition
-class ReduceReturnOp(IRDLOperation):
+class ReduceReturnOp(TritonOp):
     """The combined values: `tt.reduce.return %s : f32`."""
 
     name = "tt.reduce.return"
 
-    result = var_operand_def()
+    result: Operands = var_operand_def()
 
     assembly_format = "$result attr-dict `:` type($result)"
     traits = traits_def(Pure(), IsTerminator(), ReturnLike(), HasParent(ReduceOp))
 
-    def __init__(self, result: Sequence[Value]):
-        init_op(self, values_of(result))
 
-
-@op_definition
-class ScanReturnOp(IRDLOperation):
+class ScanReturnOp(TritonOp):
     """The combined values: `tt.scan.return %s : f32`."""
 
     name = "tt.scan.return"
 
-    result = var_operand_def()
+    result: Operands = var_operand_def()
 
     assembly_format = "$result attr-dict `:` type($result)"
     traits = traits_def(Pure(), IsTerminator(), ReturnLike(), HasParent(ScanOp))
 
-    def __init__(self, result: Sequence[Value]):
-        init_op(self, values_of(result))
 
-
-@op_definition
-class MapElementwiseReturnOp(IRDLOperation):
+class MapElementwiseReturnOp(TritonOp):
     """The mapped values: `tt.map_elementwise.return %r : f32`."""
 
     name = "tt.map_elementwise.return"
 
-    result = var_operand_def()
+    result: Operands = var_operand_def()
 
     assembly_format = "attr-dict ($result^ `:` type($result))?"
     traits = traits_def(Pure(), IsTerminator(), ReturnLike(), HasParent(MapElementwiseOp))
-
-    def __init__(self, result: Sequence[Value]):
-        init_op(self, values_of(result))

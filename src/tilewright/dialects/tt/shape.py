@@ -9,26 +9,27 @@ from typing import ClassVar
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, UnitAttr
 from xdsl.interfaces import HasCanonicalizationPatternsInterface, HasFolderInterface
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import (
-    AnyAttr,
-    IRDLOperation,
-    ParsePropInAttrDict,
-    VarConstraint,
-    operand_def,
-    opt_prop_def,
-    prop_def,
-    result_def,
-    traits_def,
-)
+from xdsl.irdl import AnyAttr, IRDLOperation, ParsePropInAttrDict, VarConstraint, traits_def
 from xdsl.pattern_rewriter import RewritePattern
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.construction import UNIT, Value, init_op, static_values, value_of
+from tilewright.dialects.construction import Value, i32_array, i32_attr, init_op, static_values, unit_if, value_of
 from tilewright.dialects.definition import WithOlderFormats
+from tilewright.dialects.fields import (
+    I64Array,
+    InferableResult,
+    Operand,
+    Result,
+    inferred_result_def,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+)
 from tilewright.dialects.tt import inference
 from tilewright.dialects.tt.constraints import SAME_TYPE, TENSOR, Derived
-from tilewright.dialects.tt.definition import i32_array, i32_attr, op_definition
+from tilewright.dialects.tt.definition import TritonOp
 from tilewright.dialects.tt.folds import constant_with_shape, splat_constant
 from tilewright.dialects.tt.traits import SameOperandsAndResultEncoding, TensorSizeTrait
 from tilewright.dialects.tt.types import is_tensor, shape_of
@@ -50,21 +51,17 @@ FUNCTION_TYPE = "$src attr-dict `:` `(` type($src) `)` `->` type($result)"
 """How ops that change a shape were written before they had formats of their own."""
 
 
-@op_definition
-class SplatOp(WithOlderFormats, HasFolderInterface, IRDLOperation):
+class SplatOp(WithOlderFormats, HasFolderInterface, TritonOp):
     """A scalar in every element: `%1 = tt.splat %n : i32 -> tensor<16xi32>`."""
 
     name = "tt.splat"
 
-    src = operand_def()
-    result = result_def(TENSOR)
+    src: Operand = operand_def()
+    result: Result = result_def(TENSOR)
 
     assembly_format = "$src attr-dict `:` type($src) `->` type($result)"
     OLDER_FORMATS: ClassVar[tuple[str, ...]] = (FUNCTION_TYPE,)
     traits = traits_def(Pure(), TensorSizeTrait())
-
-    def __init__(self, src: Value, result_type: Attribute):
-        init_op(self, (value_of(src),), (result_type,))
 
     def verify_(self) -> None:
         if is_tensor(self.src.type):
@@ -76,21 +73,18 @@ class SplatOp(WithOlderFormats, HasFolderInterface, IRDLOperation):
         return splat_constant(self.src, self.result.type)
 
 
-@op_definition
-class UnsplatOp(HasFolderInterface, IRDLOperation):
+class UnsplatOp(HasFolderInterface, TritonOp):
     """The only element of a tensor: `%2 = tt.unsplat %t : tensor<1xf32>`."""
 
     name = "tt.unsplat"
 
-    src = operand_def(VarConstraint("T", TENSOR))
-    result = result_def(Derived("T", element_type, "result type matches the element type of the source"))
+    src: Operand = operand_def(VarConstraint("T", TENSOR))
+    result: Result = inferred_result_def(
+        Derived("T", element_type, "result type matches the element type of the source"), of="src", by=element_type
+    )
 
     assembly_format = "$src attr-dict `:` type($src)"
     traits = traits_def(Pure(), TensorSizeTrait())
-
-    def __init__(self, src: Value):
-        source = value_of(src)
-        init_op(self, (source,), (element_type(source.type),))
 
     def verify_(self) -> None:
         if prod(shape_of(self.src.type)) != 1:
@@ -102,25 +96,19 @@ class UnsplatOp(HasFolderInterface, IRDLOperation):
         return (source.src,) if isinstance(source, SplatOp) else None
 
 
-@op_definition
-class ExpandDimsOp(WithOlderFormats, HasFolderInterface, HasCanonicalizationPatternsInterface, IRDLOperation):
+class ExpandDimsOp(WithOlderFormats, HasFolderInterface, HasCanonicalizationPatternsInterface, TritonOp):
     """A new dimension of extent 1: `tt.expand_dims %x {axis = 1 : i32} : tensor<16xi32> -> tensor<16x1xi32>`."""
 
     name = "tt.expand_dims"
 
-    src = operand_def(TENSOR)
-    axis = prop_def(IntegerAttr)
-    result = result_def(TENSOR)
+    src: Operand = operand_def(TENSOR)
+    axis: IntegerAttr = prop_def(IntegerAttr, converter=i32_attr)
+    result: Result = inferred_result_def(TENSOR, of=("src", "axis"), by=inference.expand_dims)
 
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$src attr-dict `:` type($src) `->` type($result)"
     OLDER_FORMATS: ClassVar[tuple[str, ...]] = (FUNCTION_TYPE,)
     traits = traits_def(Pure(), TensorSizeTrait())
-
-    def __init__(self, src: Value, axis: int):
-        source = value_of(src)
-        result_type = inference.expand_dims(source.type, axis)
-        init_op(self, (source,), (result_type,), {"axis": i32_attr(axis)})
 
     @classmethod
     def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
@@ -137,21 +125,17 @@ class ExpandDimsOp(WithOlderFormats, HasFolderInterface, HasCanonicalizationPatt
         return constant_with_shape(self.src, self.result.type)
 
 
-@op_definition
-class BroadcastOp(WithOlderFormats, HasFolderInterface, HasCanonicalizationPatternsInterface, IRDLOperation):
+class BroadcastOp(WithOlderFormats, HasFolderInterface, HasCanonicalizationPatternsInterface, TritonOp):
     """Dimensions of extent 1 repeated: `tt.broadcast %x : tensor<16x1xi32> -> tensor<16x32xi32>`."""
 
     name = "tt.broadcast"
 
-    src = operand_def(TENSOR)
-    result = result_def(TENSOR)
+    src: Operand = operand_def(TENSOR)
+    result: Result = result_def(TENSOR)
 
     assembly_format = "$src attr-dict `:` type($src) `->` type($result)"
     OLDER_FORMATS: ClassVar[tuple[str, ...]] = (FUNCTION_TYPE,)
     traits = traits_def(Pure(), TensorSizeTrait(), SameOperandsAndResultEncoding())
-
-    def __init__(self, src: Value, result_type: Attribute):
-        init_op(self, (value_of(src),), (result_type,))
 
     @classmethod
     def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
@@ -178,33 +162,22 @@ class BroadcastOp(WithOlderFormats, HasFolderInterface, HasCanonicalizationPatte
         return constant_with_shape(self.src, self.result.type, splat_only=True)
 
 
-@op_definition
-class ReshapeOp(HasFolderInterface, HasCanonicalizationPatternsInterface, IRDLOperation):
+class ReshapeOp(HasFolderInterface, HasCanonicalizationPatternsInterface, TritonOp):
     """The same elements in another shape, row-major unless `allow_reorder` leaves the order free:
     `tt.reshape %x allow_reorder : tensor<8x4xf32> -> tensor<32xf32>`."""
 
     name = "tt.reshape"
 
-    src = operand_def(TENSOR)
-    allow_reorder = opt_prop_def(UnitAttr)
-    efficient_layout = opt_prop_def(UnitAttr)
-    result = result_def(TENSOR)
+    src: Operand = operand_def(TENSOR)
+    allow_reorder: UnitAttr | None = opt_prop_def(UnitAttr, converter=unit_if, default=False)
+    efficient_layout: UnitAttr | None = opt_prop_def(UnitAttr, converter=unit_if, default=False)
+    result: Result = result_def(TENSOR)
 
     assembly_format = (
         "$src (`allow_reorder` $allow_reorder^)? (`efficient_layout` $efficient_layout^)? attr-dict "
         "`:` type($src) `->` type($result)"
     )
     traits = traits_def(Pure(), TensorSizeTrait())
-
-    def __init__(
-        self, src: Value, result_type: Attribute, *, allow_reorder: bool = False, efficient_layout: bool = False
-    ):
-        properties: dict[str, Attribute] = {}
-        if allow_reorder:
-            properties["allow_reorder"] = UNIT
-        if efficient_layout:
-            properties["efficient_layout"] = UNIT
-        init_op(self, (value_of(src),), (result_type,), properties)
 
     @classmethod
     def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
@@ -227,16 +200,15 @@ class ReshapeOp(HasFolderInterface, HasCanonicalizationPatternsInterface, IRDLOp
         return constant_with_shape(self.src, self.result.type)
 
 
-@op_definition
-class TransOp(HasFolderInterface, HasCanonicalizationPatternsInterface, IRDLOperation):
+class TransOp(HasFolderInterface, HasCanonicalizationPatternsInterface, TritonOp):
     """Permuted dimensions, result dimension i being source dimension `order[i]`:
     `tt.trans %x {order = array<i32: 1, 0>} : tensor<8x4xf32> -> tensor<4x8xf32>`."""
 
     name = "tt.trans"
 
-    src = operand_def(TENSOR)
-    order = prop_def(DenseArrayBase)
-    result = result_def(TENSOR)
+    src: Operand = operand_def(TENSOR)
+    order: I64Array = prop_def(DenseArrayBase)
+    result: Result = result_def(TENSOR)
 
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$src attr-dict `:` type($src) `->` type($result)"
@@ -263,22 +235,17 @@ class TransOp(HasFolderInterface, HasCanonicalizationPatternsInterface, IRDLOper
         return constant_with_shape(self.src, self.result.type, splat_only=True)
 
 
-@op_definition
-class JoinOp(IRDLOperation):
+class JoinOp(TritonOp):
     """Two tensors side by side in a new minor dimension: `tt.join %a, %b : tensor<8xf32> -> tensor<8x2xf32>`."""
 
     name = "tt.join"
 
-    lhs = operand_def(VarConstraint("T", TENSOR))
-    rhs = operand_def(SAME_TYPE)
-    result = result_def(TENSOR)
+    lhs: Operand = operand_def(VarConstraint("T", TENSOR))
+    rhs: Operand = operand_def(SAME_TYPE)
+    result: Result = inferred_result_def(TENSOR, of="lhs", by=inference.join)
 
     assembly_format = "$lhs `,` $rhs attr-dict `:` type($lhs) `->` type($result)"
     traits = traits_def(Pure(), TensorSizeTrait())
-
-    def __init__(self, lhs: Value, rhs: Value):
-        left = value_of(lhs)
-        init_op(self, (left, value_of(rhs)), (inference.join(left.type),))
 
     def verify_(self) -> None:
         """The new dimension may come anywhere among the registers, of which `split` takes it away again."""
@@ -289,23 +256,17 @@ class JoinOp(IRDLOperation):
             inference.check_inferred(self.name, inference.split(self.result.type), self.lhs.type)
 
 
-@op_definition
-class SplitOp(HasFolderInterface, IRDLOperation):
+class SplitOp(HasFolderInterface, TritonOp):
     """The two halves of a minor dimension of extent 2: `%a, %b = tt.split %x : tensor<8x2xf32> -> tensor<8xf32>`."""
 
     name = "tt.split"
 
-    src = operand_def(TENSOR)
-    outLHS = result_def(VarConstraint("R", AnyAttr()))
-    outRHS = result_def(VarConstraint("R", AnyAttr()))
+    src: Operand = operand_def(TENSOR)
+    outLHS: Result = inferred_result_def(VarConstraint("R", AnyAttr()), of="src", by=inference.split)
+    outRHS: Result = inferred_result_def(VarConstraint("R", AnyAttr()), of="src", by=inference.split)
 
     assembly_format = "$src attr-dict `:` type($src) `->` type($outLHS)"
     traits = traits_def(Pure(), TensorSizeTrait())
-
-    def __init__(self, src: Value):
-        source = value_of(src)
-        half = inference.split(source.type)
-        init_op(self, (source,), (half, half))
 
     def verify_(self) -> None:
         inference.check_inferred(self.name, inference.split(self.src.type), self.outLHS.type)
@@ -318,23 +279,18 @@ class SplitOp(HasFolderInterface, IRDLOperation):
         return (source.lhs, source.rhs)
 
 
-@op_definition
-class CatOp(IRDLOperation):
+class CatOp(TritonOp):
     """The elements of two tensors, in an order that is not specified:
     `tt.cat %a, %b : tensor<8xf32> -> tensor<16xf32>`."""
 
     name = "tt.cat"
 
-    lhs = operand_def(VarConstraint("T", TENSOR))
-    rhs = operand_def(SAME_TYPE)
-    result = result_def(TENSOR)
+    lhs: Operand = operand_def(VarConstraint("T", TENSOR))
+    rhs: Operand = operand_def(SAME_TYPE)
+    result: InferableResult = result_def(TENSOR, default=None, of=("lhs", "rhs"), by=inference.cat)
 
     assembly_format = "$lhs `,` $rhs attr-dict `:` type($lhs) `->` type($result)"
     traits = traits_def(Pure(), TensorSizeTrait())
-
-    def __init__(self, lhs: Value, rhs: Value, result_type: Attribute | None = None):
-        left, right = value_of(lhs), value_of(rhs)
-        init_op(self, (left, right), (result_type or inference.cat(left.type, right.type),))
 
     def verify_(self) -> None:
         _check_element_type(self, self.lhs, self.result)

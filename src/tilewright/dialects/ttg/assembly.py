@@ -17,8 +17,8 @@ from xdsl.irdl.declarative_assembly_format import (
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
+from tilewright.dialects.construction import i32_attr
 from tilewright.dialects.tt import assembly as tt_assembly
-from tilewright.dialects.tt.definition import i32_attr
 from tilewright.dialects.ttg.types import MemDescType
 
 

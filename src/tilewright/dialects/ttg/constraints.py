@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute
 from xdsl.irdl import EqAttrConstraint
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.definition import op_definition_with
+from tilewright.dialects.definition import Op
 from tilewright.dialects.ttg.types import ASYNC_TOKEN, MemDescType
 from tilewright.dialects.types import TypeWhere, is_tensor
 
-op_definition = op_definition_with("tilewright.dialects.ttg.assembly")
+
+class TritonGPUOp(Op):
+    """An op whose format may use every directive of `ttg.assembly.DIRECTIVES`."""
+
+    DIRECTIVES_MODULE: ClassVar[str] = "tilewright.dialects.ttg.assembly"
+
 
 MEMDESC = TypeWhere("a memdesc", lambda type: isinstance(type, MemDescType))
 TOKEN = EqAttrConstraint(ASYNC_TOKEN)

@@ -2,40 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from xdsl.dialects.builtin import IntegerAttr, i1, i8
-from xdsl.ir import Attribute, Operation, Region
-from xdsl.irdl import (
-    AnyAttr,
-    IRDLOperation,
-    ParsePropInAttrDict,
-    VarConstraint,
-    operand_def,
-    prop_def,
-    region_def,
-    result_def,
-    traits_def,
-    var_operand_def,
-    var_result_def,
-)
+from xdsl.ir import Operation
+from xdsl.irdl import AnyAttr, ParsePropInAttrDict, VarConstraint, traits_def
 from xdsl.parser import Parser
 from xdsl.traits import HasParent, IsTerminator, Pure, RecursiveMemoryEffect, ReturnLike
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects import gpu
-from tilewright.dialects.construction import Value, init_op, value_of, values_of
-from tilewright.dialects.tt.definition import i32_attr
+from tilewright.dialects.construction import i32_attr, init_op
+from tilewright.dialects.fields import (
+    Body,
+    Operand,
+    Operands,
+    Result,
+    Results,
+    inferred_result_def,
+    operand_def,
+    prop_def,
+    region_def,
+    result_def,
+    var_operand_def,
+    var_result_def,
+)
 from tilewright.dialects.tt.types import PointerType, pointer_type
-from tilewright.dialects.ttg.constraints import op_definition
+from tilewright.dialects.ttg.constraints import TritonGPUOp
 from tilewright.dialects.ttg.effects import GLOBAL, READ, SHARED, WRITE, Touches
 from tilewright.dialects.types import TypeWhere
 
 NUMBER = VarConstraint("N", AnyAttr())
 
 
-@op_definition
-class LocalBarrierOp(IRDLOperation):
+class LocalBarrierOp(TritonGPUOp):
     """`ttg.local_barrier`: all threads of the CTA wait here, and see each other's writes to shared memory."""
 
     name = "ttg.local_barrier"
@@ -43,14 +41,11 @@ class LocalBarrierOp(IRDLOperation):
     assembly_format = "attr-dict"
     traits = traits_def(Touches(((READ, SHARED), (WRITE, SHARED))))
 
-    def __init__(self) -> None:
-        init_op(self)
-
 
 BARRIER_SPACES = ("none", "local", "global_read", "global_write", "tensor_read", "tensor_write", "all")
 
 
-class BarrierText(IRDLOperation):
+class BarrierText(TritonGPUOp):
     """`ttg.barrier local`, `ttg.barrier global_read|global_write`, `ttg.barrier all`: a barrier as Triton writes it
     since 3.7, with the memory that it orders. Of shared memory alone it is a `ttg.local_barrier`, else a `gpu.barrier`.
     """
@@ -75,17 +70,16 @@ def _parse_barrier_space(parser: Parser) -> str:
     return name
 
 
-@op_definition
-class GlobalScratchAllocOp(IRDLOperation):
+class GlobalScratchAllocOp(TritonGPUOp):
     """Global memory of this program alone: `%p = ttg.global_scratch_alloc {alignment = 128 : i32, nbytes = 128 : i32}
     : !tt.ptr<i8>`.
     """
 
     name = "ttg.global_scratch_alloc"
 
-    nbytes = prop_def(IntegerAttr)
-    alignment = prop_def(IntegerAttr)
-    result = result_def(TypeWhere("a pointer", lambda type: isinstance(type, PointerType)))
+    nbytes: IntegerAttr = prop_def(IntegerAttr)
+    alignment: IntegerAttr = prop_def(IntegerAttr)
+    result: Result = result_def(TypeWhere("a pointer", lambda type: isinstance(type, PointerType)))
 
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "attr-dict `:` type($result)"
@@ -96,19 +90,18 @@ class GlobalScratchAllocOp(IRDLOperation):
         init_op(self, (), (pointer_type(i8),), properties)
 
 
-@op_definition
-class PredicateStageOp(IRDLOperation):
+class PredicateStageOp(TritonGPUOp):
     """Whether the iteration that a pipeline stage works on exists:
     `%c = ttg.predicate_stage %iv, %ub, %step maxStage 2 stage 1 : i32 -> i1`."""
 
     name = "ttg.predicate_stage"
 
-    iv = operand_def(NUMBER)
-    ub = operand_def(NUMBER)
-    step = operand_def(NUMBER)
-    max_stage = prop_def(IntegerAttr, prop_name="maxStage")
-    stage = prop_def(IntegerAttr)
-    result = result_def(i1)
+    iv: Operand = operand_def(NUMBER)
+    ub: Operand = operand_def(NUMBER)
+    step: Operand = operand_def(NUMBER)
+    max_stage: IntegerAttr = prop_def(IntegerAttr, prop_name="maxStage", converter=i32_attr)
+    stage: IntegerAttr = prop_def(IntegerAttr, converter=i32_attr)
+    result: Result = inferred_result_def(i1)
 
     assembly_format = (
         "$iv `,` $ub `,` $step `maxStage` custom<PlainInteger>($maxStage) `stage` custom<PlainInteger>($stage) "
@@ -116,25 +109,17 @@ class PredicateStageOp(IRDLOperation):
     )
     traits = traits_def(Pure())
 
-    def __init__(self, iv: Value, ub: Value, step: Value, max_stage: int, stage: int):
-        properties = {"maxStage": i32_attr(max_stage), "stage": i32_attr(stage)}
-        init_op(self, values_of((iv, ub, step)), (i1,), properties)
 
-
-@op_definition
-class MaskOp(IRDLOperation):
+class MaskOp(TritonGPUOp):
     """Ops that run under a predicate: `%r = "ttg.mask"(%pred) ({ ... ttg.mask.return %x : i32 }) : (i1) -> i32`."""
 
     name = "ttg.mask"
 
-    pred = operand_def(i1)
-    region = region_def("single_block")
-    result = var_result_def()
+    pred: Operand = operand_def(i1)
+    result: Results = var_result_def()
+    region: Body = region_def("single_block")
 
     traits = traits_def(RecursiveMemoryEffect())
-
-    def __init__(self, pred: Value, result_types: Sequence[Attribute], region: Region):
-        init_op(self, (value_of(pred),), result_types, regions=(region,))
 
     def verify_(self) -> None:
         block = self.region.blocks.first
@@ -145,16 +130,12 @@ class MaskOp(IRDLOperation):
             raise VerifyException("the region does not return values of the result types")
 
 
-@op_definition
-class MaskReturnOp(IRDLOperation):
+class MaskReturnOp(TritonGPUOp):
     """The values of a `ttg.mask`: `ttg.mask.return %x : i32`."""
 
     name = "ttg.mask.return"
 
-    result = var_operand_def()
+    result: Operands = var_operand_def(default=())
 
     assembly_format = "($result^)? attr-dict (`:` type($result)^)?"
     traits = traits_def(HasParent(MaskOp), IsTerminator(), ReturnLike(), Pure())
-
-    def __init__(self, values: Sequence[Value] = ()):
-        init_op(self, values_of(values))

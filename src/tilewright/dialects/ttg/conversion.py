@@ -5,37 +5,33 @@ from __future__ import annotations
 from xdsl.dialects.builtin import BFloat16Type, Float16Type, IntegerAttr, TensorType, i8
 from xdsl.interfaces import HasCanonicalizationPatternsInterface, HasFolderInterface
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import IRDLOperation, ParsePropInAttrDict, operand_def, prop_def, result_def, traits_def
+from xdsl.irdl import ParsePropInAttrDict, traits_def
 from xdsl.pattern_rewriter import RewritePattern
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.construction import Value, init_op, value_of
+from tilewright.dialects.construction import Value, i32_attr, init_op, value_of
+from tilewright.dialects.fields import Operand, Result, operand_def, prop_def, result_def
 from tilewright.dialects.tt.constraints import TENSOR
-from tilewright.dialects.tt.definition import i32_attr
 from tilewright.dialects.tt.inference import check_inferred
 from tilewright.dialects.tt.traits import TensorSizeTrait
 from tilewright.dialects.tt.types import NO_ENCODING, tensor_type
-from tilewright.dialects.ttg.constraints import as_tensor, op_definition
+from tilewright.dialects.ttg.constraints import TritonGPUOp, as_tensor
 from tilewright.dialects.ttg.encodings import encoding_of, layout_of
 from tilewright.layouts import reshaping
 
 
-@op_definition
-class ConvertLayoutOp(HasFolderInterface, HasCanonicalizationPatternsInterface, IRDLOperation):
+class ConvertLayoutOp(HasFolderInterface, HasCanonicalizationPatternsInterface, TritonGPUOp):
     """The same tensor in another layout:
     `%1 = ttg.convert_layout %0 : tensor<64x64xf16, #blocked> -> tensor<64x64xf16, #mma>`."""
 
     name = "ttg.convert_layout"
 
-    src = operand_def(TENSOR)
-    result = result_def(TENSOR)
+    src: Operand = operand_def(TENSOR)
+    result: Result = result_def(TENSOR)
 
     assembly_format = "$src attr-dict `:` type($src) `->` type($result)"
     traits = traits_def(Pure(), TensorSizeTrait())
-
-    def __init__(self, src: Value, result_type: Attribute):
-        init_op(self, (value_of(src),), (result_type,))
 
     @classmethod
     def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
@@ -55,16 +51,15 @@ class ConvertLayoutOp(HasFolderInterface, HasCanonicalizationPatternsInterface, 
         return (self.src,) if self.src.type == self.result.type else None
 
 
-@op_definition
-class Fp4ToFpOp(IRDLOperation):
+class Fp4ToFpOp(TritonGPUOp):
     """Two 4-bit floats per byte, unpacked along `axis`:
     `ttg.fp4_to_fp %x {axis = 1 : i32} : tensor<16x32xi8, #blocked> -> tensor<16x64xbf16, #blocked1>`."""
 
     name = "ttg.fp4_to_fp"
 
-    src = operand_def(TENSOR)
-    axis = prop_def(IntegerAttr)
-    result = result_def(TENSOR)
+    src: Operand = operand_def(TENSOR)
+    axis: IntegerAttr = prop_def(IntegerAttr)
+    result: Result = result_def(TENSOR)
 
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$src attr-dict `:` type($src) `->` type($result)"

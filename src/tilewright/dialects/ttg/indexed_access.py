@@ -4,20 +4,28 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Attribute
-from xdsl.irdl import IRDLOperation, ParsePropInAttrDict, operand_def, opt_operand_def, prop_def, result_def, traits_def
+from xdsl.irdl import ParsePropInAttrDict, traits_def
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.construction import Value, init_op, value_of
+from tilewright.dialects.construction import i32_attr
+from tilewright.dialects.fields import (
+    Operand,
+    OptionalOperand,
+    Result,
+    inferred_result_def,
+    operand_def,
+    opt_operand_def,
+    prop_def,
+)
 from tilewright.dialects.tt.constraints import MASK, TENSOR, MemberOf
-from tilewright.dialects.tt.definition import i32_attr
 from tilewright.dialects.tt.enums import RMWOp
 from tilewright.dialects.tt.traits import TensorSizeTrait
 from tilewright.dialects.ttg.constraints import (
     MEMDESC,
+    TritonGPUOp,
     as_memdesc,
     as_tensor,
     check_mutable,
-    op_definition,
 )
 from tilewright.dialects.ttg.effects import READ, SHARED, WRITE, Touches
 from tilewright.dialects.types import is_signless_integer, with_element_type
@@ -42,59 +50,52 @@ def _check_indexed(buffer: Attribute, indices: Attribute, values: Attribute, axi
             raise VerifyException(f"indices have {size} elements along dimension {dim}, the buffer {extent}")
 
 
-@op_definition
-class LocalGatherOp(IRDLOperation):
+def _gathered_type(source: Attribute, indices: Attribute) -> Attribute:
+    return with_element_type(indices, as_memdesc(source).element_type)
+
+
+class LocalGatherOp(TritonGPUOp):
     """`result[.., i, ..] = src[.., indices[.., i, ..], ..]` along one dimension of a buffer:
     `%r = ttg.local_gather %m[%i] {axis = 0 : i32} : !ttg.memdesc<64xf32, #shared, #smem, mutable>,
     tensor<32xi32, #blocked> -> tensor<32xf32, #blocked>`."""
 
     name = "ttg.local_gather"
 
-    src = operand_def(MEMDESC)
-    indices = operand_def(TENSOR)
-    axis = prop_def(IntegerAttr)
-    result = result_def(TENSOR)
+    src: Operand = operand_def(MEMDESC)
+    indices: Operand = operand_def(TENSOR)
+    axis: IntegerAttr = prop_def(IntegerAttr, converter=i32_attr)
+    result: Result = inferred_result_def(TENSOR, of=("src", "indices"), by=_gathered_type)
 
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$src `[` $indices `]` attr-dict `:` type($src) `,` type($indices) `->` type($result)"
     traits = traits_def(Touches(((READ, SHARED),)), TensorSizeTrait())
 
-    def __init__(self, src: Value, indices: Value, axis: int):
-        source, index = value_of(src), value_of(indices)
-        result = with_element_type(index.type, as_memdesc(source.type).element_type)
-        init_op(self, (source, index), (result,), {"axis": i32_attr(axis)})
-
     def verify_(self) -> None:
         _check_indexed(self.src.type, self.indices.type, self.result.type, self.axis.value.data)
 
 
-@op_definition
-class LocalScatterOp(IRDLOperation):
+class LocalScatterOp(TritonGPUOp):
     """`dst[.., indices[.., i, ..], ..] = values[.., i, ..]` along one dimension of a buffer; of several values for one
     element any may be last: `ttg.local_scatter %m[%i], %v {axis = 0 : i32} :
     !ttg.memdesc<64xf32, #shared, #smem, mutable>, tensor<32xi32, #blocked>, tensor<32xf32, #blocked>`."""
 
     name = "ttg.local_scatter"
 
-    dst = operand_def(MEMDESC)
-    values = operand_def(TENSOR)
-    indices = operand_def(TENSOR)
-    axis = prop_def(IntegerAttr)
+    dst: Operand = operand_def(MEMDESC)
+    values: Operand = operand_def(TENSOR)
+    indices: Operand = operand_def(TENSOR)
+    axis: IntegerAttr = prop_def(IntegerAttr, converter=i32_attr)
 
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$dst `[` $indices `]` `,` $values attr-dict `:` type($dst) `,` type($indices) `,` type($values)"
     traits = traits_def(Touches(((WRITE, SHARED),)), TensorSizeTrait())
-
-    def __init__(self, dst: Value, values: Value, indices: Value, axis: int):
-        init_op(self, (value_of(dst), value_of(values), value_of(indices)), (), {"axis": i32_attr(axis)})
 
     def verify_(self) -> None:
         check_mutable(self.dst.type)
         _check_indexed(self.dst.type, self.indices.type, self.values.type, self.axis.value.data)
 
 
-@op_definition
-class LocalAtomicScatterRMWOp(IRDLOperation):
+class LocalAtomicScatterRMWOp(TritonGPUOp):
     """`tt.atomic_rmw` of the elements that `local_scatter` would write; gives what they were. What other threads of the
     CTA do before or after it is not ordered.
 
@@ -105,13 +106,13 @@ class LocalAtomicScatterRMWOp(IRDLOperation):
 
     name = "ttg.local_atomic_scatter_rmw"
 
-    atomic_rmw_op = prop_def(MemberOf(RMWOp))
-    dst = operand_def(MEMDESC)
-    values = operand_def(TENSOR)
-    indices = operand_def(TENSOR)
-    mask = opt_operand_def(MASK)
-    axis = prop_def(IntegerAttr)
-    result = result_def(TENSOR)
+    atomic_rmw_op: IntegerAttr = prop_def(MemberOf(RMWOp), converter=RMWOp.attr, kw_only=True)
+    dst: Operand = operand_def(MEMDESC)
+    values: Operand = operand_def(TENSOR)
+    indices: Operand = operand_def(TENSOR)
+    mask: OptionalOperand = opt_operand_def(MASK, default=None)
+    axis: IntegerAttr = prop_def(IntegerAttr, converter=i32_attr, kw_only=True)
+    result: Result = inferred_result_def(TENSOR, of="values")
 
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = (
@@ -119,22 +120,6 @@ class LocalAtomicScatterRMWOp(IRDLOperation):
         "functional-type(operands, results)"
     )
     traits = traits_def(Touches(((READ, SHARED), (WRITE, SHARED))), TensorSizeTrait())
-
-    def __init__(
-        self,
-        dst: Value,
-        values: Value,
-        indices: Value,
-        mask: Value | None = None,
-        *,
-        atomic_rmw_op: RMWOp | int | str,
-        axis: int,
-    ):
-        operands = [value_of(dst), value_of(values), value_of(indices)]
-        if mask is not None:
-            operands.append(value_of(mask))
-        kind = i32_attr(RMWOp.get(atomic_rmw_op))
-        init_op(self, operands, (operands[1].type,), {"atomic_rmw_op": kind, "axis": i32_attr(axis)})
 
     def verify_(self) -> None:
         check_mutable(self.dst.type)

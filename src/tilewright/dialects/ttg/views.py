@@ -8,14 +8,14 @@ from math import prod
 from xdsl.dialects.builtin import DenseArrayBase, i32
 from xdsl.interfaces import HasCanonicalizationPatternsInterface, HasFolderInterface
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import IRDLOperation, ParsePropInAttrDict, operand_def, prop_def, result_def, traits_def
+from xdsl.irdl import ParsePropInAttrDict, traits_def
 from xdsl.pattern_rewriter import RewritePattern
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.construction import Value, init_op, static_values, value_of
-from tilewright.dialects.tt.definition import i32_array
-from tilewright.dialects.ttg.constraints import MEMDESC, as_memdesc, op_definition
+from tilewright.dialects.construction import Value, i32_array, init_op, static_values, value_of
+from tilewright.dialects.fields import I64Array, Operand, Result, inferred_result_def, operand_def, prop_def, result_def
+from tilewright.dialects.ttg.constraints import MEMDESC, TritonGPUOp, as_memdesc
 from tilewright.dialects.ttg.shared_encodings import find_shared_layout, shared_encoding_of
 from tilewright.dialects.ttg.types import MemDescType, memdesc_type
 from tilewright.dialects.types import bit_width
@@ -64,26 +64,25 @@ def _inferred(infer: Callable[[], SharedLayout]) -> Attribute:
         raise VerifyException(str(error)) from error
 
 
-@op_definition
-class MemDescIndexOp(IRDLOperation):
+def _indexed(source: Attribute) -> MemDescType:
+    type = as_memdesc(source)
+    shape = type.get_shape()[1:]
+    return _with(type, shape, type.encoding, shape)
+
+
+class MemDescIndexOp(TritonGPUOp):
     """One buffer out of several: `%s = ttg.memdesc_index %m[%i] : !ttg.memdesc<2x16x32xf16, ...> ->
     !ttg.memdesc<16x32xf16, ...>`.
     """
 
     name = "ttg.memdesc_index"
 
-    src = operand_def(MEMDESC)
-    index = operand_def(i32)
-    result = result_def(MEMDESC)
+    src: Operand = operand_def(MEMDESC)
+    index: Operand = operand_def(i32)
+    result: Result = inferred_result_def(MEMDESC, of="src", by=_indexed)
 
     assembly_format = "$src `[` $index `]` attr-dict `:` type($src) `->` type($result)"
     traits = traits_def(Pure())
-
-    def __init__(self, src: Value, index: Value):
-        source = value_of(src)
-        type = as_memdesc(source.type)
-        shape = type.get_shape()[1:]
-        init_op(self, (source, value_of(index)), (_with(type, shape, type.encoding, shape),))
 
     def verify_(self) -> None:
         source, result = as_memdesc(self.src.type), as_memdesc(self.result.type)
@@ -98,16 +97,15 @@ class MemDescIndexOp(IRDLOperation):
         _check_same_memory(source, result)
 
 
-@op_definition
-class MemDescSubsliceOp(HasFolderInterface, IRDLOperation):
+class MemDescSubsliceOp(HasFolderInterface, TritonGPUOp):
     """A box of a buffer at fixed offsets:
     `%s = ttg.memdesc_subslice %m[0, 16] : !ttg.memdesc<16x32xf16, ...> -> !ttg.memdesc<16x16xf16, ..., 16x32>`."""
 
     name = "ttg.memdesc_subslice"
 
-    src = operand_def(MEMDESC)
-    offsets = prop_def(I32_ARRAY)
-    result = result_def(MEMDESC)
+    src: Operand = operand_def(MEMDESC)
+    offsets: I64Array = prop_def(I32_ARRAY)
+    result: Result = result_def(MEMDESC)
 
     assembly_format = "$src `` $offsets attr-dict `:` type($src) `->` type($result)"
     traits = traits_def(Pure())
@@ -156,17 +154,16 @@ def is_cut_by_swizzle(source: MemDescType, shape: Sequence[int]) -> bool:
     return any(column & (column - 1) for dim in split for column in columns[dim][shape[dim].bit_length() - 1 :])
 
 
-@op_definition
-class MemDescTransOp(HasFolderInterface, HasCanonicalizationPatternsInterface, IRDLOperation):
+class MemDescTransOp(HasFolderInterface, HasCanonicalizationPatternsInterface, TritonGPUOp):
     """A buffer with permuted dimensions: `ttg.memdesc_trans %m {order = array<i32: 1, 0>} : !ttg.memdesc<16x32xf16,
     #shared, #smem> -> !ttg.memdesc<32x16xf16, #shared1, #smem>`.
     """
 
     name = "ttg.memdesc_trans"
 
-    src = operand_def(MEMDESC)
-    order = prop_def(I32_ARRAY)
-    result = result_def(MEMDESC)
+    src: Operand = operand_def(MEMDESC)
+    order: I64Array = prop_def(I32_ARRAY)
+    result: Result = result_def(MEMDESC)
 
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$src attr-dict `:` type($src) `->` type($result)"
@@ -216,15 +213,14 @@ def _inner_order(order: tuple[int, ...], leading: int) -> tuple[int, ...]:
     return tuple(dim - leading for dim in order[leading:])
 
 
-@op_definition
-class MemDescReshapeOp(IRDLOperation):
+class MemDescReshapeOp(TritonGPUOp):
     """The same elements of a buffer, row-major, in another shape:
     `ttg.memdesc_reshape %m : !ttg.memdesc<16x32xf16, #shared, #smem> -> !ttg.memdesc<512xf16, #shared1, #smem>`."""
 
     name = "ttg.memdesc_reshape"
 
-    src = operand_def(MEMDESC)
-    result = result_def(MEMDESC)
+    src: Operand = operand_def(MEMDESC)
+    result: Result = result_def(MEMDESC)
 
     assembly_format = "$src attr-dict `:` type($src) `->` type($result)"
     traits = traits_def(Pure())
@@ -253,21 +249,17 @@ def _reshaped(type: MemDescType, shape: tuple[int, ...]) -> MemDescType:
     return _with(type, shape, encoding, shape)
 
 
-@op_definition
-class MemDescReinterpretOp(HasFolderInterface, IRDLOperation):
+class MemDescReinterpretOp(HasFolderInterface, TritonGPUOp):
     """The bytes of a buffer as something else of the same size:
     `ttg.memdesc_reinterpret %m : !ttg.memdesc<16x32xf16, ...> -> !ttg.memdesc<16x16xf32, ...>`."""
 
     name = "ttg.memdesc_reinterpret"
 
-    src = operand_def(MEMDESC)
-    result = result_def(MEMDESC)
+    src: Operand = operand_def(MEMDESC)
+    result: Result = result_def(MEMDESC)
 
     assembly_format = "$src attr-dict `:` type($src) `->` type($result)"
     traits = traits_def(Pure())
-
-    def __init__(self, src: Value, result_type: Attribute):
-        init_op(self, (value_of(src),), (result_type,))
 
     def fold(self) -> tuple[SSAValue | Attribute, ...] | None:
         """The same type: its source."""

@@ -7,50 +7,50 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import DenseArrayBase, FunctionType, i32
 from xdsl.interfaces import HasCanonicalizationPatternsInterface
 from xdsl.ir import Attribute, Block, Region
-from xdsl.irdl import (
-    IRDLOperation,
-    irdl_op_definition,
-    opt_prop_def,
-    prop_def,
-    region_def,
-    traits_def,
-    var_operand_def,
-    var_region_def,
-    var_result_def,
-)
+from xdsl.irdl import traits_def
 from xdsl.parser import Parser
 from xdsl.pattern_rewriter import RewritePattern
 from xdsl.printer import Printer
 from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, Pure, RecursiveMemoryEffect, ReturnLike
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.construction import Value, init_op, static_values, values_of
-from tilewright.dialects.tt.definition import i32_array
-from tilewright.dialects.ttg.constraints import op_definition
+from tilewright.dialects.construction import Value, i32_array, init_op, static_values, values_of
+from tilewright.dialects.fields import (
+    Bodies,
+    Body,
+    I64Array,
+    Operands,
+    Results,
+    opt_prop_def,
+    prop_def,
+    region_def,
+    var_operand_def,
+    var_region_def,
+    var_result_def,
+)
+from tilewright.dialects.ttg.constraints import TritonGPUOp
 
 I32_ARRAY = DenseArrayBase.constr(i32)
 
 
-@irdl_op_definition
-class WarpSpecializePartitionsOp(IRDLOperation):
-    """Holds the partitions of a `ttg.warp_specialize`, isolated from what is around them."""
+class WarpSpecializePartitionsOp(TritonGPUOp):
+    """Holds the partitions of a `ttg.warp_specialize`, isolated from what is around them.
+
+    `"ttg.warp_specialize.partitions"() ({ ... }, { ... }) : () -> ()`, in generic form alone.
+    """
 
     name = "ttg.warp_specialize.partitions"
 
-    partition_regions = var_region_def()
+    partition_regions: Bodies = var_region_def()
 
     traits = traits_def(IsolatedFromAbove(), IsTerminator(), RecursiveMemoryEffect())
-
-    def __init__(self, regions: Sequence[Region]):
-        init_op(self, regions=regions)
 
     def verify_(self) -> None:
         if not isinstance(self.parent_op(), WarpSpecializeOp):
             raise VerifyException("expects parent op 'ttg.warp_specialize'")
 
 
-@irdl_op_definition
-class WarpSpecializeOp(HasCanonicalizationPatternsInterface, IRDLOperation):
+class WarpSpecializeOp(HasCanonicalizationPatternsInterface, TritonGPUOp):
     """Runs the default region on the kernel's own warps and each partition on warps of its own, all at once.
 
     ```mlir
@@ -66,14 +66,14 @@ class WarpSpecializeOp(HasCanonicalizationPatternsInterface, IRDLOperation):
 
     name = "ttg.warp_specialize"
 
-    explicit_captures = var_operand_def()
-    partition_num_warps = prop_def(I32_ARRAY, prop_name="partitionNumWarps")
-    warp_group_start_ids = opt_prop_def(I32_ARRAY, prop_name="warpGroupStartIds")
-    requested_registers = opt_prop_def(I32_ARRAY, prop_name="requestedRegisters")
-    actual_registers = opt_prop_def(I32_ARRAY, prop_name="actualRegisters")
-    default_region = region_def()
-    partition_holder = region_def("single_block")
-    default_passthrough = var_result_def()
+    explicit_captures: Operands = var_operand_def()
+    partition_num_warps: I64Array = prop_def(I32_ARRAY, prop_name="partitionNumWarps")
+    warp_group_start_ids: I64Array | None = opt_prop_def(I32_ARRAY, prop_name="warpGroupStartIds")
+    requested_registers: I64Array | None = opt_prop_def(I32_ARRAY, prop_name="requestedRegisters")
+    actual_registers: I64Array | None = opt_prop_def(I32_ARRAY, prop_name="actualRegisters")
+    default_region: Body = region_def()
+    partition_holder: Body = region_def("single_block")
+    default_passthrough: Results = var_result_def()
 
     traits = traits_def(RecursiveMemoryEffect())
 
@@ -195,29 +195,21 @@ def _is_inside_partition(op: WarpSpecializeOp) -> bool:
     return False
 
 
-@op_definition
-class WarpYieldOp(IRDLOperation):
+class WarpYieldOp(TritonGPUOp):
     """The results of a warp specialisation, from its default region: `ttg.warp_yield %v : i32`."""
 
     name = "ttg.warp_yield"
 
-    values = var_operand_def()
+    values: Operands = var_operand_def(default=())
 
     assembly_format = "($values^)? attr-dict (`:` type($values)^)?"
     traits = traits_def(HasParent(WarpSpecializeOp), IsTerminator(), ReturnLike(), Pure())
 
-    def __init__(self, values: Sequence[Value] = ()):
-        init_op(self, values_of(values))
 
-
-@op_definition
-class WarpReturnOp(IRDLOperation):
+class WarpReturnOp(TritonGPUOp):
     """The end of a partition: `ttg.warp_return`."""
 
     name = "ttg.warp_return"
 
     assembly_format = "attr-dict"
     traits = traits_def(HasParent(WarpSpecializePartitionsOp), IsTerminator(), ReturnLike(), Pure())
-
-    def __init__(self) -> None:
-        init_op(self)

@@ -5,27 +5,23 @@ A barrier object is a buffer of one i64: `!ttg.memdesc<1xi64, #shared, #smem, mu
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from xdsl.dialects.builtin import IntegerAttr, UnitAttr, i1, i32, i64
 from xdsl.ir import Attribute
-from xdsl.irdl import (
-    AttrSizedOperandSegments,
-    IRDLOperation,
-    ParsePropInAttrDict,
+from xdsl.irdl import AttrSizedOperandSegments, ParsePropInAttrDict, opt_attr_def, traits_def
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.construction import UNIT, Value, bool_attr, i32_attr, init_op, unit_if, values_of
+from tilewright.dialects.fields import (
+    Operand,
+    Operands,
+    OptionalOperand,
     operand_def,
-    opt_attr_def,
     opt_operand_def,
     opt_prop_def,
     prop_def,
-    traits_def,
     var_operand_def,
 )
-from xdsl.utils.exceptions import VerifyException
-
-from tilewright.dialects.construction import UNIT, Value, init_op, segment_sizes, value_of, values_of
-from tilewright.dialects.tt.definition import bool_attr, i32_attr
-from tilewright.dialects.ttg.constraints import MEMDESC, as_memdesc, op_definition
+from tilewright.dialects.ttg.constraints import MEMDESC, TritonGPUOp, as_memdesc
 from tilewright.dialects.ttg.effects import READ, SHARED, WRITE, Touches
 
 ORDERS_MEMORY = Touches(((READ, SHARED), (WRITE, SHARED)))
@@ -40,20 +36,16 @@ def check_barrier(type: Attribute) -> None:
         raise VerifyException("a barrier must be mutable")
 
 
-@op_definition
-class InitBarrierOp(IRDLOperation):
+class InitBarrierOp(TritonGPUOp):
     """A barrier that completes a phase after `count` arrivals: `ttng.init_barrier %b, 1 : !ttg.memdesc<1xi64, ...>`."""
 
     name = "ttng.init_barrier"
 
-    alloc = operand_def(MEMDESC)
-    count = prop_def(IntegerAttr)
+    alloc: Operand = operand_def(MEMDESC)
+    count: IntegerAttr = prop_def(IntegerAttr, converter=i32_attr)
 
     assembly_format = "$alloc `,` custom<PlainInteger>($count) attr-dict `:` type($alloc)"
     traits = traits_def(Touches(((WRITE, SHARED),)))
-
-    def __init__(self, alloc: Value, count: int):
-        init_op(self, (value_of(alloc),), (), {"count": i32_attr(count)})
 
     def verify_(self) -> None:
         check_barrier(self.alloc.type)
@@ -61,41 +53,33 @@ class InitBarrierOp(IRDLOperation):
             raise VerifyException("count must be greater than or equal to 1")
 
 
-@op_definition
-class InvalBarrierOp(IRDLOperation):
+class InvalBarrierOp(TritonGPUOp):
     """The end of a barrier, whose memory may then be used otherwise: `ttng.inval_barrier %b : !ttg.memdesc<1xi64,
     ...>`.
     """
 
     name = "ttng.inval_barrier"
 
-    alloc = operand_def(MEMDESC)
+    alloc: Operand = operand_def(MEMDESC)
 
     assembly_format = "$alloc attr-dict `:` type($alloc)"
     traits = traits_def(Touches(((WRITE, SHARED),)))
-
-    def __init__(self, alloc: Value):
-        init_op(self, (value_of(alloc),))
 
     def verify_(self) -> None:
         check_barrier(self.alloc.type)
 
 
-@op_definition
-class BarrierExpectOp(IRDLOperation):
+class BarrierExpectOp(TritonGPUOp):
     """An arrival that also expects `size` bytes of asynchronous copies: `ttng.barrier_expect %b, 8192, %pred : ...`."""
 
     name = "ttng.barrier_expect"
 
-    alloc = operand_def(MEMDESC)
-    size = prop_def(IntegerAttr)
-    pred = operand_def(i1)
+    alloc: Operand = operand_def(MEMDESC)
+    size: IntegerAttr = prop_def(IntegerAttr, converter=i32_attr)
+    pred: Operand = operand_def(i1)
 
     assembly_format = "$alloc `,` custom<PlainInteger>($size) `,` $pred attr-dict `:` type($alloc)"
     traits = traits_def(Touches(((WRITE, SHARED),)))
-
-    def __init__(self, alloc: Value, size: int, pred: Value):
-        init_op(self, (value_of(alloc), value_of(pred)), (), {"size": i32_attr(size)})
 
     def verify_(self) -> None:
         check_barrier(self.alloc.type)
@@ -103,8 +87,7 @@ class BarrierExpectOp(IRDLOperation):
             raise VerifyException(f"size must not be negative, got {self.size.value.data}")
 
 
-@op_definition
-class WaitBarrierOp(IRDLOperation):
+class WaitBarrierOp(TritonGPUOp):
     """Waits until the phase of parity `phase` is complete; `deps` are the buffers whose contents that means.
 
     `ttng.wait_barrier %b, %phase, %pred deps %A : !ttg.memdesc<1xi64, ...>, !ttg.memdesc<64x64xf16, ...>`
@@ -112,34 +95,28 @@ class WaitBarrierOp(IRDLOperation):
 
     name = "ttng.wait_barrier"
 
-    alloc = operand_def(MEMDESC)
-    phase = operand_def(i32)
-    pred = opt_operand_def(i1)
-    deps = var_operand_def(MEMDESC)
+    alloc: Operand = operand_def(MEMDESC)
+    phase: Operand = operand_def(i32)
+    pred: OptionalOperand = opt_operand_def(i1, default=None)
+    deps: Operands = var_operand_def(MEMDESC, default=())
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     assembly_format = "$alloc `,` $phase (`,` $pred^)? (`deps` $deps^)? attr-dict `:` type($alloc) (`,` type($deps)^)?"
     traits = traits_def(ORDERS_MEMORY)
 
-    def __init__(self, alloc: Value, phase: Value, pred: Value | None = None, deps: Sequence[Value] = ()):
-        operands = values_of([alloc, phase, *(() if pred is None else (pred,)), *deps])
-        sizes = segment_sizes(1, 1, int(pred is not None), len(deps))
-        init_op(self, operands, (), {"operandSegmentSizes": sizes})
-
     def verify_(self) -> None:
         check_barrier(self.alloc.type)
 
 
-@op_definition
-class ArriveBarrierOp(IRDLOperation):
+class ArriveBarrierOp(TritonGPUOp):
     """Counts `count` arrivals, of the program once all its warps are there or, with `perWarp`, of each warp when it
     comes: `ttng.arrive_barrier %b, 1, %pred {perWarp} : !ttg.memdesc<1xi64, ...>`."""
 
     name = "ttng.arrive_barrier"
 
-    alloc = operand_def(MEMDESC)
-    count = prop_def(IntegerAttr)
-    pred = opt_operand_def(i1)
+    alloc: Operand = operand_def(MEMDESC)
+    count: IntegerAttr = prop_def(IntegerAttr)
+    pred: OptionalOperand = opt_operand_def(i1)
     per_warp = opt_attr_def(UnitAttr, attr_name="perWarp")
     """Ours: an attribute, no property, so that official Triton reads the generic form and keeps it."""
 
@@ -158,68 +135,54 @@ class ArriveBarrierOp(IRDLOperation):
             raise VerifyException("count must be greater than or equal to 1")
 
 
-@op_definition
-class AsyncCopyMbarrierArriveOp(IRDLOperation):
+class AsyncCopyMbarrierArriveOp(TritonGPUOp):
     """Arrives once all `cp.async` copies of this thread so far are done: `ttng.async_copy_mbarrier_arrive %b : ...`."""
 
     name = "ttng.async_copy_mbarrier_arrive"
 
-    barrier = operand_def(MEMDESC)
-    no_increment = opt_prop_def(UnitAttr, prop_name="noIncrement")
+    barrier: Operand = operand_def(MEMDESC)
+    no_increment: UnitAttr | None = opt_prop_def(UnitAttr, prop_name="noIncrement", converter=unit_if, default=False)
 
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$barrier attr-dict `:` type($barrier)"
     traits = traits_def(ORDERS_MEMORY)
 
-    def __init__(self, barrier: Value, *, no_increment: bool = False):
-        init_op(self, (value_of(barrier),), (), {"noIncrement": UNIT} if no_increment else {})
-
     def verify_(self) -> None:
         check_barrier(self.barrier.type)
 
 
-@op_definition
-class FenceAsyncSharedOp(IRDLOperation):
+class FenceAsyncSharedOp(TritonGPUOp):
     """Makes ordinary writes to shared memory visible to asynchronous units: `ttng.fence_async_shared {bCluster =
     false}`.
     """
 
     name = "ttng.fence_async_shared"
 
-    b_cluster = prop_def(IntegerAttr, prop_name="bCluster")
+    b_cluster: IntegerAttr = prop_def(
+        IntegerAttr, prop_name="bCluster", converter=bool_attr, default=False, kw_only=True
+    )
 
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "attr-dict"
     traits = traits_def(ORDERS_MEMORY)
 
-    def __init__(self, *, cluster: bool = False):
-        init_op(self, (), (), {"bCluster": bool_attr(cluster)})
 
-
-@op_definition
-class ClusterArriveOp(IRDLOperation):
+class ClusterArriveOp(TritonGPUOp):
     """Arrives at the barrier of the cluster: `ttng.cluster_arrive {relaxed = false}`."""
 
     name = "ttng.cluster_arrive"
 
-    relaxed = prop_def(IntegerAttr)
+    relaxed: IntegerAttr = prop_def(IntegerAttr, converter=bool_attr, default=False, kw_only=True)
 
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "attr-dict"
     traits = traits_def(ORDERS_MEMORY)
 
-    def __init__(self, *, relaxed: bool = False):
-        init_op(self, (), (), {"relaxed": bool_attr(relaxed)})
 
-
-@op_definition
-class ClusterWaitOp(IRDLOperation):
+class ClusterWaitOp(TritonGPUOp):
     """Waits for all CTAs of the cluster: `ttng.cluster_wait`."""
 
     name = "ttng.cluster_wait"
 
     assembly_format = "attr-dict"
     traits = traits_def(ORDERS_MEMORY)
-
-    def __init__(self) -> None:
-        init_op(self)

@@ -2,33 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from xdsl.dialects.builtin import IntegerAttr, i1
 from xdsl.ir import Attribute, Operation
-from xdsl.irdl import (
-    AnyAttr,
-    IRDLOperation,
-    ParsePropInAttrDict,
-    RangeOf,
-    RangeVarConstraint,
-    VarConstraint,
-    operand_def,
-    opt_operand_def,
-    prop_def,
-    result_def,
-    traits_def,
-    var_operand_def,
-    var_result_def,
-)
+from xdsl.irdl import AnyAttr, ParsePropInAttrDict, RangeOf, RangeVarConstraint, VarConstraint, traits_def
 from xdsl.traits import EffectInstance, MemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.construction import Value, init_op, value_of, values_of
+from tilewright.dialects.construction import bool_attr, i32_attr
+from tilewright.dialects.fields import (
+    Operand,
+    Operands,
+    OptionalOperand,
+    Result,
+    Results,
+    inferred_result_def,
+    inferred_results_def,
+    operand_def,
+    opt_operand_def,
+    prop_def,
+    var_operand_def,
+)
 from tilewright.dialects.tt.constraints import TENSOR
-from tilewright.dialects.tt.definition import bool_attr, i32_attr
 from tilewright.dialects.tt.enums import InputPrecision
-from tilewright.dialects.ttg.constraints import MEMDESC, op_definition
+from tilewright.dialects.ttg.constraints import MEMDESC, TritonGPUOp
 from tilewright.dialects.ttg.effects import READ, SHARED, WRITE, Touches
 from tilewright.dialects.ttg.encodings import NvidiaMmaEncodingAttr
 from tilewright.dialects.ttg.types import MemDescType
@@ -47,8 +43,7 @@ class ReadsOperandsInSharedMemory(MemoryEffect):
         return {EffectInstance(READ, resource=SHARED)}
 
 
-@op_definition
-class WarpGroupDotOp(IRDLOperation):
+class WarpGroupDotOp(TritonGPUOp):
     """`d = a @ b + c`, with B, and A unless it is in registers, read from shared memory; `use_c` false starts from
     zero.
 
@@ -58,38 +53,39 @@ class WarpGroupDotOp(IRDLOperation):
 
     name = "ttng.warp_group_dot"
 
-    a = operand_def(OPERAND)
-    b = operand_def(MEMDESC)
-    c = operand_def(ACCUMULATOR)
-    use_c = opt_operand_def(i1)
-    input_precision = prop_def(IntegerAttr, default_value=i32_attr(InputPrecision.IEEE), prop_name="inputPrecision")
-    max_num_imprecise_acc = prop_def(IntegerAttr, default_value=i32_attr(0), prop_name="maxNumImpreciseAcc")
-    is_async = prop_def(IntegerAttr, default_value=bool_attr(False), prop_name="isAsync")
-    d = result_def(VarConstraint("Acc", AnyAttr()))
+    a: Operand = operand_def(OPERAND)
+    b: Operand = operand_def(MEMDESC)
+    c: Operand = operand_def(ACCUMULATOR)
+    use_c: OptionalOperand = opt_operand_def(i1, default=None)
+    input_precision: IntegerAttr = prop_def(
+        IntegerAttr,
+        default_value=i32_attr(InputPrecision.IEEE),
+        prop_name="inputPrecision",
+        converter=InputPrecision.attr,
+        default=InputPrecision.IEEE,
+        kw_only=True,
+    )
+    max_num_imprecise_acc: IntegerAttr = prop_def(
+        IntegerAttr,
+        default_value=i32_attr(0),
+        prop_name="maxNumImpreciseAcc",
+        default=0,
+        converter=i32_attr,
+        kw_only=True,
+    )
+    is_async: IntegerAttr = prop_def(
+        IntegerAttr,
+        default_value=bool_attr(False),
+        prop_name="isAsync",
+        default=False,
+        converter=bool_attr,
+        kw_only=True,
+    )
+    d: Result = inferred_result_def(VarConstraint("Acc", AnyAttr()), of="c")
 
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$a `,` $b `,` $c (`,` $use_c^)? attr-dict `:` type($a) `*` type($b) `->` type($d)"
     traits = traits_def(ReadsOperandsInSharedMemory())
-
-    def __init__(
-        self,
-        a: Value,
-        b: Value,
-        c: Value,
-        use_c: Value | None = None,
-        *,
-        input_precision: InputPrecision | int | str = InputPrecision.IEEE,
-        max_num_imprecise_acc: int = 0,
-        is_async: bool = False,
-    ):
-        accumulator = value_of(c)
-        operands = values_of([a, b, accumulator, *(() if use_c is None else (use_c,))])
-        properties: dict[str, Attribute] = {
-            "inputPrecision": i32_attr(InputPrecision.get(input_precision)),
-            "isAsync": bool_attr(is_async),
-            "maxNumImpreciseAcc": i32_attr(max_num_imprecise_acc),
-        }
-        init_op(self, operands, (accumulator.type,), properties)
 
     def verify_(self) -> None:
         shapes = [_shape(value.type) for value in (self.a, self.b, self.d)]
@@ -113,8 +109,7 @@ def _shape(type: Attribute) -> tuple[int, int]:
     return shape[0], shape[1]
 
 
-@op_definition
-class WarpGroupDotWaitOp(IRDLOperation):
+class WarpGroupDotWaitOp(TritonGPUOp):
     """Waits until at most `pendings` asynchronous products are under way; passes its operands through, buffers only
     to keep them alive.
 
@@ -123,17 +118,13 @@ class WarpGroupDotWaitOp(IRDLOperation):
 
     name = "ttng.warp_group_dot_wait"
 
-    inputs = var_operand_def(PASSED)
-    pendings = prop_def(IntegerAttr)
-    outputs = var_result_def(PASSED)
+    inputs: Operands = var_operand_def(PASSED)
+    pendings: IntegerAttr = prop_def(IntegerAttr, converter=i32_attr)
+    outputs: Results = inferred_results_def(PASSED, of="inputs")
 
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$inputs attr-dict `:` type($inputs)"
     traits = traits_def(Touches(((READ, SHARED), (WRITE, SHARED))))
-
-    def __init__(self, inputs: Sequence[Value], pendings: int):
-        values = values_of(inputs)
-        init_op(self, values, [value.type for value in values], {"pendings": i32_attr(pendings)})
 
     def verify_(self) -> None:
         if not self.inputs:

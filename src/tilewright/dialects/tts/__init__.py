@@ -1,51 +1,12 @@
 """The `tts` dialect: structured pointers and the accesses on them."""
 
-from __future__ import annotations
-
 from xdsl.ir import Dialect
 
-from tilewright.dialects.tts.accesses import GatherOp, LoadOp, ScatterOp, StoreOp
-from tilewright.dialects.tts.atomics import AtomicCASOp, AtomicRMWOp, NanosecondsOp
-from tilewright.dialects.tts.masked import MaskedLoadOp, MaskedStoreOp
-from tilewright.dialects.tts.pointers import (
-    GetStructuredStateOp,
-    MakeGatherScatterTensorPtrOp,
-    MakeTensorPtrOp,
-    PointerKind,
-)
+from tilewright.dialects.fields import operations_of
+from tilewright.dialects.tts.accesses import *
+from tilewright.dialects.tts.atomics import *
+from tilewright.dialects.tts.masked import *
+from tilewright.dialects.tts.pointers import *
 
-TTS = Dialect(
-    "tts",
-    [
-        AtomicCASOp,
-        AtomicRMWOp,
-        GatherOp,
-        GetStructuredStateOp,
-        LoadOp,
-        MakeGatherScatterTensorPtrOp,
-        MakeTensorPtrOp,
-        MaskedLoadOp,
-        MaskedStoreOp,
-        NanosecondsOp,
-        ScatterOp,
-        StoreOp,
-    ],
-)
+TTS = Dialect("tts", operations_of(__name__))
 """The dialect, to be loaded into a context."""
-
-__all__ = [
-    "TTS",
-    "AtomicCASOp",
-    "AtomicRMWOp",
-    "GatherOp",
-    "GetStructuredStateOp",
-    "LoadOp",
-    "MakeGatherScatterTensorPtrOp",
-    "MakeTensorPtrOp",
-    "MaskedLoadOp",
-    "MaskedStoreOp",
-    "NanosecondsOp",
-    "PointerKind",
-    "ScatterOp",
-    "StoreOp",
-]

@@ -5,33 +5,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, IndexType, i64
-from xdsl.ir import SSAValue
-from xdsl.irdl import (
-    AnyAttr,
-    AttrSizedOperandSegments,
-    IRDLOperation,
-    VarConstraint,
-    operand_def,
-    opt_operand_def,
-    prop_def,
-    result_def,
-    traits_def,
-    var_operand_def,
-)
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import AnyAttr, AttrSizedOperandSegments, VarConstraint, traits_def
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.construction import (
-    MixedIndex,
-    Value,
-    init_op,
     join_mixed,
-    segment_sizes,
-    split_mixed,
     static_values,
-    value_of,
+)
+from tilewright.dialects.fields import (
+    I64Array,
+    MixedOperands,
+    Operand,
+    OptionalOperand,
+    Result,
+    inferred_result_def,
+    internal_prop_def,
+    mixed_operand_def,
+    operand_def,
+    opt_operand_def,
 )
 from tilewright.dialects.tt.constraints import INTEGER_LIKE, POINTER_LIKE, TENSOR, Derived
-from tilewright.dialects.tt.definition import op_definition
+from tilewright.dialects.tt.definition import TritonOp
 from tilewright.dialects.tt.traits import ReadEffect, WriteEffect
 from tilewright.dialects.tt.types import PointerType, pointee_like, shape_of
 from tilewright.dialects.types import bool_like, element_type, with_element_type
@@ -50,8 +45,7 @@ def _check_mask_dims(ptr: SSAValue, static: DenseArrayBase, dynamic: Sequence[SS
         raise VerifyException(f"mask_dims must have {dims.count(DYNAMIC_INDEX)} dynamic entries, got {len(dynamic)}")
 
 
-@op_definition
-class LoadOp(IRDLOperation):
+class LoadOp(TritonOp):
     """The lanes `[0, d0) x [0, d1) x ..` of a structured pointer, all lanes when `mask_dims` is empty. Other lanes are
     `other`, and undefined without it.
 
@@ -64,28 +58,14 @@ class LoadOp(IRDLOperation):
 
     name = "tts.load"
 
-    ptr = operand_def(POINTER_LIKE)
-    mask_dims = var_operand_def(INDEX)
-    other = opt_operand_def()
-    static_mask_dims = prop_def(DenseArrayBase.constr(i64))
-    result = result_def(TENSOR)
+    ptr: Operand = operand_def(POINTER_LIKE)
+    mask_dims: MixedOperands = mixed_operand_def("static_mask_dims", INDEX, default=())
+    other: OptionalOperand = opt_operand_def(default=None)
+    static_mask_dims: I64Array = internal_prop_def(DenseArrayBase.constr(i64))
+    result: Result = inferred_result_def(TENSOR, of="ptr", by=pointee_like)
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(ReadEffect())
-
-    def __init__(self, ptr: Value, mask_dims: Sequence[MixedIndex] = (), other: Value | None = None):
-        pointer = value_of(ptr)
-        static, dynamic = split_mixed(mask_dims)
-        others = [] if other is None else [value_of(other)]
-        init_op(
-            self,
-            (pointer, *dynamic, *others),
-            (pointee_like(pointer.type),),
-            {
-                "operandSegmentSizes": segment_sizes(1, len(dynamic), len(others)),
-                "static_mask_dims": static,
-            },
-        )
 
     @property
     def has_mask(self) -> bool:
@@ -107,8 +87,7 @@ class LoadOp(IRDLOperation):
             raise VerifyException(f"other must be {element_type(self.result.type)}, got {self.other.type}")
 
 
-@op_definition
-class StoreOp(IRDLOperation):
+class StoreOp(TritonOp):
     """The lanes `[0, d0) x [0, d1) x ..` of a tensor written behind a structured pointer.
 
     ```mlir
@@ -118,16 +97,12 @@ class StoreOp(IRDLOperation):
 
     name = "tts.store"
 
-    ptr = operand_def(POINTER_LIKE)
-    value = operand_def(TENSOR)
-    mask_dims = var_operand_def(INDEX)
-    static_mask_dims = prop_def(DenseArrayBase.constr(i64))
+    ptr: Operand = operand_def(POINTER_LIKE)
+    value: Operand = operand_def(TENSOR)
+    mask_dims: MixedOperands = mixed_operand_def("static_mask_dims", INDEX, default=())
+    static_mask_dims: I64Array = internal_prop_def(DenseArrayBase.constr(i64))
 
     traits = traits_def(WriteEffect())
-
-    def __init__(self, ptr: Value, value: Value, mask_dims: Sequence[MixedIndex] = ()):
-        static, dynamic = split_mixed(mask_dims)
-        init_op(self, (value_of(ptr), value_of(value), *dynamic), (), {"static_mask_dims": static})
 
     @property
     def has_mask(self) -> bool:
@@ -155,8 +130,12 @@ def _check_element_access(ptr: SSAValue, offset: SSAValue, value: SSAValue) -> N
         raise VerifyException(f"value must be {expected}, got {value.type}")
 
 
-@op_definition
-class GatherOp(IRDLOperation):
+def _gathered_type(pointer: Attribute, offset: Attribute) -> Attribute:
+    assert isinstance(pointer, PointerType)
+    return with_element_type(offset, pointer.pointee_type)
+
+
+class GatherOp(TritonOp):
     """`base[offset]` for each lane (offsets count elements); masked-off lanes are `other`, and 0 without it.
 
     `%g = tts.gather %base[%off] mask = %m default = %other : (<f32>, tensor<4xi32>) -> tensor<4xf32>`
@@ -164,11 +143,11 @@ class GatherOp(IRDLOperation):
 
     name = "tts.gather"
 
-    ptr = operand_def(PointerType)
-    offset = operand_def(OFFSET)
-    mask = opt_operand_def(OFFSET_MASK)
-    other = opt_operand_def(ELEMENT_OF_RESULT)
-    result = result_def(VarConstraint("Result", AnyAttr()))
+    ptr: Operand = operand_def(PointerType)
+    offset: Operand = operand_def(OFFSET)
+    mask: OptionalOperand = opt_operand_def(OFFSET_MASK, default=None)
+    other: OptionalOperand = opt_operand_def(ELEMENT_OF_RESULT, default=None)
+    result: Result = inferred_result_def(VarConstraint("Result", AnyAttr()), of=("ptr", "offset"), by=_gathered_type)
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     assembly_format = (
@@ -176,17 +155,6 @@ class GatherOp(IRDLOperation):
         "`:` `(` custom<ShortType>(type($ptr)) `,` type($offset) `)` `->` type($result)"
     )
     traits = traits_def(ReadEffect())
-
-    def __init__(self, ptr: Value, offset: Value, mask: Value | None = None, other: Value | None = None):
-        pointer, offsets = value_of(ptr), value_of(offset)
-        assert isinstance(pointer.type, PointerType)
-        optional = [value_of(value) for value in (mask, other) if value is not None]
-        init_op(
-            self,
-            (pointer, offsets, *optional),
-            (with_element_type(offsets.type, pointer.type.pointee_type),),
-            {"operandSegmentSizes": segment_sizes(1, 1, int(mask is not None), int(other is not None))},
-        )
 
     def verify_(self) -> None:
         _check_element_access(self.ptr, self.offset, self.result)
@@ -197,8 +165,7 @@ class GatherOp(IRDLOperation):
                 raise VerifyException(f"default must be {element_type(self.result.type)}, got {self.other.type}")
 
 
-@op_definition
-class ScatterOp(IRDLOperation):
+class ScatterOp(TritonOp):
     """`base[offset] = value` for each lane whose mask bit is set.
 
     `tts.scatter %v into %base[%off] mask = %m : tensor<4xf32> into (<f32>, tensor<4xi32>)`
@@ -206,20 +173,16 @@ class ScatterOp(IRDLOperation):
 
     name = "tts.scatter"
 
-    ptr = operand_def(PointerType)
-    offset = operand_def(OFFSET)
-    value = operand_def()
-    mask = opt_operand_def(OFFSET_MASK)
+    ptr: Operand = operand_def(PointerType)
+    offset: Operand = operand_def(OFFSET)
+    value: Operand = operand_def()
+    mask: OptionalOperand = opt_operand_def(OFFSET_MASK, default=None)
 
     assembly_format = (
         "$value `into` $ptr `[` $offset `]` (`mask` `=` $mask^)? attr-dict "
         "`:` type($value) `into` ` ` `(` custom<ShortType>(type($ptr)) `,` type($offset) `)`"
     )
     traits = traits_def(WriteEffect())
-
-    def __init__(self, ptr: Value, offset: Value, value: Value, mask: Value | None = None):
-        optional = [] if mask is None else [value_of(mask)]
-        init_op(self, (value_of(ptr), value_of(offset), value_of(value), *optional))
 
     def verify_(self) -> None:
         _check_element_access(self.ptr, self.offset, self.value)

@@ -5,14 +5,23 @@ Every lane performs one atomic access, in no particular order between lanes.
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import i64
+from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir import Attribute
-from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, opt_operand_def, prop_def, result_def, traits_def
+from xdsl.irdl import IRDLOperation, traits_def
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.construction import Value, init_op, value_of
+from tilewright.dialects.construction import i32_attr
+from tilewright.dialects.fields import (
+    Operand,
+    OptionalOperand,
+    Result,
+    inferred_result_def,
+    operand_def,
+    opt_operand_def,
+    prop_def,
+)
 from tilewright.dialects.tt.constraints import MemberOf
-from tilewright.dialects.tt.definition import i32_attr
+from tilewright.dialects.tt.definition import TritonOp
 from tilewright.dialects.tt.enums import MemSemantic, MemSyncScope, RMWOp
 from tilewright.dialects.tt.traits import ReadWriteEffect
 from tilewright.dialects.tt.types import PointerType, shape_of
@@ -26,8 +35,7 @@ def _check_access(op: IRDLOperation, base: Attribute, offset: Attribute, value: 
         raise VerifyException(f"{op.name}: offsets {offset} and values {value} differ in shape")
 
 
-@irdl_op_definition
-class AtomicRMWOp(IRDLOperation):
+class AtomicRMWOp(TritonOp):
     """Read-modify-write of `base[offset]`, lane by lane; yields the old contents.
 
     ```mlir
@@ -41,36 +49,16 @@ class AtomicRMWOp(IRDLOperation):
 
     name = "tts.atomic_rmw"
 
-    base = operand_def(PointerType)
-    offset = operand_def()
-    value = operand_def()
-    mask = opt_operand_def()
-    atomic_rmw_op = prop_def(MemberOf(RMWOp))
-    sem = prop_def(MemberOf(MemSemantic))
-    scope = prop_def(MemberOf(MemSyncScope))
-    result = result_def()
+    base: Operand = operand_def(PointerType)
+    offset: Operand = operand_def()
+    value: Operand = operand_def()
+    mask: OptionalOperand = opt_operand_def(default=None)
+    atomic_rmw_op: IntegerAttr = prop_def(MemberOf(RMWOp), converter=i32_attr, kw_only=True)
+    sem: IntegerAttr = prop_def(MemberOf(MemSemantic), converter=i32_attr, default=MemSemantic.ACQ_REL, kw_only=True)
+    scope: IntegerAttr = prop_def(MemberOf(MemSyncScope), converter=i32_attr, default=MemSyncScope.GPU, kw_only=True)
+    result: Result = inferred_result_def(of="value")
 
     traits = traits_def(ReadWriteEffect())
-
-    def __init__(
-        self,
-        base: Value,
-        offset: Value,
-        value: Value,
-        mask: Value | None = None,
-        *,
-        atomic_rmw_op: RMWOp | int,
-        sem: MemSemantic | int = MemSemantic.ACQ_REL,
-        scope: MemSyncScope | int = MemSyncScope.GPU,
-    ) -> None:
-        value = value_of(value)
-        masks = [] if mask is None else [value_of(mask)]
-        init_op(
-            self,
-            [value_of(base), value_of(offset), value, *masks],
-            [value.type],
-            {"atomic_rmw_op": i32_attr(atomic_rmw_op), "sem": i32_attr(sem), "scope": i32_attr(scope)},
-        )
 
     def verify_(self) -> None:
         _check_access(self, self.base.type, self.offset.type, self.value.type)
@@ -80,8 +68,7 @@ class AtomicRMWOp(IRDLOperation):
             raise VerifyException(f"tts.atomic_rmw: mask is {self.mask.type}, expected {bool_like(self.value.type)}")
 
 
-@irdl_op_definition
-class AtomicCASOp(IRDLOperation):
+class AtomicCASOp(TritonOp):
     """Compare-and-swap of `base[offset]`, lane by lane: writes `value` where the contents equal `cmp` bit by bit;
     yields the old contents.
 
@@ -93,33 +80,15 @@ class AtomicCASOp(IRDLOperation):
 
     name = "tts.atomic_cas"
 
-    base = operand_def(PointerType)
-    offset = operand_def()
-    cmp = operand_def()
-    value = operand_def()
-    sem = prop_def(MemberOf(MemSemantic))
-    scope = prop_def(MemberOf(MemSyncScope))
-    result = result_def()
+    base: Operand = operand_def(PointerType)
+    offset: Operand = operand_def()
+    cmp: Operand = operand_def()
+    value: Operand = operand_def()
+    sem: IntegerAttr = prop_def(MemberOf(MemSemantic), converter=i32_attr, default=MemSemantic.ACQ_REL, kw_only=True)
+    scope: IntegerAttr = prop_def(MemberOf(MemSyncScope), converter=i32_attr, default=MemSyncScope.GPU, kw_only=True)
+    result: Result = inferred_result_def(of="value")
 
     traits = traits_def(ReadWriteEffect())
-
-    def __init__(
-        self,
-        base: Value,
-        offset: Value,
-        cmp: Value,
-        value: Value,
-        *,
-        sem: MemSemantic | int = MemSemantic.ACQ_REL,
-        scope: MemSyncScope | int = MemSyncScope.GPU,
-    ) -> None:
-        value = value_of(value)
-        init_op(
-            self,
-            [value_of(base), value_of(offset), value_of(cmp), value],
-            [value.type],
-            {"sem": i32_attr(sem), "scope": i32_attr(scope)},
-        )
 
     def verify_(self) -> None:
         _check_access(self, self.base.type, self.offset.type, self.value.type)
@@ -127,16 +96,12 @@ class AtomicCASOp(IRDLOperation):
             raise VerifyException(f"tts.atomic_cas: compared, stored and returned values are all {self.value.type}")
 
 
-@irdl_op_definition
-class NanosecondsOp(IRDLOperation):
+class NanosecondsOp(TritonOp):
     """Nanoseconds that a clock shows which never goes back: `%t = "tts.nanoseconds"() : () -> i64`. Its readings keep
     their order among accesses to memory."""
 
     name = "tts.nanoseconds"
 
-    result = result_def(i64)
+    result: Result = inferred_result_def(i64)
 
     traits = traits_def(ReadWriteEffect())
-
-    def __init__(self) -> None:
-        init_op(self, (), (i64,))

@@ -8,39 +8,35 @@ a loaded mask). The pointer stays structured, so that a back end still reads and
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, IndexType, TensorType, i1, i64
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import (
-    AttrSizedOperandSegments,
-    IRDLOperation,
-    irdl_op_definition,
-    operand_def,
-    opt_operand_def,
-    prop_def,
-    result_def,
-    traits_def,
-    var_operand_def,
-)
+from xdsl.irdl import AttrSizedOperandSegments, traits_def
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.construction import (
-    MixedIndex,
-    Value,
-    init_op,
     join_mixed,
-    segment_sizes,
-    split_mixed,
     static_values,
-    value_of,
+)
+from tilewright.dialects.definition import Op
+from tilewright.dialects.fields import (
+    I64Array,
+    MixedOperands,
+    Operand,
+    OptionalOperand,
+    Result,
+    inferred_result_def,
+    internal_prop_def,
+    mixed_operand_def,
+    operand_def,
+    opt_operand_def,
 )
 from tilewright.dialects.tt.traits import ReadEffect, WriteEffect
 from tilewright.dialects.tt.types import pointee_like, shape_of
 from tilewright.dialects.types import element_type
 
 
-class MaskedAccess(IRDLOperation):
+class MaskedAccess(Op):
     """What masked loads and stores share.
 
     Lane `(i0, ..., ik)` is live when, for every dimension d, `start_d <= i_d < start_d + dim_d`, and `mask` is true
@@ -56,18 +52,14 @@ class MaskedAccess(IRDLOperation):
     No address of a dead lane may be read or written.
     """
 
-    if TYPE_CHECKING:  # every masked op defines these
-        static_mask_starts: DenseArrayBase
-        mask_starts: Sequence[SSAValue]
-        static_mask_dims: DenseArrayBase
-        mask_dims: Sequence[SSAValue]
-
     def mixed_mask_starts(self) -> list[int | SSAValue]:
         """First live lane of each dimension."""
+        assert isinstance(self, (MaskedLoadOp, MaskedStoreOp))
         return join_mixed(self.static_mask_starts, self.mask_starts)
 
     def mixed_mask_dims(self) -> list[int | SSAValue]:
         """Number of lanes of each dimension from the first live one."""
+        assert isinstance(self, (MaskedLoadOp, MaskedStoreOp))
         return join_mixed(self.static_mask_dims, self.mask_dims)
 
     def verify_mask(self, tile: Attribute, mask: SSAValue | None) -> None:
@@ -91,7 +83,6 @@ class MaskedAccess(IRDLOperation):
             raise VerifyException(f"{self.name}: mask {mask.type} does not broadcast to {tile}")
 
 
-@irdl_op_definition
 class MaskedLoadOp(MaskedAccess):
     """Loads the live lanes of a tile; dead lanes are `other`.
 
@@ -110,52 +101,27 @@ class MaskedLoadOp(MaskedAccess):
 
     name = "tts.masked_load"
 
-    ptr = operand_def()
-    mask_starts = var_operand_def(IndexType)
-    mask_dims = var_operand_def(IndexType)
-    mask = opt_operand_def(TensorType)
-    other = opt_operand_def()
-    static_mask_starts = prop_def(DenseArrayBase.constr(i64))
-    static_mask_dims = prop_def(DenseArrayBase.constr(i64))
-    result = result_def(TensorType)
+    ptr: Operand = operand_def()
+    mask_starts: MixedOperands = mixed_operand_def("static_mask_starts", IndexType)
+    mask_dims: MixedOperands = mixed_operand_def("static_mask_dims", IndexType)
+    mask: OptionalOperand = opt_operand_def(TensorType, default=None)
+    other: OptionalOperand = opt_operand_def(default=None)
+    static_mask_starts: I64Array = internal_prop_def(DenseArrayBase.constr(i64))
+    static_mask_dims: I64Array = internal_prop_def(DenseArrayBase.constr(i64))
+    result: Result = inferred_result_def(TensorType, of="ptr", by=pointee_like)
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(ReadEffect())
-
-    def __init__(
-        self,
-        ptr: Value,
-        mask_starts: Sequence[MixedIndex],
-        mask_dims: Sequence[MixedIndex],
-        mask: Value | None = None,
-        other: Value | None = None,
-    ) -> None:
-        static_starts, starts = split_mixed(mask_starts)
-        static_dims, dims = split_mixed(mask_dims)
-        masks = [] if mask is None else [value_of(mask)]
-        others = [] if other is None else [value_of(other)]
-        ptr = value_of(ptr)
-        init_op(
-            self,
-            [ptr, *starts, *dims, *masks, *others],
-            [pointee_like(ptr.type)],
-            {
-                "static_mask_starts": static_starts,
-                "static_mask_dims": static_dims,
-                "operandSegmentSizes": segment_sizes(1, len(starts), len(dims), len(masks), len(others)),
-            },
-        )
 
     def verify_(self) -> None:
         tile = pointee_like(self.ptr.type)
         if tile != self.result.type:
             raise VerifyException(f"tts.masked_load through {self.ptr.type} yields {tile}, not {self.result.type}")
         self.verify_mask(tile, self.mask)
-        if self.other is not None and self.other.type not in (tile, self.result.type.element_type):
+        if self.other is not None and self.other.type not in (tile, element_type(self.result.type)):
             raise VerifyException(f"tts.masked_load: other is {self.other.type}, expected {tile} or its element type")
 
 
-@irdl_op_definition
 class MaskedStoreOp(MaskedAccess):
     """Stores the live lanes of a tile; the memory of dead lanes keeps its contents.
 
@@ -168,38 +134,16 @@ class MaskedStoreOp(MaskedAccess):
 
     name = "tts.masked_store"
 
-    ptr = operand_def()
-    value = operand_def(TensorType)
-    mask_starts = var_operand_def(IndexType)
-    mask_dims = var_operand_def(IndexType)
-    mask = opt_operand_def(TensorType)
-    static_mask_starts = prop_def(DenseArrayBase.constr(i64))
-    static_mask_dims = prop_def(DenseArrayBase.constr(i64))
+    ptr: Operand = operand_def()
+    value: Operand = operand_def(TensorType)
+    mask_starts: MixedOperands = mixed_operand_def("static_mask_starts", IndexType)
+    mask_dims: MixedOperands = mixed_operand_def("static_mask_dims", IndexType)
+    mask: OptionalOperand = opt_operand_def(TensorType, default=None)
+    static_mask_starts: I64Array = internal_prop_def(DenseArrayBase.constr(i64))
+    static_mask_dims: I64Array = internal_prop_def(DenseArrayBase.constr(i64))
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(WriteEffect())
-
-    def __init__(
-        self,
-        ptr: Value,
-        value: Value,
-        mask_starts: Sequence[MixedIndex],
-        mask_dims: Sequence[MixedIndex],
-        mask: Value | None = None,
-    ) -> None:
-        static_starts, starts = split_mixed(mask_starts)
-        static_dims, dims = split_mixed(mask_dims)
-        masks = [] if mask is None else [value_of(mask)]
-        init_op(
-            self,
-            [value_of(ptr), value_of(value), *starts, *dims, *masks],
-            (),
-            {
-                "static_mask_starts": static_starts,
-                "static_mask_dims": static_dims,
-                "operandSegmentSizes": segment_sizes(1, 1, len(starts), len(dims), len(masks)),
-            },
-        )
 
     def verify_(self) -> None:
         tile = pointee_like(self.ptr.type)

@@ -17,25 +17,17 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import (
-    AttrSizedOperandSegments,
-    AttrSizedResultSegments,
-    IRDLOperation,
-    operand_def,
-    opt_operand_def,
-    prop_def,
-    result_def,
-    traits_def,
-    var_operand_def,
-    var_result_def,
-)
+from xdsl.irdl import AttrSizedOperandSegments, AttrSizedResultSegments, traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.construction import (
     MixedIndex,
     Value,
+    i32_array,
+    i32_attr,
     index_array,
+    index_list,
     init_op,
     join_mixed,
     segment_sizes,
@@ -44,8 +36,26 @@ from tilewright.dialects.construction import (
     value_of,
 )
 from tilewright.dialects.definition import WithOlderFormats
+from tilewright.dialects.fields import (
+    I64Array,
+    InferableResult,
+    MixedOperands,
+    Operand,
+    Operands,
+    OptionalOperand,
+    Result,
+    Results,
+    internal_prop_def,
+    mixed_operand_def,
+    operand_def,
+    opt_operand_def,
+    prop_def,
+    result_def,
+    var_operand_def,
+    var_result_def,
+)
 from tilewright.dialects.tt.constraints import POINTER_LIKE, TENSOR
-from tilewright.dialects.tt.definition import i32_array, i32_attr, op_definition
+from tilewright.dialects.tt.definition import TritonOp
 from tilewright.dialects.tt.types import PointerType, is_block_pointer, is_tensor, pointer_type, tensor_type
 from tilewright.dialects.types import element_type
 
@@ -76,8 +86,7 @@ def _check_dynamic(**groups: tuple[DenseArrayBase, Sequence[SSAValue]]) -> None:
             raise VerifyException(f"{name} must have {expected} dynamic entries, got {len(dynamic)} operands")
 
 
-@op_definition
-class MakeTensorPtrOp(WithOlderFormats, IRDLOperation):
+class MakeTensorPtrOp(WithOlderFormats, TritonOp):
     """The addresses `base + sum_d a_d` for lanes `(i_0, i_1, ..)` of a box of `sizes`, where
     `a_d = offset_d + i_d * stride_d`; strides and offsets count elements, and offsets are already scaled by strides.
 
@@ -97,16 +106,16 @@ class MakeTensorPtrOp(WithOlderFormats, IRDLOperation):
 
     name = "tts.make_tptr"
 
-    base = operand_def(PointerType)
-    strides = var_operand_def(INDEX)
-    offsets = var_operand_def(INDEX)
-    shape = var_operand_def(INDEX)
-    sizes = prop_def(DenseArrayBase.constr(i64))
-    static_strides = prop_def(DenseArrayBase.constr(i64))
-    static_offsets = prop_def(DenseArrayBase.constr(i64))
-    static_shape = prop_def(DenseArrayBase.constr(i64))
-    order = prop_def(DenseArrayBase.constr(i32))
-    result = result_def(POINTER_LIKE)
+    base: Operand = operand_def(PointerType)
+    strides: Operands = var_operand_def(INDEX)
+    offsets: Operands = var_operand_def(INDEX)
+    shape: Operands = var_operand_def(INDEX)
+    sizes: I64Array = prop_def(DenseArrayBase.constr(i64))
+    static_strides: I64Array = prop_def(DenseArrayBase.constr(i64))
+    static_offsets: I64Array = prop_def(DenseArrayBase.constr(i64))
+    static_shape: I64Array = prop_def(DenseArrayBase.constr(i64))
+    order: I64Array = prop_def(DenseArrayBase.constr(i32))
+    result: Result = result_def(POINTER_LIKE)
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     assembly_format = (
@@ -197,8 +206,11 @@ def _pointer_result(base: Attribute, sizes: Sequence[int], *, is_block: bool) ->
     return tensor_type(base, sizes)
 
 
-@op_definition
-class MakeGatherScatterTensorPtrOp(IRDLOperation):
+def _block_pointer(base: Attribute, sizes: Sequence[int]) -> Attribute:
+    return _pointer_result(base, sizes, is_block=True)
+
+
+class MakeGatherScatterTensorPtrOp(TritonOp):
     """Like `tts.make_tptr`, with one dimension g whose indices come from a tensor: the address of lane (.., i_g, ..) is
     `base + offset_tensor[i_g] * stride_g + sum_{d != g} (offset_d + i_d * stride_d)`. The mask keeps or drops slices.
 
@@ -210,16 +222,18 @@ class MakeGatherScatterTensorPtrOp(IRDLOperation):
 
     name = "tts.make_gather_scatter_tptr"
 
-    base = operand_def(PointerType)
-    gather_scatter_offset = operand_def(TENSOR)
-    strides = var_operand_def(INDEX)
-    offsets = var_operand_def(INDEX)
-    gather_scatter_mask = opt_operand_def(TENSOR)
-    gather_scatter_dim = prop_def(IntegerAttr.constr(i32))
-    sizes = prop_def(DenseArrayBase.constr(i64))
-    static_strides = prop_def(DenseArrayBase.constr(i64))
-    static_offsets = prop_def(DenseArrayBase.constr(i64))
-    result = result_def(POINTER_LIKE)
+    base: Operand = operand_def(PointerType)
+    gather_scatter_offset: Operand = operand_def(TENSOR)
+    gather_scatter_dim: IntegerAttr = prop_def(IntegerAttr.constr(i32), converter=i32_attr)
+    sizes: I64Array = prop_def(DenseArrayBase.constr(i64), converter=index_list)
+    strides: MixedOperands = mixed_operand_def("static_strides", INDEX)
+    offsets: MixedOperands = mixed_operand_def("static_offsets", INDEX)
+    gather_scatter_mask: OptionalOperand = opt_operand_def(TENSOR, default=None)
+    static_strides: I64Array = internal_prop_def(DenseArrayBase.constr(i64))
+    static_offsets: I64Array = internal_prop_def(DenseArrayBase.constr(i64))
+    result: InferableResult = result_def(
+        POINTER_LIKE, default=None, of=("base", "sizes"), by=_block_pointer, kw_only=True
+    )
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     assembly_format = (
@@ -232,35 +246,6 @@ class MakeGatherScatterTensorPtrOp(IRDLOperation):
         "`to` type($result)"
     )
     traits = traits_def(Pure())
-
-    def __init__(
-        self,
-        base: Value,
-        gather_scatter_offset: Value,
-        gather_scatter_dim: int,
-        sizes: Sequence[int],
-        strides: Sequence[MixedIndex],
-        offsets: Sequence[MixedIndex],
-        gather_scatter_mask: Value | None = None,
-        *,
-        result_type: Attribute | None = None,
-    ):
-        pointer = value_of(base)
-        static_strides, dynamic_strides = split_mixed(strides)
-        static_offsets, dynamic_offsets = split_mixed(offsets)
-        mask = [] if gather_scatter_mask is None else [value_of(gather_scatter_mask)]
-        init_op(
-            self,
-            (pointer, value_of(gather_scatter_offset), *dynamic_strides, *dynamic_offsets, *mask),
-            (result_type or _pointer_result(pointer.type, sizes, is_block=True),),
-            {
-                "gather_scatter_dim": i32_attr(gather_scatter_dim),
-                "operandSegmentSizes": segment_sizes(1, 1, len(dynamic_strides), len(dynamic_offsets), len(mask)),
-                "sizes": index_array(tuple(sizes)),
-                "static_offsets": static_offsets,
-                "static_strides": static_strides,
-            },
-        )
 
     @property
     def mixed_strides(self) -> list[int | SSAValue]:
@@ -303,8 +288,7 @@ class MakeGatherScatterTensorPtrOp(IRDLOperation):
             raise VerifyException(f"{name} must be a 1D integer tensor of {extent} elements, got {value.type}")
 
 
-@op_definition
-class GetStructuredStateOp(IRDLOperation):
+class GetStructuredStateOp(TritonOp):
     """A placeholder for the offsets and strides of a pointer or index tensor that a loop or branch carries; the
     analysis that follows replaces it.
 
@@ -316,10 +300,10 @@ class GetStructuredStateOp(IRDLOperation):
 
     name = "tts.get_structured_state"
 
-    input = operand_def()
-    structured = result_def()
-    offsets = var_result_def(INDEX)
-    strides = var_result_def(INDEX)
+    input: Operand = operand_def()
+    structured: Result = result_def()
+    offsets: Results = var_result_def(INDEX)
+    strides: Results = var_result_def(INDEX)
 
     irdl_options = (AttrSizedResultSegments(as_property=True),)
     traits = traits_def(Pure())

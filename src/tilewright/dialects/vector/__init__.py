@@ -1,121 +1,15 @@
 """The vector dialect: values of a machine's vector registers, and memory access with them."""
 
-from xdsl.ir import Dialect, Operation
+from xdsl.ir import Dialect
 
-from tilewright.dialects.vector.attributes import CombiningKind, CombiningKindAttr, Punctuation, PunctuationAttr
-from tilewright.dialects.vector.compute import (
-    DeinterleaveOp,
-    FMAOp,
-    InterleaveOp,
-    MultiDimReductionOp,
-    OuterProductOp,
-    ReductionOp,
-    ScanOp,
-    ShuffleOp,
-    TransposeOp,
-)
-from tilewright.dialects.vector.elements import (
-    ExtractOp,
-    ExtractStridedSliceOp,
-    FromElementsOp,
-    InsertOp,
-    InsertStridedSliceOp,
-    ToElementsOp,
-)
-from tilewright.dialects.vector.memory import (
-    CompressStoreOp,
-    ExpandLoadOp,
-    GatherOp,
-    LoadOp,
-    MaskedLoadOp,
-    MaskedStoreOp,
-    ScatterOp,
-    StoreOp,
-)
-from tilewright.dialects.vector.shapes import (
-    BitcastOp,
-    BroadcastOp,
-    ConstantMaskOp,
-    CreateMaskOp,
-    PrintOp,
-    ShapeCastOp,
-    StepOp,
-)
-from tilewright.dialects.vector.transfer import TransferReadOp, TransferWriteOp
+from tilewright.dialects.fields import operations_of
+from tilewright.dialects.vector.attributes import *
+from tilewright.dialects.vector.compute import *
+from tilewright.dialects.vector.elements import *
+from tilewright.dialects.vector.memory import *
+from tilewright.dialects.vector.shapes import *
+from tilewright.dialects.vector.transfer import *
 
-OPERATIONS: list[type[Operation]] = [
-    BitcastOp,
-    BroadcastOp,
-    CompressStoreOp,
-    ConstantMaskOp,
-    CreateMaskOp,
-    DeinterleaveOp,
-    ExpandLoadOp,
-    ExtractOp,
-    ExtractStridedSliceOp,
-    FMAOp,
-    FromElementsOp,
-    GatherOp,
-    InsertOp,
-    InsertStridedSliceOp,
-    InterleaveOp,
-    LoadOp,
-    MaskedLoadOp,
-    MaskedStoreOp,
-    MultiDimReductionOp,
-    OuterProductOp,
-    PrintOp,
-    ReductionOp,
-    ScanOp,
-    ScatterOp,
-    ShapeCastOp,
-    ShuffleOp,
-    StepOp,
-    StoreOp,
-    ToElementsOp,
-    TransferReadOp,
-    TransferWriteOp,
-    TransposeOp,
-]
+OPERATIONS = operations_of(__name__)
 
 Vector = Dialect("vector", OPERATIONS, [CombiningKindAttr, PunctuationAttr])
-
-__all__ = [
-    "OPERATIONS",
-    "BitcastOp",
-    "BroadcastOp",
-    "CombiningKind",
-    "CombiningKindAttr",
-    "CompressStoreOp",
-    "ConstantMaskOp",
-    "CreateMaskOp",
-    "DeinterleaveOp",
-    "ExpandLoadOp",
-    "ExtractOp",
-    "ExtractStridedSliceOp",
-    "FMAOp",
-    "FromElementsOp",
-    "GatherOp",
-    "InsertOp",
-    "InsertStridedSliceOp",
-    "InterleaveOp",
-    "LoadOp",
-    "MaskedLoadOp",
-    "MaskedStoreOp",
-    "MultiDimReductionOp",
-    "OuterProductOp",
-    "PrintOp",
-    "Punctuation",
-    "ReductionOp",
-    "ScanOp",
-    "ScatterOp",
-    "ShapeCastOp",
-    "ShuffleOp",
-    "StepOp",
-    "StoreOp",
-    "ToElementsOp",
-    "TransferReadOp",
-    "TransferWriteOp",
-    "TransposeOp",
-    "Vector",
-]

@@ -5,29 +5,31 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import BoolAttr, VectorType
+from xdsl.dialects.builtin import BoolAttr, IntegerAttr, VectorType
 from xdsl.interfaces import HasFolderInterface
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import (
-    IRDLOperation,
-    ParsePropInAttrDict,
-    VarConstraint,
-    operand_def,
-    opt_operand_def,
-    prop_def,
-    result_def,
-    traits_def,
-    var_operand_def,
-)
+from xdsl.irdl import ParsePropInAttrDict, VarConstraint, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.arith.attributes import NO_FASTMATH, FastMathFlagsAttr, fastmath_attr
-from tilewright.dialects.arith.floating import FastMath
-from tilewright.dialects.construction import Value, index_array, init_op, int_attr, static_values, value_of
-from tilewright.dialects.definition import op_definition
+from tilewright.dialects.construction import Value, index_list, init_op, int_attr, static_values, value_of
+from tilewright.dialects.definition import Op
+from tilewright.dialects.fields import (
+    I64Array,
+    Operand,
+    Operands,
+    OptionalOperand,
+    Result,
+    inferred_result_def,
+    operand_def,
+    opt_operand_def,
+    prop_def,
+    result_def,
+    var_operand_def,
+)
 from tilewright.dialects.types import (
     ANY_VECTOR,
     FLOAT_LIKE,
@@ -42,48 +44,38 @@ from tilewright.dialects.vector.attributes import ADD, CombiningKind, CombiningK
 Kind = CombiningKind | CombiningKindAttr | str
 
 
-@op_definition
-class FMAOp(IRDLOperation):
+class FMAOp(Op):
     """``%r = vector.fma %a, %b, %c : vector<8xf32>``: ``a * b + c``, rounded once."""
 
     name = "vector.fma"
 
     T: ClassVar = VarConstraint("T", FLOAT_LIKE)
 
-    lhs = operand_def(T)
-    rhs = operand_def(T)
-    acc = operand_def(T)
-    result = result_def(T)
+    lhs: Operand = operand_def(T)
+    rhs: Operand = operand_def(T)
+    acc: Operand = operand_def(T)
+    result: Result = inferred_result_def(T)
 
     traits = traits_def(Pure())
 
     assembly_format = "$lhs `,` $rhs `,` $acc attr-dict `:` type($lhs)"
 
-    def __init__(self, lhs: Value, rhs: Value, acc: Value) -> None:
-        lhs = value_of(lhs)
-        init_op(self, (lhs, value_of(rhs), value_of(acc)), (lhs.type,))
 
-
-@op_definition
-class ReductionOp(IRDLOperation):
+class ReductionOp(Op):
     """``%x = vector.reduction <add>, %v, %acc : vector<8xf32> into f32``: all lanes, in any order only with
     `fastmath<reassoc>`."""
 
     name = "vector.reduction"
 
-    kind = prop_def(CombiningKindAttr)
-    vector = operand_def(VectorType)
-    acc = opt_operand_def()
-    dest = result_def()
-    fastmath = prop_def(FastMathFlagsAttr, default_value=NO_FASTMATH)
+    kind: CombiningKindAttr = prop_def(CombiningKindAttr, converter=kind_attr)
+    vector: Operand = operand_def(VectorType)
+    acc: OptionalOperand = opt_operand_def(default=None)
+    dest: Result = inferred_result_def(of="vector", by=element_type)
+    fastmath: FastMathFlagsAttr = prop_def(
+        FastMathFlagsAttr, default_value=NO_FASTMATH, default=None, converter=fastmath_attr, kw_only=True
+    )
 
     traits = traits_def(Pure())
-
-    def __init__(self, kind: Kind, vector: Value, acc: Value | None = None, *, fastmath: FastMath = None) -> None:
-        vector = value_of(vector)
-        operands = (vector,) if acc is None else (vector, value_of(acc))
-        properties: dict[str, Attribute] = {"kind": kind_attr(kind), "fastmath": fastmath_attr(fastmath)}
-        init_op(self, operands, (element_type(vector.type),), properties)
 
     def verify_(self) -> None:
         element = element_type(self.operands[0].type)
@@ -126,27 +118,18 @@ class ReductionOp(IRDLOperation):
         printer.print_attribute(self.results[0].type)
 
 
-@op_definition
-class MultiDimReductionOp(IRDLOperation):
+class MultiDimReductionOp(Op):
     """``%r = vector.multi_reduction <add>, %v, %acc [1] : vector<4x8xf32> to vector<4xf32>``."""
 
     name = "vector.multi_reduction"
 
-    kind = prop_def(CombiningKindAttr)
-    source = operand_def(VectorType)
-    acc = operand_def()
-    reduction_dims = prop_def(I64_ARRAY)
-    dest = result_def()
+    kind: CombiningKindAttr = prop_def(CombiningKindAttr, converter=kind_attr)
+    source: Operand = operand_def(VectorType)
+    acc: Operand = operand_def()
+    reduction_dims: I64Array = prop_def(I64_ARRAY, converter=index_list)
+    dest: Result = inferred_result_def(of="acc")
 
     traits = traits_def(Pure())
-
-    def __init__(self, kind: Kind, source: Value, acc: Value, reduction_dims: Sequence[int]) -> None:
-        acc = value_of(acc)
-        properties: dict[str, Attribute] = {
-            "kind": kind_attr(kind),
-            "reduction_dims": index_array(tuple(reduction_dims)),
-        }
-        init_op(self, (value_of(source), acc), (acc.type,), properties)
 
     def verify_(self) -> None:
         shape, dims = shape_of(self.operands[0].type) or (), static_values(self.reduction_dims)
@@ -188,25 +171,23 @@ class MultiDimReductionOp(IRDLOperation):
         printer.print_attribute(self.results[0].type)
 
 
-@op_definition
-class ShuffleOp(IRDLOperation):
+def _shuffled_type(vector: Attribute, mask: Sequence[int]) -> Attribute:
+    type_ = as_vector(vector)
+    return VectorType(type_.element_type, (len(mask), *type_.get_shape()[1:]))
+
+
+class ShuffleOp(Op):
     """``%r = vector.shuffle %a, %b [0, 8, 1, 9] : vector<8xf32>, vector<8xf32>``: lanes of both by number; -1 is any
     value."""
 
     name = "vector.shuffle"
 
-    v1 = operand_def(VectorType)
-    v2 = operand_def(VectorType)
-    mask = prop_def(I64_ARRAY)
-    vector = result_def(VectorType)
+    v1: Operand = operand_def(VectorType)
+    v2: Operand = operand_def(VectorType)
+    mask: I64Array = prop_def(I64_ARRAY, converter=index_list)
+    vector: Result = inferred_result_def(VectorType, of=("v1", "mask"), by=_shuffled_type)
 
     traits = traits_def(Pure())
-
-    def __init__(self, v1: Value, v2: Value, mask: Sequence[int]) -> None:
-        v1 = value_of(v1)
-        first = as_vector(v1.type)
-        result_type = VectorType(first.element_type, (len(mask), *first.get_shape()[1:]))
-        init_op(self, (v1, value_of(v2)), (result_type,), {"mask": index_array(tuple(mask))})
 
     @property
     def lanes(self) -> tuple[int, ...]:
@@ -243,26 +224,24 @@ class ShuffleOp(IRDLOperation):
         printer.print_list([value.type for value in self.operands], printer.print_attribute)
 
 
-@op_definition
-class TransposeOp(IRDLOperation, HasFolderInterface):
+def _transposed_type(vector: Attribute, permutation: Sequence[int]) -> Attribute:
+    shape = as_vector(vector).get_shape()
+    return VectorType(element_type(vector), [shape[dim] for dim in permutation])
+
+
+class TransposeOp(Op, HasFolderInterface):
     """``%r = vector.transpose %v, [1, 0] : vector<4x8xf32> to vector<8x4xf32>``: result dim i is source dim
     permutation[i]."""
 
     name = "vector.transpose"
 
-    vector = operand_def(VectorType)
-    permutation = prop_def(I64_ARRAY)
-    result = result_def(VectorType)
+    vector: Operand = operand_def(VectorType)
+    permutation: I64Array = prop_def(I64_ARRAY, converter=index_list)
+    result: Result = inferred_result_def(VectorType, of=("vector", "permutation"), by=_transposed_type)
 
     traits = traits_def(Pure())
 
     assembly_format = "$vector `,` $permutation attr-dict `:` type($vector) `to` type($result)"
-
-    def __init__(self, vector: Value, permutation: Sequence[int]) -> None:
-        vector = value_of(vector)
-        shape = as_vector(vector.type).get_shape()
-        result_type = VectorType(element_type(vector.type), [shape[dim] for dim in permutation])
-        init_op(self, (vector,), (result_type,), {"permutation": index_array(tuple(permutation))})
 
     def verify_(self) -> None:
         shape, permutation = shape_of(self.operands[0].type) or (), static_values(self.permutation)
@@ -276,59 +255,6 @@ class TransposeOp(IRDLOperation, HasFolderInterface):
         return (self.operands[0],) if permutation == tuple(range(len(permutation))) else None
 
 
-@op_definition
-class InterleaveOp(IRDLOperation):
-    """``%r = vector.interleave %a, %b : vector<8xf32> -> vector<16xf32>``: a0, b0, a1, b1, ... along the last
-    dimension."""
-
-    name = "vector.interleave"
-
-    T: ClassVar = VarConstraint("T", ANY_VECTOR)
-
-    lhs = operand_def(T)
-    rhs = operand_def(T)
-    result = result_def(VectorType)
-
-    traits = traits_def(Pure())
-
-    assembly_format = "$lhs `,` $rhs attr-dict `:` type($lhs) `->` type($result)"
-
-    def __init__(self, lhs: Value, rhs: Value) -> None:
-        lhs = value_of(lhs)
-        init_op(self, (lhs, value_of(rhs)), (_with_last(lhs.type, 2, 1),))
-
-    def verify_(self) -> None:
-        if self.results[0].type != _with_last(self.operands[0].type, 2, 1):
-            raise VerifyException(f"two {self.operands[0].type} do not interleave to {self.results[0].type}")
-
-
-@op_definition
-class DeinterleaveOp(IRDLOperation):
-    """``%even, %odd = vector.deinterleave %v : vector<8xf32> -> vector<4xf32>``: the inverse of
-    :class:`InterleaveOp`."""
-
-    name = "vector.deinterleave"
-
-    T: ClassVar = VarConstraint("T", ANY_VECTOR)
-
-    source = operand_def(VectorType)
-    res1 = result_def(T)
-    res2 = result_def(T)
-
-    traits = traits_def(Pure())
-
-    assembly_format = "$source attr-dict `:` type($source) `->` type($res1)"
-
-    def __init__(self, source: Value) -> None:
-        source = value_of(source)
-        half = _with_last(source.type, 1, 2)
-        init_op(self, (source,), (half, half))
-
-    def verify_(self) -> None:
-        if self.results[0].type != _with_last(self.operands[0].type, 1, 2):
-            raise VerifyException(f"{self.operands[0].type} does not split into {self.results[0].type}")
-
-
 def _with_last(type_: Attribute, times: int, divided_by: int) -> Attribute:
     shape = as_vector(type_).get_shape()
     if not shape or shape[-1] % divided_by:
@@ -336,8 +262,57 @@ def _with_last(type_: Attribute, times: int, divided_by: int) -> Attribute:
     return VectorType(element_type(type_), (*shape[:-1], shape[-1] * times // divided_by))
 
 
-@op_definition
-class ScanOp(IRDLOperation):
+def _doubled_type(vector: Attribute) -> Attribute:
+    return _with_last(vector, 2, 1)
+
+
+def _halved_type(vector: Attribute) -> Attribute:
+    return _with_last(vector, 1, 2)
+
+
+class InterleaveOp(Op):
+    """``%r = vector.interleave %a, %b : vector<8xf32> -> vector<16xf32>``: a0, b0, a1, b1, ... along the last
+    dimension."""
+
+    name = "vector.interleave"
+
+    T: ClassVar = VarConstraint("T", ANY_VECTOR)
+
+    lhs: Operand = operand_def(T)
+    rhs: Operand = operand_def(T)
+    result: Result = inferred_result_def(VectorType, of="lhs", by=_doubled_type)
+
+    traits = traits_def(Pure())
+
+    assembly_format = "$lhs `,` $rhs attr-dict `:` type($lhs) `->` type($result)"
+
+    def verify_(self) -> None:
+        if self.results[0].type != _with_last(self.operands[0].type, 2, 1):
+            raise VerifyException(f"two {self.operands[0].type} do not interleave to {self.results[0].type}")
+
+
+class DeinterleaveOp(Op):
+    """``%even, %odd = vector.deinterleave %v : vector<8xf32> -> vector<4xf32>``: the inverse of
+    :class:`InterleaveOp`."""
+
+    name = "vector.deinterleave"
+
+    T: ClassVar = VarConstraint("T", ANY_VECTOR)
+
+    source: Operand = operand_def(VectorType)
+    res1: Result = inferred_result_def(T, of="source", by=_halved_type)
+    res2: Result = inferred_result_def(T, of="source", by=_halved_type)
+
+    traits = traits_def(Pure())
+
+    assembly_format = "$source attr-dict `:` type($source) `->` type($res1)"
+
+    def verify_(self) -> None:
+        if self.results[0].type != _with_last(self.operands[0].type, 1, 2):
+            raise VerifyException(f"{self.operands[0].type} does not split into {self.results[0].type}")
+
+
+class ScanOp(Op):
     """``%r, %last = vector.scan <add>, %v, %init {inclusive = true, reduction_dim = 1 : i64} : vector<4x8xf32>,
     vector<4xf32>``."""
 
@@ -346,30 +321,19 @@ class ScanOp(IRDLOperation):
     T: ClassVar = VarConstraint("T", ANY_VECTOR)
     I: ClassVar = VarConstraint("I", ANY_VECTOR)  # noqa: E741
 
-    kind = prop_def(CombiningKindAttr)
-    source = operand_def(T)
-    initial_value = operand_def(I)
-    reduction_dim = prop_def(I64_ATTR)
-    inclusive = prop_def(BoolAttr)
-    dest = result_def(T)
-    accumulated_value = result_def(I)
+    kind: CombiningKindAttr = prop_def(CombiningKindAttr, converter=kind_attr)
+    source: Operand = operand_def(T)
+    initial_value: Operand = operand_def(I)
+    reduction_dim: IntegerAttr = prop_def(I64_ATTR, converter=int_attr)
+    inclusive: BoolAttr = prop_def(BoolAttr, default=True, converter=BoolAttr.from_bool, kw_only=True)
+    dest: Result = inferred_result_def(T)
+    accumulated_value: Result = inferred_result_def(I)
 
     irdl_options = (ParsePropInAttrDict(),)
 
     traits = traits_def(Pure())
 
     assembly_format = "$kind `,` $source `,` $initial_value attr-dict `:` type($source) `,` type($initial_value)"
-
-    def __init__(
-        self, kind: Kind, source: Value, initial_value: Value, reduction_dim: int, *, inclusive: bool = True
-    ) -> None:
-        source, initial = value_of(source), value_of(initial_value)
-        properties: dict[str, Attribute] = {
-            "kind": kind_attr(kind),
-            "reduction_dim": int_attr(reduction_dim),
-            "inclusive": BoolAttr.from_bool(inclusive),
-        }
-        init_op(self, (source, initial), (source.type, initial.type), properties)
 
     def verify_(self) -> None:
         shape, dim = shape_of(self.operands[0].type) or (), self.reduction_dim.value.data
@@ -379,18 +343,17 @@ class ScanOp(IRDLOperation):
             raise VerifyException("incompatible input/initial value shapes")
 
 
-@op_definition
-class OuterProductOp(IRDLOperation):
+class OuterProductOp(Op):
     """``%r = vector.outerproduct %a, %b, %acc : vector<4xf32>, vector<8xf32>``: ``a[i] * b[j] + acc[i, j]``; `b` may
     be a scalar."""
 
     name = "vector.outerproduct"
 
-    lhs = operand_def(VectorType)
-    rhs = operand_def()
-    acc = var_operand_def()
-    kind = prop_def(CombiningKindAttr, default_value=ADD)
-    result = result_def(VectorType)
+    lhs: Operand = operand_def(VectorType)
+    rhs: Operand = operand_def()
+    acc: Operands = var_operand_def()
+    kind: CombiningKindAttr = prop_def(CombiningKindAttr, default_value=ADD)
+    result: Result = result_def(VectorType)
 
     traits = traits_def(Pure())
 

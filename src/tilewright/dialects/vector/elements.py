@@ -15,18 +15,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.interfaces import HasFolderInterface
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import (
-    AnyAttr,
-    IRDLOperation,
-    ParsePropInAttrDict,
-    VarConstraint,
-    operand_def,
-    prop_def,
-    result_def,
-    traits_def,
-    var_operand_def,
-    var_result_def,
-)
+from xdsl.irdl import AnyAttr, ParsePropInAttrDict, VarConstraint, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import Pure
@@ -40,12 +29,27 @@ from tilewright.dialects.construction import (
     init_op,
     int_attr,
     join_mixed,
-    split_mixed,
     static_values,
     value_of,
-    values_of,
 )
-from tilewright.dialects.definition import op_definition
+from tilewright.dialects.definition import Op
+from tilewright.dialects.fields import (
+    I64Array,
+    InferableResult,
+    MixedOperands,
+    Operand,
+    Operands,
+    Result,
+    Results,
+    inferred_result_def,
+    internal_prop_def,
+    mixed_operand_def,
+    operand_def,
+    prop_def,
+    result_def,
+    var_operand_def,
+    var_result_def,
+)
 from tilewright.dialects.numeric import array_of, attr_of
 from tilewright.dialects.types import (
     ANY_VECTOR,
@@ -82,16 +86,15 @@ def _verify_position(static: Sequence[int], dynamic: Sequence[SSAValue], vector:
         raise VerifyException(f"a part of {vector} at a position of {len(static)} indices is no {part}")
 
 
-@op_definition
-class ExtractOp(IRDLOperation, HasFolderInterface):
+class ExtractOp(Op, HasFolderInterface):
     """``%x = vector.extract %v[%i, 3] : f32 from vector<4x8xf32>``."""
 
     name = "vector.extract"
 
-    vector = operand_def(VectorType)
-    dynamic_position = var_operand_def(INDEX)
-    static_position = prop_def(I64_ARRAY)
-    result = result_def()
+    vector: Operand = operand_def(VectorType)
+    dynamic_position: MixedOperands = mixed_operand_def("static_position", INDEX)
+    static_position: I64Array = internal_prop_def(I64_ARRAY)
+    result: Result = inferred_result_def(of=("vector", "dynamic_position"), by=_part_type)
 
     traits = traits_def(Pure())
 
@@ -100,12 +103,6 @@ class ExtractOp(IRDLOperation, HasFolderInterface):
         "$vector `` custom<DynamicIndexList>($dynamic_position, $static_position) attr-dict "
         "`:` type($result) `from` type($vector)"
     )
-
-    def __init__(self, vector: Value, position: Sequence[MixedIndex]) -> None:
-        vector = value_of(vector)
-        static, dynamic = split_mixed(position)
-        properties = {"static_position": static}
-        init_op(self, [vector, *dynamic], (_part_type(vector.type, position),), properties)
 
     @property
     def position(self) -> list[int | SSAValue]:
@@ -144,19 +141,18 @@ class ExtractOp(IRDLOperation, HasFolderInterface):
         return (attr_of(values[tuple(indices)], result_type),)
 
 
-@op_definition
-class InsertOp(IRDLOperation):
+class InsertOp(Op):
     """``%r = vector.insert %x, %v [%i] : f32 into vector<8xf32>``."""
 
     name = "vector.insert"
 
     T: ClassVar = VarConstraint("T", ANY_VECTOR)
 
-    source = operand_def()
-    dest = operand_def(T)
-    dynamic_position = var_operand_def(INDEX)
-    static_position = prop_def(I64_ARRAY)
-    result = result_def(T)
+    source: Operand = operand_def()
+    dest: Operand = operand_def(T)
+    dynamic_position: MixedOperands = mixed_operand_def("static_position", INDEX)
+    static_position: I64Array = internal_prop_def(I64_ARRAY)
+    result: Result = inferred_result_def(T)
 
     traits = traits_def(Pure())
 
@@ -165,12 +161,6 @@ class InsertOp(IRDLOperation):
         "$source `,` $dest custom<DynamicIndexList>($dynamic_position, $static_position) attr-dict "
         "`:` type($source) `into` type($dest)"
     )
-
-    def __init__(self, source: Value, dest: Value, position: Sequence[MixedIndex]) -> None:
-        dest = value_of(dest)
-        static, dynamic = split_mixed(position)
-        properties = {"static_position": static}
-        init_op(self, [value_of(source), dest, *dynamic], (dest.type,), properties)
 
     @property
     def position(self) -> list[int | SSAValue]:
@@ -190,18 +180,17 @@ def _ints(attr: ArrayAttr[IntegerAttr]) -> list[int]:
     return [value.value.data for value in attr]
 
 
-@op_definition
-class ExtractStridedSliceOp(IRDLOperation, HasFolderInterface):
+class ExtractStridedSliceOp(Op, HasFolderInterface):
     """``%r = vector.extract_strided_slice %v {offsets = [0], sizes = [4], strides = [1]} : vector<8xf32> to
     vector<4xf32>``."""
 
     name = "vector.extract_strided_slice"
 
-    source = operand_def(VectorType)
-    offsets = prop_def(ArrayAttr[IntegerAttr])
-    sizes = prop_def(ArrayAttr[IntegerAttr])
-    strides = prop_def(ArrayAttr[IntegerAttr])
-    result = result_def(VectorType)
+    source: Operand = operand_def(VectorType)
+    offsets: ArrayAttr[IntegerAttr] = prop_def(ArrayAttr[IntegerAttr])
+    sizes: ArrayAttr[IntegerAttr] = prop_def(ArrayAttr[IntegerAttr])
+    strides: ArrayAttr[IntegerAttr] = prop_def(ArrayAttr[IntegerAttr])
+    result: Result = result_def(VectorType)
 
     irdl_options = (ParsePropInAttrDict(),)
 
@@ -236,19 +225,18 @@ class ExtractStridedSliceOp(IRDLOperation, HasFolderInterface):
         return (source,) if source.type == self.results[0].type else None
 
 
-@op_definition
-class InsertStridedSliceOp(IRDLOperation, HasFolderInterface):
+class InsertStridedSliceOp(Op, HasFolderInterface):
     """``%r = vector.insert_strided_slice %p, %v {offsets = [2], strides = [1]} : vector<4xf32> into vector<8xf32>``."""
 
     name = "vector.insert_strided_slice"
 
     T: ClassVar = VarConstraint("T", ANY_VECTOR)
 
-    valueToStore = operand_def(VectorType)
-    dest = operand_def(T)
-    offsets = prop_def(ArrayAttr[IntegerAttr])
-    strides = prop_def(ArrayAttr[IntegerAttr])
-    result = result_def(T)
+    valueToStore: Operand = operand_def(VectorType)
+    dest: Operand = operand_def(T)
+    offsets: ArrayAttr[IntegerAttr] = prop_def(ArrayAttr[IntegerAttr])
+    strides: ArrayAttr[IntegerAttr] = prop_def(ArrayAttr[IntegerAttr])
+    result: Result = result_def(T)
 
     irdl_options = (ParsePropInAttrDict(),)
 
@@ -280,40 +268,38 @@ class InsertStridedSliceOp(IRDLOperation, HasFolderInterface):
         return (value,) if value.type == self.results[0].type else None
 
 
-@op_definition
-class FromElementsOp(IRDLOperation):
+def _vector_of(elements: Sequence[Value]) -> Attribute:
+    return VectorType(value_of(elements[0]).type, (len(elements),))
+
+
+class FromElementsOp(Op):
     """``%v = vector.from_elements %a, %b : vector<2xf32>``: the lanes in row-major order."""
 
     name = "vector.from_elements"
 
     T: ClassVar = VarConstraint("T", AnyAttr())
 
-    elements = var_operand_def(T)
-    dest = result_def(VectorType.constr(T))
+    elements: Operands = var_operand_def(T)
+    dest: InferableResult = result_def(VectorType.constr(T), default=None, of="elements", by=_vector_of)
 
     traits = traits_def(Pure())
 
     assembly_format = "$elements attr-dict `:` type($dest)"
-
-    def __init__(self, elements: Sequence[Value], result_type: Attribute | None = None) -> None:
-        values = values_of(elements)
-        init_op(self, values, (result_type or VectorType(values[0].type, (len(values),)),))
 
     def verify_(self) -> None:
         if prod(shape_of(self.results[0].type) or ()) != len(self.operands):
             raise VerifyException(f"{len(self.operands)} elements do not make a {self.results[0].type}")
 
 
-@op_definition
-class ToElementsOp(IRDLOperation):
+class ToElementsOp(Op):
     """``%e:2 = vector.to_elements %v : vector<2xf32>``: every lane as a scalar."""
 
     name = "vector.to_elements"
 
     T: ClassVar = VarConstraint("T", AnyAttr())
 
-    source = operand_def(VectorType.constr(T))
-    elements = var_result_def(T)
+    source: Operand = operand_def(VectorType.constr(T))
+    elements: Results = var_result_def(T)
 
     traits = traits_def(Pure())
 

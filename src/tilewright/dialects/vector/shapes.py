@@ -8,15 +8,7 @@ from math import prod
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, VectorType
 from xdsl.interfaces import HasFolderInterface
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import (
-    IRDLOperation,
-    operand_def,
-    opt_operand_def,
-    prop_def,
-    result_def,
-    traits_def,
-    var_operand_def,
-)
+from xdsl.irdl import traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import MemoryWriteEffect, Pure
@@ -24,8 +16,20 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.arith.constant import constant_attr, find_constant_int, is_splat
 from tilewright.dialects.arith.folding import integer_constant
-from tilewright.dialects.construction import Value, dense_attr, index_array, init_op, static_values, value_of, values_of
-from tilewright.dialects.definition import op_definition
+from tilewright.dialects.construction import dense_attr, index_list, static_values
+from tilewright.dialects.definition import Op
+from tilewright.dialects.fields import (
+    I64Array,
+    Operand,
+    Operands,
+    OptionalOperand,
+    Result,
+    operand_def,
+    opt_operand_def,
+    prop_def,
+    result_def,
+    var_operand_def,
+)
 from tilewright.dialects.numeric import array_of, attr_of
 from tilewright.dialects.types import BOOL_LIKE, I64_ARRAY, INDEX, bit_width, element_type, is_vector, shape_of
 from tilewright.dialects.vector.attributes import NEWLINE, Punctuation, PunctuationAttr
@@ -33,21 +37,17 @@ from tilewright.dialects.vector.attributes import NEWLINE, Punctuation, Punctuat
 Folded = Sequence[SSAValue | Attribute] | None
 
 
-@op_definition
-class BroadcastOp(IRDLOperation, HasFolderInterface):
+class BroadcastOp(Op, HasFolderInterface):
     """``%v = vector.broadcast %x : f32 to vector<8xf32>``: new leading dimensions, and size-1 dimensions stretched."""
 
     name = "vector.broadcast"
 
-    source = operand_def()
-    vector = result_def(VectorType)
+    source: Operand = operand_def()
+    vector: Result = result_def(VectorType)
 
     traits = traits_def(Pure())
 
     assembly_format = "$source attr-dict `:` type($source) `to` type($vector)"
-
-    def __init__(self, source: Value, result_type: Attribute) -> None:
-        init_op(self, (value_of(source),), (result_type,))
 
     def verify_(self) -> None:
         source, result = self.operands[0].type, self.results[0].type
@@ -69,21 +69,17 @@ class BroadcastOp(IRDLOperation, HasFolderInterface):
         return None if values is None else (attr_of(values.reshape(()), result_type),)
 
 
-@op_definition
-class ShapeCastOp(IRDLOperation, HasFolderInterface):
+class ShapeCastOp(Op, HasFolderInterface):
     """``%r = vector.shape_cast %v : vector<4x8xf32> to vector<32xf32>``: the lanes in row-major order."""
 
     name = "vector.shape_cast"
 
-    source = operand_def(VectorType)
-    result = result_def(VectorType)
+    source: Operand = operand_def(VectorType)
+    result: Result = result_def(VectorType)
 
     traits = traits_def(Pure())
 
     assembly_format = "$source attr-dict `:` type($source) `to` type($result)"
-
-    def __init__(self, source: Value, result_type: Attribute) -> None:
-        init_op(self, (value_of(source),), (result_type,))
 
     def verify_(self) -> None:
         source, result = self.operands[0].type, self.results[0].type
@@ -103,22 +99,18 @@ class ShapeCastOp(IRDLOperation, HasFolderInterface):
         return None
 
 
-@op_definition
-class BitcastOp(IRDLOperation, HasFolderInterface):
+class BitcastOp(Op, HasFolderInterface):
     """``%r = vector.bitcast %v : vector<8xf32> to vector<16xi16>``: the bits of the last dimension cut into other
     elements."""
 
     name = "vector.bitcast"
 
-    source = operand_def(VectorType)
-    result = result_def(VectorType)
+    source: Operand = operand_def(VectorType)
+    result: Result = result_def(VectorType)
 
     traits = traits_def(Pure())
 
     assembly_format = "$source attr-dict `:` type($source) `to` type($result)"
-
-    def __init__(self, source: Value, result_type: Attribute) -> None:
-        init_op(self, (value_of(source),), (result_type,))
 
     def verify_(self) -> None:
         source, result = self.operands[0].type, self.results[0].type
@@ -138,22 +130,18 @@ class BitcastOp(IRDLOperation, HasFolderInterface):
         return None
 
 
-@op_definition
-class CreateMaskOp(IRDLOperation, HasFolderInterface):
+class CreateMaskOp(Op, HasFolderInterface):
     """``%m = vector.create_mask %n : vector<8xi1>``: the lanes below `%n` (clamped to 0 and the size), per
     dimension."""
 
     name = "vector.create_mask"
 
-    mask_dim_sizes = var_operand_def(INDEX)
-    mask_vector = result_def(BOOL_LIKE)
+    mask_dim_sizes: Operands = var_operand_def(INDEX)
+    mask_vector: Result = result_def(BOOL_LIKE)
 
     traits = traits_def(Pure())
 
     assembly_format = "$mask_dim_sizes attr-dict `:` type($mask_vector)"
-
-    def __init__(self, mask_dim_sizes: Sequence[Value], result_type: Attribute) -> None:
-        init_op(self, values_of(mask_dim_sizes), (result_type,))
 
     def verify_(self) -> None:
         shape = shape_of(self.results[0].type)
@@ -171,21 +159,17 @@ class CreateMaskOp(IRDLOperation, HasFolderInterface):
         return None
 
 
-@op_definition
-class ConstantMaskOp(IRDLOperation):
+class ConstantMaskOp(Op):
     """``%m = vector.constant_mask [4] : vector<8xi1>``."""
 
     name = "vector.constant_mask"
 
-    mask_dim_sizes = prop_def(I64_ARRAY)
-    result = result_def(BOOL_LIKE)
+    mask_dim_sizes: I64Array = prop_def(I64_ARRAY, converter=index_list)
+    result: Result = result_def(BOOL_LIKE)
 
     traits = traits_def(Pure())
 
     assembly_format = "$mask_dim_sizes attr-dict `:` type($result)"
-
-    def __init__(self, mask_dim_sizes: Sequence[int], result_type: Attribute) -> None:
-        init_op(self, (), (result_type,), {"mask_dim_sizes": index_array(tuple(mask_dim_sizes))})
 
     def verify_(self) -> None:
         sizes, shape = static_values(self.mask_dim_sizes), shape_of(self.results[0].type)
@@ -197,41 +181,38 @@ class ConstantMaskOp(IRDLOperation):
             raise VerifyException("expected all mask dim sizes to be zeros if any is")
 
 
-@op_definition
-class StepOp(IRDLOperation):
+class StepOp(Op):
     """``%v = vector.step : vector<8xindex>``: 0, 1, 2, ..."""
 
     name = "vector.step"
 
-    result = result_def(VectorType)
+    result: Result = result_def(VectorType)
 
     traits = traits_def(Pure())
 
     assembly_format = "attr-dict `:` type($result)"
-
-    def __init__(self, result_type: Attribute) -> None:
-        init_op(self, (), (result_type,))
 
     def verify_(self) -> None:
         if len(shape_of(self.results[0].type) or ()) != 1:
             raise VerifyException(f"the result must be a vector of one dimension, got {self.results[0].type}")
 
 
-@op_definition
-class PrintOp(IRDLOperation):
+def _punctuation_attr(punctuation: Punctuation | str) -> PunctuationAttr:
+    return PunctuationAttr(Punctuation(punctuation))
+
+
+class PrintOp(Op):
     """``vector.print %v : vector<8xf32>``: to standard output, ended by a line break unless `punctuation` says
     otherwise."""
 
     name = "vector.print"
 
-    source = opt_operand_def()
-    punctuation = prop_def(PunctuationAttr, default_value=NEWLINE)
+    source: OptionalOperand = opt_operand_def(default=None)
+    punctuation: PunctuationAttr = prop_def(
+        PunctuationAttr, default_value=NEWLINE, default=Punctuation.NEWLINE, converter=_punctuation_attr, kw_only=True
+    )
 
     traits = traits_def(MemoryWriteEffect())
-
-    def __init__(self, source: Value | None = None, *, punctuation: Punctuation | str = Punctuation.NEWLINE) -> None:
-        properties = {"punctuation": PunctuationAttr(Punctuation(punctuation))}
-        init_op(self, () if source is None else (value_of(source),), (), properties)
 
     @classmethod
     def parse(cls, parser: Parser) -> PrintOp:

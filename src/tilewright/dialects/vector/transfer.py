@@ -7,24 +7,27 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, BoolAttr, MemRefType, TensorType, VectorType
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
-from xdsl.irdl import (
-    AttrSizedOperandSegments,
-    IRDLOperation,
-    operand_def,
-    opt_operand_def,
-    opt_result_def,
-    prop_def,
-    result_def,
-    traits_def,
-    var_operand_def,
-)
+from xdsl.irdl import AttrSizedOperandSegments, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.construction import Value, init_op, segment_sizes, value_of, values_of
-from tilewright.dialects.definition import op_definition
+from tilewright.dialects.definition import Op
+from tilewright.dialects.fields import (
+    Operand,
+    Operands,
+    OptionalOperand,
+    OptionalResult,
+    Result,
+    operand_def,
+    opt_operand_def,
+    opt_result_def,
+    prop_def,
+    result_def,
+    var_operand_def,
+)
 from tilewright.dialects.types import INDEX, bool_like, element_type, shape_of
 
 
@@ -108,20 +111,19 @@ def _apply_dictionary(op: TransferReadOp | TransferWriteOp, attributes: dict[str
     op.attributes.update(attributes)
 
 
-@op_definition
-class TransferReadOp(IRDLOperation):
+class TransferReadOp(Op):
     """``%v = vector.transfer_read %m[%i], %pad {in_bounds = [true]} : memref<?xf32>, vector<8xf32>``: the padding
     stands for elements outside."""
 
     name = "vector.transfer_read"
 
-    source = operand_def()
-    indices = var_operand_def(INDEX)
-    padding = operand_def()
-    mask = opt_operand_def(VectorType)
-    permutation_map = prop_def(AffineMapAttr)
-    in_bounds = prop_def(ArrayAttr[BoolAttr])
-    result = result_def(VectorType)
+    source: Operand = operand_def()
+    indices: Operands = var_operand_def(INDEX)
+    padding: Operand = operand_def()
+    mask: OptionalOperand = opt_operand_def(VectorType)
+    permutation_map: AffineMapAttr = prop_def(AffineMapAttr)
+    in_bounds: ArrayAttr[BoolAttr] = prop_def(ArrayAttr[BoolAttr])
+    result: Result = result_def(VectorType)
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
@@ -173,20 +175,19 @@ class TransferReadOp(IRDLOperation):
         printer.print_list((self.source.type, self.results[0].type), printer.print_attribute)
 
 
-@op_definition
-class TransferWriteOp(IRDLOperation):
+class TransferWriteOp(Op):
     """``vector.transfer_write %v, %m[%i] {in_bounds = [true]} : vector<8xf32>, memref<?xf32>``: nothing is written
     outside."""
 
     name = "vector.transfer_write"
 
-    vector = operand_def(VectorType)
-    source = operand_def()
-    indices = var_operand_def(INDEX)
-    mask = opt_operand_def(VectorType)
-    permutation_map = prop_def(AffineMapAttr)
-    in_bounds = prop_def(ArrayAttr[BoolAttr])
-    result = opt_result_def(TensorType)
+    vector: Operand = operand_def(VectorType)
+    source: Operand = operand_def()
+    indices: Operands = var_operand_def(INDEX)
+    mask: OptionalOperand = opt_operand_def(VectorType)
+    permutation_map: AffineMapAttr = prop_def(AffineMapAttr)
+    in_bounds: ArrayAttr[BoolAttr] = prop_def(ArrayAttr[BoolAttr])
+    result: OptionalResult = opt_result_def(TensorType)
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
 

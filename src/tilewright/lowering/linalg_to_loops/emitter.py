@@ -355,7 +355,7 @@ class LoopEmitter:
         self.create(memref.StoreOp, (value, flat, self.ssa(index)))
 
     def prefetch(self, flat: SSAValue, index: Index, locality: int, *, is_write: bool = False) -> None:
-        self.insert(memref.PrefetchOp(flat, [self.ssa(index)], is_write=is_write, locality=locality))
+        self.insert(memref.PrefetchOp(flat, [self.ssa(index)], is_write=is_write, locality_hint=locality))
 
     def vector_load(self, flat: SSAValue, index: Index, lanes: int) -> SSAValue:
         return self.value(vector.LoadOp, (flat, self.ssa(index)), vector_type(lanes, _element(flat)))

@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Attribute
 
 from tilewright.dialects import tt
-from tilewright.dialects.tt.definition import i32_attr
+from tilewright.dialects.construction import i32_attr
 from tilewright.dialects.ttg.verification import NUM_CTAS, NUM_WARPS, TARGET, THREADS_PER_WARP, integer_attribute
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.stages import TTG, check_stage

@@ -9,7 +9,7 @@ from xdsl.ir import Block, Region, SSAValue
 
 from tilewright.dialects import arith, scf
 from tilewright.dialects.arith import constant_int, find_constant_int
-from tilewright.dialects.tt.definition import i32_attr
+from tilewright.dialects.construction import i32_attr
 from tilewright.ir.builder import OpBuilder
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import ops_inside_out, ops_within

@@ -10,8 +10,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.dialects import arith, tt
 from tilewright.dialects.arith import constant_splat
-from tilewright.dialects.construction import segment_sizes, static_values
-from tilewright.dialects.tt.definition import i32_array
+from tilewright.dialects.construction import i32_array, segment_sizes, static_values
 from tilewright.dialects.tt.types import PointerType, is_block_pointer, is_tensor, pointer_type
 from tilewright.dialects.types import is_float
 from tilewright.ir.builder import OpBuilder

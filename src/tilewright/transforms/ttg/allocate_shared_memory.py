@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 
 from tilewright.analysis.allocation import OFFSET, BufferKind, ModuleAllocation
 from tilewright.dialects import ttg
-from tilewright.dialects.tt.definition import i32_attr
+from tilewright.dialects.construction import i32_attr
 from tilewright.ir.diagnostics import op_place
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import ops_within

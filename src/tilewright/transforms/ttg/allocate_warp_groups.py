@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.dialects import ttg
-from tilewright.dialects.construction import static_values
-from tilewright.dialects.tt.definition import i32_array, i32_attr
+from tilewright.dialects.construction import i32_array, i32_attr, static_values
 from tilewright.dialects.ttg.verification import DEFAULT_THREADS_PER_WARP, integer_attribute, program_shape
 from tilewright.ir.diagnostics import op_error
 from tilewright.ir.passes import Pass, PassContext, register_pass

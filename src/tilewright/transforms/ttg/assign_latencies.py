@@ -7,7 +7,7 @@ from xdsl.ir import Operation, SSAValue
 
 from tilewright.analysis.axis_info import ModuleAxisInfo
 from tilewright.dialects import gpu, scf, tt, ttg
-from tilewright.dialects.tt.definition import i32_attr
+from tilewright.dialects.construction import i32_attr
 from tilewright.dialects.ttg.verification import TARGET, integer_attribute
 from tilewright.dialects.types import is_tensor
 from tilewright.ir.passes import Pass, PassContext, register_pass

@@ -7,7 +7,7 @@ from xdsl.ir import Operation
 
 from tilewright.analysis.call_graph import CallGraph, call_graph_of
 from tilewright.dialects import tt, ttg
-from tilewright.dialects.tt.definition import i32_attr
+from tilewright.dialects.construction import i32_attr
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import ops_within
 

@@ -26,7 +26,7 @@ from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 
 from tilewright.dialects import scf, tt, ttg, ttng
 from tilewright.dialects.arith import find_constant_int
-from tilewright.dialects.tt.definition import bool_attr
+from tilewright.dialects.construction import bool_attr
 from tilewright.dialects.ttg.constraints import as_memdesc
 from tilewright.dialects.ttg.types import MemDescType
 from tilewright.dialects.types import is_tensor

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 
 from tilewright.dialects import scf
-from tilewright.dialects.tt.definition import i32_attr
+from tilewright.dialects.construction import i32_attr
 from tilewright.dialects.ttg.verification import integer_attribute
 
 STAGE, CLUSTER = "loop.stage", "loop.cluster"

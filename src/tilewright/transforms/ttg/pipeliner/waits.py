@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 
 from tilewright.dialects import scf, ttg
-from tilewright.dialects.tt.definition import i32_attr
+from tilewright.dialects.construction import i32_attr
 from tilewright.ir.walking import ops_within
 
 ALL = 1 << 30

@@ -9,8 +9,7 @@ from xdsl.dialects.builtin import i32, i64
 from xdsl.ir import Block, Operation, Region, SSAValue, Use
 
 from tilewright.dialects import arith, scf, tt, ttg, ttng
-from tilewright.dialects.construction import UNIT
-from tilewright.dialects.tt.definition import i32_array
+from tilewright.dialects.construction import UNIT, i32_array
 from tilewright.dialects.tt.enums import CacheModifier, EvictionPolicy
 from tilewright.dialects.ttg.shared_encodings import shared_encoding_of
 from tilewright.dialects.ttg.types import memdesc_type

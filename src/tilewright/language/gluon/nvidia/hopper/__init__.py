@@ -27,7 +27,7 @@ def fence_async_shared(cluster: Any = False) -> None:
     """Make what threads wrote to shared memory visible to the asynchronous proxy (TMA copies, `wgmma`);
     with `cluster=True`, to that of all CTAs of the cluster.
     """
-    emit_void(ttng.FenceAsyncSharedOp(cluster=bool(unwrap(cluster))))
+    emit_void(ttng.FenceAsyncSharedOp(b_cluster=bool(unwrap(cluster))))
 
 
 class warpgroup_mma_accumulator_type(base_type):
