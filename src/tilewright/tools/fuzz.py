@@ -15,6 +15,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
@@ -54,6 +55,7 @@ from tilewright.tools.fuzzing.replay import render, tolerance_of_file
 from tilewright.tools.fuzzing.samples import stage_modules
 from tilewright.tools.fuzzing.shrink import shrink_generated
 from tilewright.tools.fuzzing.values import GeneratedKernel
+from tilewright.tools.progress import progress
 from tilewright.tools.user_files import UserFileError
 
 SHRINK_ATTEMPTS = 150
@@ -124,15 +126,29 @@ class Share:
     """Which kernels also run on GPUs: one in this many, 0 for none."""
     has_gpu: bool = False
     """Whether these run on the GPU that is there as well as on simulated ones."""
+    is_shown: bool = False
+    """Whether a terminal sees how far it is: of several processes the first one's share."""
 
-    def numbers(self) -> Iterator[int]:
+    def numbers(self, tally: Tally | None = None) -> Iterator[int]:
+        """The numbers of the inputs; a terminal sees how far the tally is."""
         start = time.perf_counter()
-        for number in count(self.first, self.step):
-            if self.end is not None and number >= self.end:
-                return
-            if self.seconds is not None and time.perf_counter() - start >= self.seconds:
-                return
-            yield number
+        tally = tally or Tally("inputs", self.first)
+        size = None if self.end is None else len(range(self.first, self.end, self.step))
+        with progress(tally.name, size or self.seconds) if self.is_shown else nullcontext(_ignore) as tell:
+            for done, number in enumerate(count(self.first, self.step)):
+                seconds = time.perf_counter() - start
+                failed = sum(tally.failures.values())
+                of = "" if size is None else f" of {size}"
+                tell(done if size is not None else seconds, f"{done}{of}, {failed} failures")
+                if self.end is not None and number >= self.end:
+                    return
+                if self.seconds is not None and seconds >= self.seconds:
+                    return
+                yield number
+
+
+def _ignore(done: float, note: str) -> None:
+    """Where nobody watches."""
 
 
 def run_fuzz(options: argparse.Namespace) -> int:
@@ -168,7 +184,7 @@ def _in_shares(
         gpu_every=options.gpu_every,
         has_gpu=options.gpu,
     )
-    shares = [share(seed + job) for job in range(options.jobs)]
+    shares = [share(seed + job, is_shown=job == 0) for job in range(options.jobs)]
     start = time.perf_counter()
     if options.scheduler:
         done = list(_on_farm(run, options.scheduler, shares[0], Path(options.save))) or [run(replace(shares[0], end=0))]
@@ -201,7 +217,7 @@ def _on_farm(run: Callable[[Share], Tally], address: str, whole: Share, folder: 
             end = first + size if whole.end is None else min(first + size, whole.end)
             if first >= end or (whole.seconds is not None and time.perf_counter() - start >= whole.seconds):
                 return
-            yield replace(whole, first=first, step=1, end=end, seconds=None, folder=None)
+            yield replace(whole, first=first, step=1, end=end, seconds=None, folder=None, is_shown=False)
 
     with Farm(address) as farm:
         for tally in farm.spread(partial(_part_apart, run), parts()):
@@ -225,7 +241,7 @@ def fuzz_kernels(share: Share) -> Tally:
     tally = Tally("kernels", share.first)
     start = time.perf_counter()
     with knobs.scope(validate=False, sanitize=(), opt="strict"):
-        for number in share.numbers():
+        for number in share.numbers(tally):
             kernel = KernelGenerator(Random(number)).generate()
             routes = routes_of(number, share.gpu_every, kernel.features)
             tally.on_gpus += len(routes) - 1
@@ -244,7 +260,7 @@ def fuzz_addresses(share: Share) -> Tally:
     tally = Tally("kernels of address algebra", share.first)
     start = time.perf_counter()
     with knobs.scope(validate=False, sanitize=(), opt="strict"):
-        for number in share.numbers():
+        for number in share.numbers(tally):
             kernel = AddressKernelGenerator(Random(number)).generate()
             routes = address_routes_of(number, share.gpu_every)
             tally.on_gpus += len(routes) - 2
@@ -295,7 +311,7 @@ def fuzz_texts(share: Share) -> Tally:
     """Mutations of IR texts through the parser, the verifier, and one pass each."""
     tally = Tally("mutated IR inputs", share.first)
     start = time.perf_counter()
-    for number in share.numbers():
+    for number in share.numbers(tally):
         random = Random(number)
         text = mutate(choose_text(random), random)
         tally.count += 1
@@ -311,7 +327,7 @@ def fuzz_passes(share: Share) -> Tally:
     """Random sequences of passes on the modules of a generated kernel at every stage; each kernel is one input."""
     tally = Tally("kernels at every stage under random passes", share.first)
     start = time.perf_counter()
-    for number in share.numbers():
+    for number in share.numbers(tally):
         random = Random(number)
         tally.count += 1
         for module in stage_modules(KernelGenerator(Random(number), OPS_UNDER_PASSES).generate()):

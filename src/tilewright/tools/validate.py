@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 from tilewright.support import knobs
+from tilewright.tools.progress import progress
 from tilewright.tools.validation.engines import find_engine
 from tilewright.tools.validation.file_launches import find_launches
 from tilewright.tools.validation.validate import validate_launch
@@ -35,7 +36,14 @@ def run_validate(options: argparse.Namespace) -> int:
             names.add(launch.name)
             if wanted and launch.name != wanted:
                 continue
-            report = validate_launch(launch.for_architecture(arch), target, found.tolerance)
+            passes = sum(len(passes) for _, passes in target.stages()) if arch is None else None
+            with progress(launch.name, passes) as tell:
+                report = validate_launch(
+                    launch.for_architecture(arch),
+                    target,
+                    found.tolerance,
+                    reached=lambda point, tell=tell: tell(point.number, str(point)),
+                )
             print(report.render())
             status = max(status % 2, int(not report.is_valid))
     if status == 2:

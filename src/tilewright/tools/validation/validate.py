@@ -6,7 +6,7 @@ where that pass applies rules, it is run again with fewer and fewer of them unti
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import ModuleOp
@@ -74,8 +74,16 @@ class Report:
         return "\n".join(lines)
 
 
-def validate_launch(launch: Launch, target: Target, tolerance: Tolerance = EXACT, *, native: bool = True) -> Report:
-    """Run a launch after every pass of a target, and on the target, up to the first difference."""
+def validate_launch(
+    launch: Launch,
+    target: Target,
+    tolerance: Tolerance = EXACT,
+    *,
+    native: bool = True,
+    reached: Callable[[Point], None] = lambda point: None,
+) -> Report:
+    """Run a launch after every pass of a target, and on the target, up to the first difference; `reached` is told of
+    each pass."""
     target = configured(target, launch.options)
     report = Report(launch)
     expected: Outcome | None = None
@@ -84,6 +92,7 @@ def validate_launch(launch: Launch, target: Target, tolerance: Tolerance = EXACT
     places = _places_of_stores(module)
     point = Point(launch.source.first_stage, 0, "")
     for point, rewrites, is_end in _steps(launch, target, module, context):
+        reached(point)
         outcome = _try(launch, module, point)
         if outcome is None or (_is_mixed(outcome) and not is_end):
             report.rows.append(Row(point, "-", rewrites))
