@@ -13,7 +13,7 @@ MLIR_PACKAGES := mlir-22-tools libmlir-22 llvm-22-tools
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help venv everything demo smoke test test-all test-levels tour replay check lint format bench bench-models browser bench-sanitizers ttgir-table gpu oracles mlir-tools newest-triton torch fuzz fuzz-middle-layer official-front-end wheels clean
+.PHONY: help venv everything demo smoke test test-all test-levels tour replay check lint format bench bench-models browser docs bench-sanitizers ttgir-table gpu oracles mlir-tools newest-triton torch fuzz fuzz-middle-layer official-front-end wheels clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -142,6 +142,12 @@ oracles: $(TEST) mlir-tools newest-triton ## add what tests compare with where i
 	  $(INSTALL) -e '.[oracle]' || echo "official Triton cannot be installed: the tests that need it will not run"; \
 	  $(INSTALL) -e '.[emulator]' || echo "Unicorn cannot be installed: code for AArch64 will be compiled, but not run"; }
 
+docs: $(TEST) ## the documentation as a site in site/, and the tutorial as a notebook in it
+	@$(BIN)/python -c 'import mkdocs, nbclient, ipykernel' 2>/dev/null || $(INSTALL) -e '.[docs]'
+	@$(BIN)/python -m mkdocs build --strict --quiet
+	@$(BIN)/python docs/site/notebook.py site/tutorial.ipynb
+	@echo "site/index.html, site/tutorial.ipynb"
+
 browser: $(TEST) ## test the explorer's page in headless Chromium (Debian's, as root), and take the pictures of docs/exploring.md anew
 	@command -v chromium chromium-browser google-chrome >/dev/null || { apt-get update -qq && apt-get install -y -qq chromium >/dev/null; }
 	@$(BIN)/python -c 'import playwright' 2>/dev/null || $(INSTALL) -e '.[browser]'
@@ -163,4 +169,4 @@ wheels: $(TEST) ## build both distributions into dist: tilewright, and tilewrigh
 	  (cd "$$folder" && "$(CURDIR)/$(BIN)/python" -m hatchling build -t wheel -d "$(CURDIR)/dist") || exit 1; done
 
 clean: ## remove .venv and caches
-	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) site .pytest_cache .ruff_cache .hypothesis

@@ -45,6 +45,10 @@ def _has_package(name: str) -> Callable[[], bool]:
     return lambda: importlib.util.find_spec(name) is not None
 
 
+def _has(*names: str) -> bool:
+    return all(_has_package(name)() for name in names)
+
+
 def _has_mlir_opt() -> bool:
     return shutil.which("mlir-opt-22") is not None or shutil.which("mlir-opt", path="/usr/lib/llvm-22/bin") is not None
 
@@ -83,6 +87,8 @@ REQUIREMENTS = {
     "browser": Requirement("Chromium and Playwright (make browser)", cache(_has_browser)),
     "gdb": Requirement("gdb", lambda: shutil.which("gdb") is not None),
     "gpu": Requirement("an NVIDIA GPU", cache(_has_gpu)),
+    "jupyter": Requirement("nbclient and ipykernel (pip install '.[docs]')", lambda: _has("nbclient", "ipykernel")),
+    "mkdocs": Requirement("MkDocs (make docs)", cache(_has_package("mkdocs"))),
     "mlir-opt": Requirement("mlir-opt of LLVM 22 (make oracles)", cache(_has_mlir_opt)),
     "ptxas": Requirement("ptxas (make oracles)", cache(_has_ptxas)),
     "torch": Requirement("PyTorch (make torch)", cache(_has_package("torch"))),
