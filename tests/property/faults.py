@@ -184,9 +184,7 @@ def loop_bound(by: int) -> Change:
         if not isinstance(op, scf.ForOp):
             return False
         assert op.parent is not None
-        step = arith.constant_splat(by, op.ub.type)
-        moved = arith.AddiOp(op.ub, step.results[0])
-        op.parent.insert_op_before(step, op)
+        moved = arith.AddiOp(op.ub, op.step) if by > 0 else arith.SubiOp(op.ub, op.step)
         op.parent.insert_op_before(moved, op)
         op.operands[1] = moved.results[0]
         return True
