@@ -168,5 +168,9 @@ wheels: $(TEST) ## build both distributions into dist: tilewright, and tilewrigh
 	@for folder in . distributions/tilewright-triton; do \
 	  (cd "$$folder" && "$(CURDIR)/$(BIN)/python" -m hatchling build -t wheel -d "$(CURDIR)/dist") || exit 1; done
 
+.PHONY: clean-environments
+clean-environments: $(TEST) ## install both wheels into environments of their own, and run a kernel (PYTHONS="python3.11 ...")
+	@cd tests && "$(CURDIR)/$(BIN)/python" -m suite.clean_environments $(PYTHONS)
+
 clean: ## remove .venv and caches
 	rm -rf $(VENV) site .pytest_cache .ruff_cache .hypothesis
