@@ -30,10 +30,11 @@ from tilewright.lowering.loops_to_llvm.conversions import (
     to_compute,
     widen,
 )
-from tilewright.lowering.loops_to_llvm.function_lowering import FunctionLowering, Rule
+from tilewright.lowering.loops_to_llvm.function_lowering import FunctionLowering
 from tilewright.lowering.loops_to_llvm.integer_division import emit_division
 from tilewright.lowering.loops_to_llvm.math_calls import emit_math
 from tilewright.lowering.loops_to_llvm.never_signalling import emit_range, has_range
+from tilewright.lowering.loops_to_llvm.rules import lowers
 from tilewright.lowering.loops_to_llvm.types import F32, F64, ScalarType, ValueType
 from tilewright.lowering.loops_to_llvm.uniform_division import emit_uniform_division
 
@@ -73,11 +74,11 @@ _TO_NEAREST_EVEN, _TOWARD_ZERO = 0, 3
 # -------------------------------------------------------------------------------------------------------- constants
 
 
-def lower_constant(low: FunctionLowering, op: Operation) -> None:
-    """A constant needs no instruction: its uses spell it."""
-    constant = cast(arith.ConstantOp, op)
-    type = low.type_of(constant.result)
-    low.set(constant.result, _attribute_text(constant.value, type))
+@lowers(arith.ConstantOp)
+def lower_constant(low: FunctionLowering, op: arith.ConstantOp) -> None:
+    """A op needs no instruction: its uses spell it."""
+    type = low.type_of(op.result)
+    low.set(op.result, _attribute_text(op.value, type))
 
 
 def _attribute_text(attr: object, type: ValueType) -> str:
@@ -104,6 +105,7 @@ def constant_text(value: object, scalar: ScalarType) -> str:
 # ------------------------------------------------------------------------------------------------------ arithmetic
 
 
+@lowers(*INTEGER_BINARY)
 def lower_integer_binary(low: FunctionLowering, op: Operation) -> None:
     type = low.type_of(op.results[0])
     a, b = low.get(op.operands[0]), low.get(op.operands[1])
@@ -141,6 +143,7 @@ def _fold(opcode: str, a: int, b: int, bits: int) -> str:
     return str(value - (1 << bits) if value >> (bits - 1) and bits > 1 else value)
 
 
+@lowers(*INTEGER_MINMAX)
 def lower_integer_minmax(low: FunctionLowering, op: Operation) -> None:
     type = low.type_of(op.results[0])
     b = low.lanes(type)
@@ -148,6 +151,7 @@ def lower_integer_minmax(low: FunctionLowering, op: Operation) -> None:
     low.set(op.results[0], b.intrinsic(name, type.scalar.text, low.get(op.operands[0]), low.get(op.operands[1])))
 
 
+@lowers(*_DIVISIONS)
 def lower_division(low: FunctionLowering, op: Operation) -> None:
     type = low.type_of(op.results[0])
     kind = _DIVISIONS[type_of_op(op)]
@@ -155,6 +159,7 @@ def lower_division(low: FunctionLowering, op: Operation) -> None:
     low.set(op.results[0], emit_division(low.lanes(type), kind, a, b, type.scalar.bits))
 
 
+@lowers(*_FLOAT_BINARY)
 def lower_float_binary(low: FunctionLowering, op: Operation) -> None:
     type = low.type_of(op.results[0])
     opcode = _FLOAT_BINARY[type_of_op(op)]
@@ -175,6 +180,7 @@ def _remainder(low: FunctionLowering, b: LaneBuilder, x: str, y: str, scalar: Sc
     return emit_math(low, b, "fmod", (x, y), scalar)
 
 
+@lowers(*_FLOAT_MINMAX_OPS)
 def lower_float_minmax(low: FunctionLowering, op: Operation) -> None:
     type = low.type_of(op.results[0])
     b = low.lanes(type)
@@ -209,7 +215,8 @@ def emit_float_minmax(b: LaneBuilder, kind: str, x: str, y: str, scalar: ScalarT
     return b.intrinsic(FLOAT_MINMAX[kind], scalar.text, x, y, flags="nsz ")
 
 
-def lower_negf(low: FunctionLowering, op: Operation) -> None:
+@lowers(arith.NegfOp)
+def lower_negf(low: FunctionLowering, op: arith.NegfOp) -> None:
     type = low.type_of(op.results[0])
     b = low.lanes(type)
     value = low.get(op.operands[0])
@@ -224,25 +231,24 @@ def lower_negf(low: FunctionLowering, op: Operation) -> None:
 # ------------------------------------------------------------------------------------------ comparison, selection
 
 
-def lower_cmpi(low: FunctionLowering, op: Operation) -> None:
-    compare = cast(arith.CmpiOp, op)
-    type = low.type_of(compare.lhs)
-    predicate = arith.CMPI_KEYWORDS[compare.predicate.value.data]
-    low.set(
-        compare.result, low.fn.value(f"icmp {predicate} {type.text} {low.get(compare.lhs)}, {low.get(compare.rhs)}")
-    )
+@lowers(arith.CmpiOp)
+def lower_cmpi(low: FunctionLowering, op: arith.CmpiOp) -> None:
+    type = low.type_of(op.lhs)
+    predicate = arith.CMPI_KEYWORDS[op.predicate.value.data]
+    low.set(op.result, low.fn.value(f"icmp {predicate} {type.text} {low.get(op.lhs)}, {low.get(op.rhs)}"))
 
 
-def lower_cmpf(low: FunctionLowering, op: Operation) -> None:
-    compare = cast(arith.CmpfOp, op)
-    type = low.type_of(compare.lhs)
+@lowers(arith.CmpfOp)
+def lower_cmpf(low: FunctionLowering, op: arith.CmpfOp) -> None:
+    type = low.type_of(op.lhs)
     b = low.lanes(type)
-    x, y = (to_compute(b, low.get(v), type.scalar) for v in (compare.lhs, compare.rhs))
-    predicate = arith.CMPF_KEYWORDS[compare.predicate.value.data]
-    low.set(compare.result, b.fcmp(predicate, x, y, compute_scalar(type.scalar).text))
+    x, y = (to_compute(b, low.get(v), type.scalar) for v in (op.lhs, op.rhs))
+    predicate = arith.CMPF_KEYWORDS[op.predicate.value.data]
+    low.set(op.result, b.fcmp(predicate, x, y, compute_scalar(type.scalar).text))
 
 
-def lower_select(low: FunctionLowering, op: Operation) -> None:
+@lowers(arith.SelectOp)
+def lower_select(low: FunctionLowering, op: arith.SelectOp) -> None:
     condition, yes, no = op.operands
     cond_type = low.type_of(condition)
     cond = f"{cond_type.text} {low.get(condition)}"
@@ -267,7 +273,8 @@ def _fenced(low: FunctionLowering, value: SSAValue, register: str) -> str:
 # ----------------------------------------------------------------------------------------------------------- casts
 
 
-def lower_bitcast(low: FunctionLowering, op: Operation) -> None:
+@lowers(arith.BitcastOp)
+def lower_bitcast(low: FunctionLowering, op: arith.BitcastOp) -> None:
     source, target = low.type_of(op.operands[0]), low.type_of(op.results[0])
     value = low.get(op.operands[0])
     if source.text == target.text:
@@ -276,6 +283,7 @@ def lower_bitcast(low: FunctionLowering, op: Operation) -> None:
         low.set(op.results[0], low.fn.value(f"bitcast {source.text} {value} to {target.text}"))
 
 
+@lowers(arith.ExtSIOp, arith.ExtUIOp, arith.TruncIOp, arith.IndexCastOp, arith.IndexCastUIOp)
 def lower_integer_cast(low: FunctionLowering, op: Operation) -> None:
     """extsi, extui, trunci, index_cast, index_castui: by the two widths."""
     source, target = low.type_of(op.operands[0]), low.type_of(op.results[0])
@@ -292,7 +300,8 @@ def lower_integer_cast(low: FunctionLowering, op: Operation) -> None:
     low.set(op.results[0], low.fn.value(f"{opcode} {source.text} {value} to {target.text}"))
 
 
-def lower_extf(low: FunctionLowering, op: Operation) -> None:
+@lowers(arith.ExtFOp)
+def lower_extf(low: FunctionLowering, op: arith.ExtFOp) -> None:
     source, target = low.type_of(op.operands[0]), low.type_of(op.results[0])
     b = low.lanes(source)
     value = widen(b, low.get(op.operands[0]), source.scalar)
@@ -300,9 +309,10 @@ def lower_extf(low: FunctionLowering, op: Operation) -> None:
     low.set(op.results[0], _to_float(b, value, wide, target.scalar))
 
 
-def lower_truncf(low: FunctionLowering, op: Operation) -> None:
+@lowers(arith.TruncFOp)
+def lower_truncf(low: FunctionLowering, op: arith.TruncFOp) -> None:
     source, target = low.type_of(op.operands[0]), low.type_of(op.results[0])
-    mode = cast(arith.TruncFOp, op).roundingmode
+    mode = op.roundingmode
     rounding = _TO_NEAREST_EVEN if mode is None else mode.value.data
     if rounding not in (_TO_NEAREST_EVEN, _TOWARD_ZERO):
         low.fail(op, "rounds in a way that the CPU back end does not have (to_nearest_even and toward_zero it has)")
@@ -322,6 +332,7 @@ def _to_float(b: LaneBuilder, value: str, source: ScalarType, target: ScalarType
     return value if source.text == target.text else narrow(b, value, source, target)
 
 
+@lowers(arith.SIToFPOp, arith.UIToFPOp)
 def lower_int_to_float(low: FunctionLowering, op: Operation) -> None:
     """sitofp, uitofp. Narrow targets go through f64 rounded to odd, so that only one rounding shows."""
     source, target = low.type_of(op.operands[0]), low.type_of(op.results[0])
@@ -333,6 +344,7 @@ def lower_int_to_float(low: FunctionLowering, op: Operation) -> None:
     low.set(op.results[0], wide if direct == target.scalar else narrow(b, wide, direct, target.scalar))
 
 
+@lowers(arith.FPToSIOp, arith.FPToUIOp)
 def lower_float_to_int(low: FunctionLowering, op: Operation) -> None:
     """fptosi, fptoui: towards zero, saturating."""
     source, target = low.type_of(op.operands[0]), low.type_of(op.results[0])
@@ -354,6 +366,7 @@ def lower_float_to_int(low: FunctionLowering, op: Operation) -> None:
 # -------------------------------------------------------------------------------------------------------- extended
 
 
+@lowers(arith.AddUIExtendedOp, arith.MulSIExtendedOp, arith.MulUIExtendedOp)
 def lower_extended(low: FunctionLowering, op: Operation) -> None:
     """addui_extended, mulsi_extended, mului_extended: two results each."""
     type = low.type_of(op.results[0])
@@ -370,30 +383,3 @@ def lower_extended(low: FunctionLowering, op: Operation) -> None:
     product = b.mul(b.cast(extend, x, text, wide), b.cast(extend, y, text, wide), wide)
     low.set(op.results[0], b.cast("trunc", product, wide, text))
     low.set(op.results[1], b.cast("trunc", b.lshr(product, bits, wide), wide, text))
-
-
-RULES: dict[type[Operation], Rule] = {
-    arith.ConstantOp: lower_constant,
-    **dict.fromkeys(INTEGER_BINARY, lower_integer_binary),
-    **dict.fromkeys(INTEGER_MINMAX, lower_integer_minmax),
-    **dict.fromkeys(_DIVISIONS, lower_division),
-    **dict.fromkeys(_FLOAT_BINARY, lower_float_binary),
-    **dict.fromkeys(_FLOAT_MINMAX_OPS, lower_float_minmax),
-    arith.NegfOp: lower_negf,
-    arith.CmpiOp: lower_cmpi,
-    arith.CmpfOp: lower_cmpf,
-    arith.SelectOp: lower_select,
-    arith.BitcastOp: lower_bitcast,
-    **dict.fromkeys(
-        (arith.ExtSIOp, arith.ExtUIOp, arith.TruncIOp, arith.IndexCastOp, arith.IndexCastUIOp), lower_integer_cast
-    ),
-    arith.ExtFOp: lower_extf,
-    arith.TruncFOp: lower_truncf,
-    arith.SIToFPOp: lower_int_to_float,
-    arith.UIToFPOp: lower_int_to_float,
-    arith.FPToSIOp: lower_float_to_int,
-    arith.FPToUIOp: lower_float_to_int,
-    arith.AddUIExtendedOp: lower_extended,
-    arith.MulSIExtendedOp: lower_extended,
-    arith.MulUIExtendedOp: lower_extended,
-}

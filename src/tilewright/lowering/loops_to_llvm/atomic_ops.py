@@ -8,17 +8,17 @@ bodies are compare-and-swap loops written here. All are acquire and release.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import cast
 
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute
 
 from tilewright.dialects import memref
 from tilewright.lowering.guarded_atomics import is_guarded
 from tilewright.lowering.loops_to_llvm.addressing import element_address
 from tilewright.lowering.loops_to_llvm.arith_ops import emit_float_minmax
 from tilewright.lowering.loops_to_llvm.conversions import from_compute, widen
-from tilewright.lowering.loops_to_llvm.function_lowering import FunctionLowering, Rule
+from tilewright.lowering.loops_to_llvm.function_lowering import FunctionLowering
 from tilewright.lowering.loops_to_llvm.guarded_atomics import emit_guarded, emit_sharing
+from tilewright.lowering.loops_to_llvm.rules import lowers
 from tilewright.lowering.loops_to_llvm.types import F32
 
 _NATIVE: dict[str, str] = {
@@ -38,9 +38,9 @@ _NATIVE: dict[str, str] = {
 _FLOAT_STEPS = {"addf": "fadd", "mulf": "fmul"}
 
 
-def lower_atomic_rmw(low: FunctionLowering, op: Operation) -> None:
-    atomic = cast(memref.AtomicRMWOp, op)
-    kind = atomic.combination.name.lower()
+@lowers(memref.AtomicRMWOp)
+def lower_atomic_rmw(low: FunctionLowering, op: memref.AtomicRMWOp) -> None:
+    kind = op.combination.name.lower()
     operand = low.get(op.operands[0])
     type = low.type_of(op.operands[0])
     address = element_address(low, op.operands[1], low.memref(op.operands[1]), op.operands[2:])
@@ -50,7 +50,7 @@ def lower_atomic_rmw(low: FunctionLowering, op: Operation) -> None:
     def step(current: str) -> str:
         return operand if kind == "assign" else _combine(low, kind, current, operand, op.operands[0].type)
 
-    if is_guarded(atomic):
+    if is_guarded(op):
         low.set(op.results[0], emit_guarded(low, type, address, step))
         return
     emit_sharing(low)
@@ -75,7 +75,8 @@ def _combine(low: FunctionLowering, kind: str, current: str, operand: str, type:
     return from_compute(b, emit_float_minmax(b, kind, x, y, scalar), value.scalar)
 
 
-def lower_generic_atomic_rmw(low: FunctionLowering, op: Operation) -> None:
+@lowers(memref.GenericAtomicRMWOp)
+def lower_generic_atomic_rmw(low: FunctionLowering, op: memref.GenericAtomicRMWOp) -> None:
     address = element_address(low, op.operands[0], low.memref(op.operands[0]), op.operands[1:])
     block = op.regions[0].block
 
@@ -83,7 +84,7 @@ def lower_generic_atomic_rmw(low: FunctionLowering, op: Operation) -> None:
         low.set(block.args[0], current)
         return low.get(low.lower_region(op.regions[0])[0])
 
-    if is_guarded(cast(memref.GenericAtomicRMWOp, op)):
+    if is_guarded(op):
         low.set(op.results[0], emit_guarded(low, low.type_of(op.results[0]), address, step))
         return
     emit_sharing(low)
@@ -114,12 +115,6 @@ def emit_compare_and_swap_loop(low: FunctionLowering, type: Attribute, address: 
     return current
 
 
-def lower_atomic_yield(low: FunctionLowering, op: Operation) -> None:
+@lowers(memref.AtomicYieldOp)
+def lower_atomic_yield(low: FunctionLowering, op: memref.AtomicYieldOp) -> None:
     """The op around it reads the operand."""
-
-
-RULES: dict[type[Operation], Rule] = {
-    memref.AtomicRMWOp: lower_atomic_rmw,
-    memref.GenericAtomicRMWOp: lower_generic_atomic_rmw,
-    memref.AtomicYieldOp: lower_atomic_yield,
-}

@@ -7,14 +7,15 @@ After a failed assertion the program ends at once, the rest of the grid is stopp
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any
 
 from xdsl.ir import Operation
 
 from tilewright.dialects import cf, ub
 from tilewright.ir.locations import describe_location, find_call_sites
 from tilewright.lowering import control_flow
-from tilewright.lowering.loops_to_llvm.function_lowering import ARENA, FunctionLowering, Rule
+from tilewright.lowering.loops_to_llvm.function_lowering import ARENA, FunctionLowering
+from tilewright.lowering.loops_to_llvm.rules import lowers
 
 ASSERT_FAILED = "tilewright_assert_failed"
 
@@ -28,10 +29,10 @@ def assertion_text(op: cf.AssertOp) -> str:
     return ", called from ".join((text, *map(str, callers)))
 
 
-def lower_assert(low: FunctionLowering, op: Operation) -> None:
-    assertion = cast(cf.AssertOp, op)
+@lowers(cf.AssertOp)
+def lower_assert(low: FunctionLowering, op: cf.AssertOp) -> None:
     fn = low.fn
-    message = fn.module.string(assertion_text(assertion).encode())
+    message = fn.module.string(assertion_text(op).encode())
     failed, passed = fn.new_label("failed"), fn.new_label("passed")
     weights = fn.module.metadata('!{!"branch_weights", i32 2000, i32 1}')
     fn.branch_if(low.get(op.operands[0]), passed, failed, metadata=f"!prof {weights}")
@@ -41,19 +42,17 @@ def lower_assert(low: FunctionLowering, op: Operation) -> None:
     fn.start(passed)
 
 
-def lower_poison(low: FunctionLowering, op: Operation) -> None:
+@lowers(ub.PoisonOp)
+def lower_poison(low: FunctionLowering, op: ub.PoisonOp) -> None:
     """Zero, not poison: lanes that are thrown away must not make anything else undefined."""
     type = low.type_of(op.results[0])
     zero = "zeroinitializer" if type.lanes else ("0.0" if type.scalar.is_float and not type.scalar.format else "0")
     low.set(op.results[0], zero)
 
 
-def _shared(rule: Callable[[Any, FunctionLowering], None]) -> Rule:
+def _shared(rule: Callable[[Any, FunctionLowering], None]) -> Callable[[FunctionLowering, Operation], None]:
     return lambda low, op: rule(op, low)
 
 
-RULES: dict[type[Operation], Rule] = {
-    **{cls: _shared(rule) for cls, rule in control_flow.CONTROL_FLOW.items()},
-    cf.AssertOp: lower_assert,
-    ub.PoisonOp: lower_poison,
-}
+for _cls, _rule in control_flow.CONTROL_FLOW.items():
+    lowers(_cls)(_shared(_rule))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import cast
 
 from xdsl.ir import Operation
 
@@ -22,27 +21,29 @@ from tilewright.dialects.coroutines import RESUME
 from tilewright.lowering.loops_to_llvm.arena import HEADER_BYTES
 from tilewright.lowering.loops_to_llvm.atomic_calls import lower_atomic_call
 from tilewright.lowering.loops_to_llvm.coroutines import lower_coroutine_call, lower_start
-from tilewright.lowering.loops_to_llvm.function_lowering import ARENA, FunctionLowering, Rule, result_struct
+from tilewright.lowering.loops_to_llvm.function_lowering import ARENA, FunctionLowering, result_struct
+from tilewright.lowering.loops_to_llvm.rules import lowers
 
 A_K_STRIDE, K_COUNT, M_COUNT, N_COUNT = 2, 7, 8, 9
 """Which parameters of a micro-kernel are the stride of A along k, the terms of a sum, and the rows and columns of C."""
 
 
-def lower_return(low: FunctionLowering, op: Operation) -> None:
+@lowers(func.ReturnOp)
+def lower_return(low: FunctionLowering, op: func.ReturnOp) -> None:
     low.emit_return(low.flat_all(op.operands))
 
 
-def lower_call(low: FunctionLowering, op: Operation) -> None:
-    """A call of a function of this module passes the part of the arena after this frame."""
-    call = cast(func.CallOp, op)
-    name = call.callee.root_reference.data
+@lowers(func.CallOp)
+def lower_call(low: FunctionLowering, op: func.CallOp) -> None:
+    """A op of a function of this module passes the part of the arena after this frame."""
+    name = op.callee.root_reference.data
     shape = low.module.functions.get(name)
     if shape is None:
         low.fail(op, f"calls '{name}', which the module does not have")
         return
-    if lower_atomic_call(low, call):
+    if lower_atomic_call(low, op):
         return
-    if lower_coroutine_call(low, call):
+    if lower_coroutine_call(low, op):
         if name == RESUME:
             low.leave_if(_has_stopped(low))
         return
@@ -51,8 +52,8 @@ def lower_call(low: FunctionLowering, op: Operation) -> None:
     if shape.is_declaration:
         _call_external(low, op, name, arguments, results)
         return
-    if call in low.coroutine_notes:
-        lower_start(low, call, arguments)
+    if op in low.coroutine_notes:
+        lower_start(low, op, arguments)
         low.leave_if(_has_stopped(low))
         return
     arguments.extend((("ptr", ARENA), ("ptr", low.callee_frame())))
@@ -134,6 +135,3 @@ def _has_stopped(low: FunctionLowering) -> str:
     launch = fn.value(f"load ptr, ptr {header}")
     flag = fn.value(f"load atomic i32, ptr {launch} monotonic, align 4")
     return fn.value(f"icmp ne i32 {flag}, 0")
-
-
-RULES: dict[type[Operation], Rule] = {func.ReturnOp: lower_return, func.CallOp: lower_call}

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 
 from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, ModuleOp, UnitAttr
 from xdsl.ir import Attribute, Operation
@@ -61,6 +60,7 @@ from tilewright.lowering.loops_to_llvm.function_lowering import (
 from tilewright.lowering.loops_to_llvm.interruption import find_long_loops
 from tilewright.lowering.loops_to_llvm.masked_access import MOST_TESTED_LANES, tested_lanes
 from tilewright.lowering.loops_to_llvm.memref_value import flat_types, shape_of
+from tilewright.lowering.loops_to_llvm.rules import RULES
 from tilewright.lowering.loops_to_llvm.types import TypeTable, UnsupportedTypeError, is_memref
 from tilewright.lowering.loops_to_llvm.waiting import find_waiting_loops
 from tilewright.lowering.microkernel_attributes import declared_routines
@@ -95,13 +95,13 @@ class LoweredModule:
     """What ends each instruction of the entry, then."""
 
 
-@lru_cache(maxsize=1)
+OP_FILES = (arith_ops, math_ops, control_ops, func_ops, memref_ops, atomic_ops, vector_ops)
+"""The files that fill the table of rules."""
+
+
 def rule_table() -> dict[type[Operation], Rule]:
     """Every op of the loops stage and the function that lowers it."""
-    table: dict[type[Operation], Rule] = {}
-    for module in (arith_ops, math_ops, control_ops, func_ops, memref_ops, atomic_ops, vector_ops):
-        table.update(module.RULES)
-    return table
+    return dict(RULES)
 
 
 def lower_to_llvm(

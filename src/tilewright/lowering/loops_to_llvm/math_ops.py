@@ -5,12 +5,15 @@ float16, bfloat16 and 8-bit floats are computed in f32 and rounded once.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from xdsl.ir import Operation
 
-from tilewright.dialects import math
+from tilewright.dialects import math, vector
 from tilewright.lowering.loops_to_llvm.conversions import from_compute, fuse, widen
-from tilewright.lowering.loops_to_llvm.function_lowering import FunctionLowering, Rule
+from tilewright.lowering.loops_to_llvm.function_lowering import FunctionLowering
 from tilewright.lowering.loops_to_llvm.math_calls import emit_math
+from tilewright.lowering.loops_to_llvm.rules import lowers
 from tilewright.lowering.loops_to_llvm.types import F32
 
 _INTRINSICS: dict[str, str] = {
@@ -60,6 +63,12 @@ _CLASS_TESTS: dict[str, int] = {"math.isnan": 0x3, "math.isinf": 0x204, "math.is
 """LLVM's class bits for `llvm.is.fpclass`."""
 
 
+def _named(names: Collection[str]) -> list[type[Operation]]:
+    """The ops of these names."""
+    return [op for op in math.OPERATIONS if op.name in names]
+
+
+@lowers(*_named(_INTRINSICS))
 def lower_intrinsic(low: FunctionLowering, op: Operation) -> None:
     type = low.type_of(op.results[0])
     b = low.lanes(type)
@@ -69,6 +78,7 @@ def lower_intrinsic(low: FunctionLowering, op: Operation) -> None:
     low.set(op.results[0], from_compute(b, result, type.scalar))
 
 
+@lowers(math.FmaOp, vector.FMAOp)
 def lower_fma(low: FunctionLowering, op: Operation) -> None:
     """math.fma and vector.fma."""
     type = low.type_of(op.results[0])
@@ -78,12 +88,14 @@ def lower_fma(low: FunctionLowering, op: Operation) -> None:
     low.set(op.results[0], from_compute(b, fuse(b, x, y, z, scalar, low.module.facts.features), type.scalar))
 
 
+@lowers(*_named(_LIBRARY))
 def lower_library(low: FunctionLowering, op: Operation) -> None:
     type = low.type_of(op.results[0])
     operands = [low.get(operand) for operand in op.operands]
     low.set(op.results[0], emit_math(low, low.lanes(type), _LIBRARY[op.name], operands, type.scalar))
 
 
+@lowers(*_named(_INTEGER_UNARY))
 def lower_integer_unary(low: FunctionLowering, op: Operation) -> None:
     type = low.type_of(op.results[0])
     b = low.lanes(type)
@@ -95,6 +107,7 @@ def lower_integer_unary(low: FunctionLowering, op: Operation) -> None:
     low.set(op.results[0], low.fn.call(type.text, f"llvm.{name}.{suffix}", arguments))
 
 
+@lowers(*_named(_CLASS_TESTS))
 def lower_class_test(low: FunctionLowering, op: Operation) -> None:
     type = low.type_of(op.operands[0])
     b = low.lanes(type)
@@ -106,7 +119,8 @@ def lower_class_test(low: FunctionLowering, op: Operation) -> None:
     low.set(op.results[0], low.fn.call(b.type("i1"), name, arguments))
 
 
-def lower_fpowi(low: FunctionLowering, op: Operation) -> None:
+@lowers(math.FPowIOp)
+def lower_fpowi(low: FunctionLowering, op: math.FPowIOp) -> None:
     """x to an integer power: as powf, whose f64 core is exact enough for every integer."""
     type, exponent = low.type_of(op.results[0]), low.type_of(op.operands[1])
     b = low.lanes(type)
@@ -117,7 +131,8 @@ def lower_fpowi(low: FunctionLowering, op: Operation) -> None:
     low.set(op.results[0], from_compute(b, result, type.scalar))
 
 
-def lower_clampf(low: FunctionLowering, op: Operation) -> None:
+@lowers(math.ClampFOp)
+def lower_clampf(low: FunctionLowering, op: math.ClampFOp) -> None:
     """min(max(x, low), high); NaN stays NaN."""
     type = low.type_of(op.results[0])
     b = low.lanes(type)
@@ -126,19 +141,3 @@ def lower_clampf(low: FunctionLowering, op: Operation) -> None:
     value = b.intrinsic("maximum", scalar.text, value, least, flags="nsz ")
     value = b.intrinsic("minimum", scalar.text, value, most, flags="nsz ")
     low.set(op.results[0], from_compute(b, value, type.scalar))
-
-
-def _rules() -> dict[type[Operation], Rule]:
-    by_name: dict[str, Rule] = {
-        **dict.fromkeys(_INTRINSICS, lower_intrinsic),
-        **dict.fromkeys(_LIBRARY, lower_library),
-        **dict.fromkeys(_INTEGER_UNARY, lower_integer_unary),
-        **dict.fromkeys(_CLASS_TESTS, lower_class_test),
-        "math.fpowi": lower_fpowi,
-        "math.clampf": lower_clampf,
-        "math.fma": lower_fma,
-    }
-    return {op: by_name[op.name] for op in math.OPERATIONS if op.name in by_name}
-
-
-RULES: dict[type[Operation], Rule] = _rules()

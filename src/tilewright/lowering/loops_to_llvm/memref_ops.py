@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import cast
 
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, SymbolRefAttr
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 
 from tilewright.dialects import memref
 from tilewright.lowering.loops_to_llvm.addressing import (
@@ -17,8 +17,9 @@ from tilewright.lowering.loops_to_llvm.addressing import (
     nontemporal_suffix,
 )
 from tilewright.lowering.loops_to_llvm.arith_ops import constant_text
-from tilewright.lowering.loops_to_llvm.function_lowering import FunctionLowering, Rule
+from tilewright.lowering.loops_to_llvm.function_lowering import FunctionLowering
 from tilewright.lowering.loops_to_llvm.memref_value import Index, MemrefValue, shape_of, with_static
+from tilewright.lowering.loops_to_llvm.rules import lowers
 from tilewright.lowering.loops_to_llvm.types import TypeTable
 
 # ------------------------------------------------------------------------------------------------------------ views
@@ -32,15 +33,16 @@ def _bind(low: FunctionLowering, result: SSAValue, value: MemrefValue) -> None:
     low.memrefs[result] = with_static(result.type, value)
 
 
-def lower_reinterpret_cast(low: FunctionLowering, op: Operation) -> None:
-    cast_op = cast(memref.ReinterpretCastOp, op)
+@lowers(memref.ReinterpretCastOp)
+def lower_reinterpret_cast(low: FunctionLowering, op: memref.ReinterpretCastOp) -> None:
     source = low.memref(op.operands[0])
-    (offset,) = _mixed(low, cast_op.mixed_offsets)
-    sizes, strides = _mixed(low, cast_op.mixed_sizes), _mixed(low, cast_op.mixed_strides)
+    (offset,) = _mixed(low, op.mixed_offsets)
+    sizes, strides = _mixed(low, op.mixed_sizes), _mixed(low, op.mixed_strides)
     _bind(low, op.results[0], MemrefValue(source.base, offset, sizes, strides))
 
 
-def lower_cast(low: FunctionLowering, op: Operation) -> None:
+@lowers(memref.CastOp)
+def lower_cast(low: FunctionLowering, op: memref.CastOp) -> None:
     source, target = op.operands[0].type, op.results[0].type
     value = low.memref(op.operands[0])
     if shape_of(source).is_unranked and not shape_of(target).is_unranked:
@@ -53,18 +55,19 @@ def lower_cast(low: FunctionLowering, op: Operation) -> None:
     _bind(low, op.results[0], value)
 
 
-def lower_subview(low: FunctionLowering, op: Operation) -> None:
-    view = cast(memref.SubviewOp, op)
+@lowers(memref.SubviewOp)
+def lower_subview(low: FunctionLowering, op: memref.SubviewOp) -> None:
     source = low.memref(op.operands[0])
-    offsets, sizes, steps = (_mixed(low, v) for v in (view.mixed_offsets, view.mixed_sizes, view.mixed_strides))
+    offsets, sizes, steps = (_mixed(low, v) for v in (op.mixed_offsets, op.mixed_sizes, op.mixed_strides))
     offset = low.math.linear(source, offsets)
     strides = tuple(low.math.mul(stride, step) for stride, step in zip(source.strides, steps, strict=True))
-    kept = view.kept_dims
+    kept = op.kept_dims
     value = MemrefValue(source.base, offset, tuple(sizes[d] for d in kept), tuple(strides[d] for d in kept))
     _bind(low, op.results[0], value)
 
 
-def lower_view(low: FunctionLowering, op: Operation) -> None:
+@lowers(memref.ViewOp)
+def lower_view(low: FunctionLowering, op: memref.ViewOp) -> None:
     """Another element type from a byte on: strides and offsets count elements, so the shift goes into the pointer."""
     shift, extents = low.index(op.operands[1]), iter(op.operands[2:])
     base = low.memref(op.operands[0]).base
@@ -77,13 +80,13 @@ def lower_view(low: FunctionLowering, op: Operation) -> None:
     _bind(low, op.results[0], MemrefValue(base, 0, tuple(sizes), tuple(strides)))
 
 
-def lower_collapse_shape(low: FunctionLowering, op: Operation) -> None:
+@lowers(memref.CollapseShapeOp)
+def lower_collapse_shape(low: FunctionLowering, op: memref.CollapseShapeOp) -> None:
     """Sizes multiply; the stride of a group is that of its innermost dimension that is not of extent one."""
-    collapse = cast(memref.CollapseShapeOp, op)
     source = low.memref(op.operands[0])
     sizes: list[Index] = []
     strides: list[Index] = []
-    for group in collapse.groups:
+    for group in op.groups:
         size: Index = 1
         for dim in group:
             size = low.math.mul(size, source.sizes[dim])
@@ -93,12 +96,12 @@ def lower_collapse_shape(low: FunctionLowering, op: Operation) -> None:
     _bind(low, op.results[0], MemrefValue(source.base, source.offset, tuple(sizes), tuple(strides)))
 
 
-def lower_expand_shape(low: FunctionLowering, op: Operation) -> None:
-    expand = cast(memref.ExpandShapeOp, op)
+@lowers(memref.ExpandShapeOp)
+def lower_expand_shape(low: FunctionLowering, op: memref.ExpandShapeOp) -> None:
     source = low.memref(op.operands[0])
-    sizes = _mixed(low, expand.mixed_output_shape)
+    sizes = _mixed(low, op.mixed_output_shape)
     strides: list[Index] = [1] * len(sizes)
-    for dim, group in enumerate(expand.groups):
+    for dim, group in enumerate(op.groups):
         stride = source.strides[dim]
         for inner in reversed(group):
             strides[inner] = stride
@@ -106,11 +109,13 @@ def lower_expand_shape(low: FunctionLowering, op: Operation) -> None:
     _bind(low, op.results[0], MemrefValue(source.base, source.offset, sizes, tuple(strides)))
 
 
-def lower_assume_alignment(low: FunctionLowering, op: Operation) -> None:
+@lowers(memref.AssumeAlignmentOp)
+def lower_assume_alignment(low: FunctionLowering, op: memref.AssumeAlignmentOp) -> None:
     low.memrefs[op.results[0]] = low.memref(op.operands[0])
 
 
-def lower_dim(low: FunctionLowering, op: Operation) -> None:
+@lowers(memref.DimOp)
+def lower_dim(low: FunctionLowering, op: memref.DimOp) -> None:
     dim = low.index(op.operands[1])
     if not isinstance(dim, int):
         low.fail(op, "asks for a dimension that is not a constant")
@@ -118,29 +123,23 @@ def lower_dim(low: FunctionLowering, op: Operation) -> None:
     low.set(op.results[0], str(low.memref(op.operands[0]).sizes[dim]))
 
 
-def lower_rank(low: FunctionLowering, op: Operation) -> None:
+@lowers(memref.RankOp)
+def lower_rank(low: FunctionLowering, op: memref.RankOp) -> None:
     """Unranked memory is what an argument of a kernel points to: a buffer without dimensions."""
     low.set(op.results[0], str(len(shape_of(op.operands[0].type).sizes)))
 
 
-def lower_extract_pointer(low: FunctionLowering, op: Operation) -> None:
+@lowers(memref.ExtractAlignedPointerAsIndexOp)
+def lower_extract_pointer(low: FunctionLowering, op: memref.ExtractAlignedPointerAsIndexOp) -> None:
     """The address of the buffer's start: offsets are not part of it."""
     low.set(op.results[0], low.fn.value(f"ptrtoint ptr {low.memref(op.operands[0]).base} to i64"))
-
-
-def lower_extract_metadata(low: FunctionLowering, op: Operation) -> None:
-    """base buffer, offset, sizes, strides."""
-    source = low.memref(op.operands[0])
-    low.memrefs[op.results[0]] = MemrefValue(source.base, 0, (), ())
-    parts = (source.offset, *source.sizes, *source.strides)
-    for result, part in zip(op.results[1:], parts, strict=True):
-        low.set(result, str(part))
 
 
 # ---------------------------------------------------------------------------------------------------------- buffers
 
 
-def lower_alloca(low: FunctionLowering, op: Operation) -> None:
+@lowers(memref.AllocaOp)
+def lower_alloca(low: FunctionLowering, op: memref.AllocaOp) -> None:
     result = op.results[0]
     sizes = shape_of(result.type).sizes
     base = low.slot_address(low.frame.slots[op])
@@ -148,11 +147,11 @@ def lower_alloca(low: FunctionLowering, op: Operation) -> None:
     _bind(low, result, MemrefValue(base, 0, cast("tuple[Index, ...]", sizes), strides))
 
 
-def lower_get_global(low: FunctionLowering, op: Operation) -> None:
-    get = cast(memref.GetGlobalOp, op)
+@lowers(memref.GetGlobalOp)
+def lower_get_global(low: FunctionLowering, op: memref.GetGlobalOp) -> None:
     shape = shape_of(op.results[0].type)
     sizes, strides = cast("tuple[Index, ...]", shape.sizes), cast("tuple[Index, ...]", shape.strides)
-    symbol = cast(SymbolRefAttr, get.properties["name"])
+    symbol = cast(SymbolRefAttr, op.properties["name"])
     _bind(low, op.results[0], MemrefValue(f"@{symbol.root_reference.data}", 0, sizes, strides))
 
 
@@ -172,20 +171,23 @@ def global_text(types: TypeTable, op: memref.GlobalOp) -> str:
 # ----------------------------------------------------------------------------------------------------------- access
 
 
-def lower_load(low: FunctionLowering, op: Operation) -> None:
+@lowers(memref.LoadOp)
+def lower_load(low: FunctionLowering, op: memref.LoadOp) -> None:
     source = low.memref(op.operands[0])
     address = element_address(low, op.operands[0], source, op.operands[1:])
     suffix, is_volatile = nontemporal_suffix(low, op), memref.VOLATILE in op.attributes
     low.set(op.results[0], emit_element_load(low, op.results[0].type, address, suffix, is_volatile=is_volatile))
 
 
-def lower_store(low: FunctionLowering, op: Operation) -> None:
+@lowers(memref.StoreOp)
+def lower_store(low: FunctionLowering, op: memref.StoreOp) -> None:
     target = low.memref(op.operands[1])
     address = element_address(low, op.operands[1], target, op.operands[2:])
     emit_element_store(low, op.operands[0].type, low.get(op.operands[0]), address, nontemporal_suffix(low, op))
 
 
-def lower_copy(low: FunctionLowering, op: Operation) -> None:
+@lowers(memref.CopyOp)
+def lower_copy(low: FunctionLowering, op: memref.CopyOp) -> None:
     """Loops over the outer dimensions; rows whose elements are adjacent on both sides are one memcpy."""
     source, target = low.memref(op.operands[0]), low.memref(op.operands[1])
     element = memory_type(low, op.operands[0].type)
@@ -243,35 +245,9 @@ def _copy_run(
     fn.call("void", "llvm.memcpy.p0.p0.i64", arguments)
 
 
-def lower_prefetch(low: FunctionLowering, op: Operation) -> None:
-    hint = cast(memref.PrefetchOp, op)
+@lowers(memref.PrefetchOp)
+def lower_prefetch(low: FunctionLowering, op: memref.PrefetchOp) -> None:
     base = op.operands[0]
     address = element_address(low, base, low.memref(base), op.operands[1:])
-    flags = (hint.is_write.value.data & 1, hint.locality_hint.value.data, hint.is_data_cache.value.data & 1)
+    flags = (op.is_write.value.data & 1, op.locality_hint.value.data, op.is_data_cache.value.data & 1)
     low.fn.call("void", "llvm.prefetch.p0", [("ptr", address), *(("i32", str(flag)) for flag in flags)])
-
-
-def _named_rules() -> dict[type[Operation], Rule]:
-    by_name: dict[str, Rule] = {
-        "memref.reinterpret_cast": lower_reinterpret_cast,
-        "memref.cast": lower_cast,
-        "memref.subview": lower_subview,
-        "memref.view": lower_view,
-        "memref.collapse_shape": lower_collapse_shape,
-        "memref.expand_shape": lower_expand_shape,
-        "memref.assume_alignment": lower_assume_alignment,
-        "memref.dim": lower_dim,
-        "memref.rank": lower_rank,
-        "memref.extract_aligned_pointer_as_index": lower_extract_pointer,
-        "memref.extract_strided_metadata": lower_extract_metadata,
-        "memref.alloca": lower_alloca,
-        "memref.get_global": lower_get_global,
-        "memref.load": lower_load,
-        "memref.store": lower_store,
-        "memref.copy": lower_copy,
-        "memref.prefetch": lower_prefetch,
-    }
-    return {op: by_name[op.name] for op in memref.OPERATIONS if op.name in by_name}
-
-
-RULES: dict[type[Operation], Rule] = _named_rules()

@@ -21,7 +21,7 @@ from tilewright.lowering.loops_to_llvm.addressing import (
 )
 from tilewright.lowering.loops_to_llvm.arith_ops import FLOAT_MINMAX
 from tilewright.lowering.loops_to_llvm.conversions import float_literal, from_compute, widen
-from tilewright.lowering.loops_to_llvm.function_lowering import FunctionLowering, Rule
+from tilewright.lowering.loops_to_llvm.function_lowering import FunctionLowering
 from tilewright.lowering.loops_to_llvm.gather_to_permute import (
     LaneOffsets,
     compare_offsets,
@@ -30,7 +30,7 @@ from tilewright.lowering.loops_to_llvm.gather_to_permute import (
 )
 from tilewright.lowering.loops_to_llvm.mask_bits import for_masked_store, for_scalar_use
 from tilewright.lowering.loops_to_llvm.masked_access import emit_masked_load, emit_masked_store
-from tilewright.lowering.loops_to_llvm.math_ops import lower_fma
+from tilewright.lowering.loops_to_llvm.rules import lowers
 from tilewright.lowering.loops_to_llvm.types import F32, F64, ValueType
 from tilewright.lowering.loops_to_llvm.uniform_division import plan_divisor
 
@@ -49,20 +49,23 @@ def _alignment(op: Operation) -> int:
     return attr.value.data if isinstance(attr, IntegerAttr) else 0
 
 
-def lower_load(low: FunctionLowering, op: Operation) -> None:
+@lowers(vector.LoadOp)
+def lower_load(low: FunctionLowering, op: vector.LoadOp) -> None:
     base = op.operands[0]
     address = element_address(low, base, low.memref(base), op.operands[1:])
     value = emit_element_load(low, op.results[0].type, address, nontemporal_suffix(low, op), _alignment(op))
     low.set(op.results[0], value)
 
 
-def lower_store(low: FunctionLowering, op: Operation) -> None:
+@lowers(vector.StoreOp)
+def lower_store(low: FunctionLowering, op: vector.StoreOp) -> None:
     value, base = op.operands[0], op.operands[1]
     address = element_address(low, base, low.memref(base), op.operands[2:])
     emit_element_store(low, value.type, low.get(value), address, nontemporal_suffix(low, op), _alignment(op))
 
 
-def lower_masked_load(low: FunctionLowering, op: Operation) -> None:
+@lowers(vector.MaskedLoadOp)
+def lower_masked_load(low: FunctionLowering, op: vector.MaskedLoadOp) -> None:
     base = op.operands[0]
     rank = _rank(base)
     address = element_address(low, base, low.memref(base), op.operands[1 : 1 + rank])
@@ -74,7 +77,8 @@ def lower_masked_load(low: FunctionLowering, op: Operation) -> None:
     low.set(op.results[0], _from_memory(low, type, loaded))
 
 
-def lower_masked_store(low: FunctionLowering, op: Operation) -> None:
+@lowers(vector.MaskedStoreOp)
+def lower_masked_store(low: FunctionLowering, op: vector.MaskedStoreOp) -> None:
     base = op.operands[0]
     rank = _rank(base)
     address = element_address(low, base, low.memref(base), op.operands[1 : 1 + rank])
@@ -121,7 +125,8 @@ def _lane_by_lane_mask(low: FunctionLowering, type: ValueType, mask: SSAValue) -
     return low.get(mask) if type.scalar.bytes >= 4 else for_scalar_use(low, low.get(mask), type.lanes)
 
 
-def lower_gather(low: FunctionLowering, op: Operation) -> None:
+@lowers(vector.GatherOp)
+def lower_gather(low: FunctionLowering, op: vector.GatherOp) -> None:
     text, address, indices, mask, passed = _base_address(low, op)
     type = low.type_of(op.results[0])
 
@@ -154,7 +159,8 @@ def _lane_offsets(low: FunctionLowering, op: Operation, indices: SSAValue, mask:
     return found
 
 
-def lower_scatter(low: FunctionLowering, op: Operation) -> None:
+@lowers(vector.ScatterOp)
+def lower_scatter(low: FunctionLowering, op: vector.ScatterOp) -> None:
     """Lanes are stored in order: of lanes with one address the last wins."""
     text, address, indices, mask, value = _base_address(low, op)
     type = low.type_of(value)
@@ -173,7 +179,8 @@ def lower_scatter(low: FunctionLowering, op: Operation) -> None:
 # ------------------------------------------------------------------------------------------------ making, reshaping
 
 
-def lower_broadcast(low: FunctionLowering, op: Operation) -> None:
+@lowers(vector.BroadcastOp)
+def lower_broadcast(low: FunctionLowering, op: vector.BroadcastOp) -> None:
     source, target = low.type_of(op.operands[0]), low.type_of(op.results[0])
     value = low.get(op.operands[0])
     if source.lanes == target.lanes:
@@ -199,14 +206,16 @@ def _is_divisor(value: SSAValue) -> bool:
     return any(isinstance(use.operation, arith.DivfOp) and use.index == 1 for use in value.uses)
 
 
-def lower_shape_cast(low: FunctionLowering, op: Operation) -> None:
+@lowers(vector.ShapeCastOp)
+def lower_shape_cast(low: FunctionLowering, op: vector.ShapeCastOp) -> None:
     source, target = low.type_of(op.operands[0]), low.type_of(op.results[0])
     if source.lanes != target.lanes:
         low.fail(op, f"changes the number of lanes from {source.lanes} to {target.lanes}")
     low.set(op.results[0], low.get(op.operands[0]))
 
 
-def lower_bitcast(low: FunctionLowering, op: Operation) -> None:
+@lowers(vector.BitcastOp)
+def lower_bitcast(low: FunctionLowering, op: vector.BitcastOp) -> None:
     source, target = low.type_of(op.operands[0]), low.type_of(op.results[0])
     value = low.get(op.operands[0])
     if source.text != target.text:
@@ -214,12 +223,14 @@ def lower_bitcast(low: FunctionLowering, op: Operation) -> None:
     low.set(op.results[0], value)
 
 
-def lower_step(low: FunctionLowering, op: Operation) -> None:
+@lowers(vector.StepOp)
+def lower_step(low: FunctionLowering, op: vector.StepOp) -> None:
     type = low.type_of(op.results[0])
     low.set(op.results[0], vector_constant(type.scalar.text, map(str, range(type.lanes))))
 
 
-def lower_create_mask(low: FunctionLowering, op: Operation) -> None:
+@lowers(vector.CreateMaskOp)
+def lower_create_mask(low: FunctionLowering, op: vector.CreateMaskOp) -> None:
     """Lane i is on when i < n: one comparison in 32 bits, after n is bounded to [0, lanes]."""
     type = low.type_of(op.results[0])
     lanes = type.lanes
@@ -245,12 +256,14 @@ def _prefix_mask(count: int, lanes: int) -> str:
     return vector_constant("i1", ("true" if lane < count else "false" for lane in range(lanes)))
 
 
-def lower_constant_mask(low: FunctionLowering, op: Operation) -> None:
+@lowers(vector.ConstantMaskOp)
+def lower_constant_mask(low: FunctionLowering, op: vector.ConstantMaskOp) -> None:
     sizes = _static_values(op.properties["mask_dim_sizes"])
     low.set(op.results[0], _prefix_mask(sizes[-1], low.type_of(op.results[0]).lanes))
 
 
-def lower_shuffle(low: FunctionLowering, op: Operation) -> None:
+@lowers(vector.ShuffleOp)
+def lower_shuffle(low: FunctionLowering, op: vector.ShuffleOp) -> None:
     mask = _static_values(op.properties["mask"])
     a, b = op.operands
     left, right = low.type_of(a), low.type_of(b)
@@ -270,14 +283,16 @@ def _static_values(attr: object) -> list[int]:
     return [item.value.data for item in cast("ArrayAttr[IntegerAttr]", attr).data]
 
 
-def lower_extract_strided_slice(low: FunctionLowering, op: Operation) -> None:
+@lowers(vector.ExtractStridedSliceOp)
+def lower_extract_strided_slice(low: FunctionLowering, op: vector.ExtractStridedSliceOp) -> None:
     (offset,), (size,), (stride,) = (_static_values(op.properties[k]) for k in ("offsets", "sizes", "strides"))
     type = low.type_of(op.operands[0])
     mask = [offset + stride * lane for lane in range(size)]
     low.set(op.results[0], _shuffle(low, type, low.get(op.operands[0]), "poison", mask))
 
 
-def lower_insert_strided_slice(low: FunctionLowering, op: Operation) -> None:
+@lowers(vector.InsertStridedSliceOp)
+def lower_insert_strided_slice(low: FunctionLowering, op: vector.InsertStridedSliceOp) -> None:
     (offset,) = _static_values(op.properties["offsets"])
     part, whole = low.type_of(op.operands[0]), low.type_of(op.results[0])
     widened = [lane if lane < part.lanes else -1 for lane in range(whole.lanes)]
@@ -286,13 +301,15 @@ def lower_insert_strided_slice(low: FunctionLowering, op: Operation) -> None:
     low.set(op.results[0], _shuffle(low, whole, low.get(op.operands[1]), spread, mask))
 
 
-def lower_interleave(low: FunctionLowering, op: Operation) -> None:
+@lowers(vector.InterleaveOp)
+def lower_interleave(low: FunctionLowering, op: vector.InterleaveOp) -> None:
     type = low.type_of(op.operands[0])
     mask = [lane // 2 + (lane % 2) * type.lanes for lane in range(2 * type.lanes)]
     low.set(op.results[0], _shuffle(low, type, low.get(op.operands[0]), low.get(op.operands[1]), mask))
 
 
-def lower_deinterleave(low: FunctionLowering, op: Operation) -> None:
+@lowers(vector.DeinterleaveOp)
+def lower_deinterleave(low: FunctionLowering, op: vector.DeinterleaveOp) -> None:
     type = low.type_of(op.operands[0])
     for part, result in enumerate(op.results):
         mask = list(range(part, type.lanes, 2))
@@ -307,7 +324,8 @@ def _position(low: FunctionLowering, op: Operation, dynamic: Sequence[SSAValue])
     return operands[-1] if operands else "0"
 
 
-def lower_extract(low: FunctionLowering, op: Operation) -> None:
+@lowers(vector.ExtractOp)
+def lower_extract(low: FunctionLowering, op: vector.ExtractOp) -> None:
     source, result = low.type_of(op.operands[0]), low.type_of(op.results[0])
     value = low.get(op.operands[0])
     if result.lanes == source.lanes:
@@ -319,7 +337,8 @@ def lower_extract(low: FunctionLowering, op: Operation) -> None:
     low.set(op.results[0], low.fn.value(f"extractelement {source.text} {value}, i64 {lane}"))
 
 
-def lower_insert(low: FunctionLowering, op: Operation) -> None:
+@lowers(vector.InsertOp)
+def lower_insert(low: FunctionLowering, op: vector.InsertOp) -> None:
     value, target = low.type_of(op.operands[0]), low.type_of(op.results[0])
     lane = _position(low, op, op.operands[2:])
     inserted = (
@@ -344,7 +363,8 @@ _INTEGER_REDUCTIONS = {
 }
 
 
-def lower_reduction(low: FunctionLowering, op: Operation) -> None:
+@lowers(vector.ReductionOp)
+def lower_reduction(low: FunctionLowering, op: vector.ReductionOp) -> None:
     """All lanes to one value; sums and products in any order."""
     kind = _combining_kind(op)
     type = low.type_of(op.operands[0])
@@ -415,35 +435,3 @@ def _reduce_in_halves(low: FunctionLowering, name: str, scalar: str, lanes: int,
         value = LaneBuilder(fn, width).intrinsic(name, scalar, *parts, flags=flags)
         lanes = width
     return fn.value(f"extractelement <1 x {scalar}> {value}, i64 0")
-
-
-def _named_rules() -> dict[type[Operation], Rule]:
-    by_name: dict[str, Rule] = {
-        "vector.load": lower_load,
-        "vector.store": lower_store,
-        "vector.maskedload": lower_masked_load,
-        "vector.maskedstore": lower_masked_store,
-        "vector.gather": lower_gather,
-        "vector.scatter": lower_scatter,
-        "vector.broadcast": lower_broadcast,
-        "vector.splat": lower_broadcast,
-        "vector.shape_cast": lower_shape_cast,
-        "vector.bitcast": lower_bitcast,
-        "vector.step": lower_step,
-        "vector.create_mask": lower_create_mask,
-        "vector.constant_mask": lower_constant_mask,
-        "vector.shuffle": lower_shuffle,
-        "vector.extract_strided_slice": lower_extract_strided_slice,
-        "vector.insert_strided_slice": lower_insert_strided_slice,
-        "vector.interleave": lower_interleave,
-        "vector.deinterleave": lower_deinterleave,
-        "vector.extract": lower_extract,
-        "vector.insert": lower_insert,
-        "vector.extractelement": lower_extract,
-        "vector.fma": lower_fma,
-        "vector.reduction": lower_reduction,
-    }
-    return {op: by_name[op.name] for op in vector.OPERATIONS if op.name in by_name}
-
-
-RULES: dict[type[Operation], Rule] = _named_rules()
