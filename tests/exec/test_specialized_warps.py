@@ -308,9 +308,13 @@ def check_assembled(compiled: Any) -> None:
     assert loops and all("bar.sync" not in body for _, body in loops)
 
 
-def test_small_products_stay_as_they_are() -> None:
-    q, k, v = matrices((128, 64), (128, 64), (128, 64), scale=0.5)
+@pytest.mark.parametrize(("head", "block", "stages"), [(64, 64, 3), (256, 64, 2), (64, 128, 1)])
+def test_products_that_do_not_gain_stay_as_they_are(head: int, block: int, stages: int) -> None:
+    """Small ones, ones whose results leave too few registers, and those that nothing is copied ahead for."""
+    q, k, v = matrices((128, head), (128, head), (128, head), scale=0.5)
     out = np.full_like(q, np.nan)
     with knobs.scope(specialize_warps="auto", tma_loads="auto"):
-        compiled: Any = attention[(1,)](q, k, v, out, 128, HEAD=64, M=128, N=64, MASKED=False, num_warps=8)
+        compiled: Any = attention[(1,)](
+            q, k, v, out, 128, HEAD=head, M=128, N=block, MASKED=False, num_warps=8, num_stages=stages
+        )
     assert not has_roles(compiled) and not has_computed_maps(compiled)

@@ -37,6 +37,7 @@ def stages(capability: int, options: Any) -> Sequence[tuple[str, Sequence[Pass]]
         guard=bool(knobs.get("guard_masks")),
         tma_loads=_tma_loads(num_ctas),
         num_warps=num_warps,
+        num_stages=getattr(options, "num_stages", 3),
         scale_after_max=bool(knobs.get("scale_after_max")),
     )
     # Where nothing copies by tensor maps, descriptors are pointers, extents and strides; and where rows are gathered,

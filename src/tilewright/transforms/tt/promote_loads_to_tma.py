@@ -16,6 +16,7 @@ from tilewright.dialects.arith import find_constant_int
 from tilewright.dialects.tt.enums import CacheModifier, EvictionPolicy
 from tilewright.dialects.tt.folds import splat_of
 from tilewright.dialects.tt.types import TensorDescType, tensor_type
+from tilewright.dialects.ttg.verification import integer_attribute
 from tilewright.dialects.types import as_tensor, bit_width, element_type, is_tensor
 from tilewright.ir.builder import OpBuilder
 from tilewright.ir.effects import may_write
@@ -23,13 +24,14 @@ from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.remark_kinds import RemarkKind
 from tilewright.ir.walking import ops_within
 from tilewright.transforms.tt.tma.edges import is_hidden
-from tilewright.transforms.tt.tma.gain import LEAST_SUMS, WARPS
+from tilewright.transforms.tt.tma.gain import LEAST_SUMS, MOST_SUMS, WARPS
 from tilewright.transforms.tt.tma.polynomial import Expansion, Polynomial, Unprovable, divide_term
 from tilewright.transforms.tt.tma.recipe import NONE, RECIPE, MapDim, Recipe, recipe_attribute
 
 AUTO, ALWAYS, NEVER = "auto", "always", "never"
 
 THREADS_PER_WARP = 32
+NUM_STAGES = "tt.num_stages"
 OPERAND_BITS = (8, 16)
 ALIGNMENT = 16
 """Bytes that the base and the strides of a tensor map are multiples of."""
@@ -356,6 +358,8 @@ class PromoteLoadsToTMAPass(Pass):
     """Which loops: those where it pays (`auto`), wherever it is proved (`always`), or `never`."""
     num_warps: int = 4
     """Warps of a program."""
+    num_stages: int = 3
+    """Iterations of a loop that are under way unless it says otherwise: with one, no copy runs ahead."""
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
         if self.mode == NEVER:
@@ -383,7 +387,9 @@ class PromoteLoadsToTMAPass(Pass):
     def _pays(self, loop: scf.ForOp) -> bool:
         if self.mode == ALWAYS:
             return True
-        return self.num_warps == WARPS and _sums_of_thread(loop, self.num_warps) >= LEAST_SUMS
+        runs_ahead = integer_attribute(loop, NUM_STAGES) != 1 if NUM_STAGES in loop.attributes else self.num_stages > 1
+        sums = _sums_of_thread(loop, self.num_warps)
+        return runs_ahead and self.num_warps == WARPS and LEAST_SUMS <= sums <= MOST_SUMS
 
 
 def _check_order(function: tt.FuncOp, loop: scf.ForOp) -> None:

@@ -165,6 +165,7 @@ def loop_passes_for(
     guard: bool = True,
     tma_loads: str = NEVER,
     num_warps: int = 4,
+    num_stages: int = 3,
     scale_after_max: bool = True,
 ) -> list[Pass]:
     """The passes on Triton IR that make of its loops what the pipeliner does most with, before there are layouts: for
@@ -179,7 +180,9 @@ def loop_passes_for(
         passes.append(GuardMasksPass())  # masks of the blocks that need them
     if tma_loads != NEVER:
         passes += [
-            PromoteLoadsToTMAPass(mode=tma_loads, num_warps=num_warps),  # after what makes one loop of several
+            PromoteLoadsToTMAPass(
+                mode=tma_loads, num_warps=num_warps, num_stages=num_stages
+            ),  # after what makes one loop of several
             CanonicalizePass(),  # pointers that nobody reads through any more
         ]
     if scale_after_max:

@@ -113,7 +113,7 @@ class Recipe:
             return self._number("argument", self.slot(value), bit_width(value.type))
         if isinstance(holder, scf.ForOp) and value.index == 0:
             step = find_constant_int(holder.step)
-            if step is None or step <= 0:
+            if step is None or step <= 0 or holder.unsigned_cmp is not None:
                 raise Unprovable("it is not known in which direction a loop counts")
             return self._number("counter", self.value(holder.lb), self.value(holder.ub))
         raise Unprovable("where its blocks begin depends on what a loop carries")

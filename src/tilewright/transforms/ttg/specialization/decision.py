@@ -11,7 +11,7 @@ from tilewright.analysis.axis_info import ModuleAxisInfo
 from tilewright.dialects import scf, tt, ttng
 from tilewright.dialects.ttg.verification import warps_of_program
 from tilewright.ir.effects import is_memory_free
-from tilewright.transforms.tt.tma.gain import LEAST_SUMS, WARPS
+from tilewright.transforms.tt.tma.gain import LEAST_SUMS, MOST_SUMS, WARPS
 from tilewright.transforms.ttg.pipeliner.load_groups import LoadGroups, PipelinedLoad
 from tilewright.transforms.ttg.pipeliner.machine_model import registers_of
 from tilewright.transforms.ttg.pipeliner.schedule import Schedule, body_ops, carried_source, definition_in, used_values
@@ -87,8 +87,11 @@ def _check_gain(loop: scf.ForOp, warps: int) -> None:
         raise CannotSpecialize("it has one group of warps, and several programs share a multiprocessor")
     if len(dots) < 2:
         raise CannotSpecialize("it has no chain of products, whose arithmetic others could fill")
-    if sum(registers_of(dot.d, warps) for dot in dots) < LEAST_SUMS:
+    sums = sum(registers_of(dot.d, warps) for dot in dots)
+    if sums < LEAST_SUMS:
         raise CannotSpecialize("its products are small, and several programs share a multiprocessor")
+    if sums > MOST_SUMS:
+        raise CannotSpecialize("the results of its products leave too few registers")
 
 
 def _find_rings(loop: scf.ForOp, schedule: Schedule) -> tuple[Ring, ...]:
