@@ -10,6 +10,7 @@ from xdsl.ir import Attribute
 from tilewright.dialects import tt
 from tilewright.dialects.construction import i32_attr
 from tilewright.dialects.ttg.verification import NUM_CTAS, NUM_WARPS, TARGET, THREADS_PER_WARP, integer_attribute
+from tilewright.dialects.types import is_tensor
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.stages import TTG, check_stage
 from tilewright.ir.walking import ops_within
@@ -103,4 +104,6 @@ class ConvertTritonToTritonGPUPass(Pass):
                 context.fail(
                     op, "block pointers are rewritten before layouts are assigned (triton-rewrite-tensor-pointer)"
                 )
+            if any(is_tensor(value.type) and not value.type.get_shape() for value in op.results):
+                context.fail(op, "tensors without dimensions have no layout: use scalars")
         return ProgramSize(self.num_warps, self.threads_per_warp, self.num_ctas)
