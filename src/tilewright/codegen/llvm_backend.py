@@ -9,10 +9,11 @@ Everything here may be called from several threads at a time, inside of the gate
 from __future__ import annotations
 
 import ctypes
+import os
 import sys
 import threading
 from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from enum import Enum
 from functools import lru_cache, partial
 from importlib import import_module
@@ -198,8 +199,10 @@ def code_bytes(image: bytes) -> int:
 class LoadedObject:
     """An object linked into this process; its addresses are valid while this value lives."""
 
-    def __init__(self, tracker: Any) -> None:
+    def __init__(self, tracker: Any, linker: Any = None) -> None:
+        """`tracker` gives the address of a symbol; the code may need that its linker lives."""
         self._tracker = tracker
+        self._linker = linker
 
     def address(self, name: str) -> int:
         """Address of one of the exported symbols."""
@@ -237,7 +240,7 @@ class ObjectLoader:
 
 
 class ObservedLoader:
-    """Links objects so that gdb sees them, which LLVM tells of each: by another of LLVM's linkers."""
+    """Links objects so that gdb sees them, which LLVM tells of each, and perf their names: by another linker."""
 
     def load(self, image: bytes, exports: tuple[str, ...], imports: dict[str, int]) -> LoadedObject:
         """Link one object; `imports` binds names to addresses, for all that is loaded from now on."""
@@ -248,4 +251,16 @@ class ObservedLoader:
         engine = llvm.create_mcjit_compiler(llvm.parse_assembly("", llvm.create_context()), host)
         engine.add_object_file(llvm.ObjectFileRef.from_data(image))
         engine.finalize_object()
-        return LoadedObject({name: engine.get_function_address(name) for name in exports} | {"": engine})
+        addresses = {name: engine.get_function_address(name) for name in exports}
+        for name, address in addresses.items():
+            _tell_perf(name, address, code_bytes(image))
+        return LoadedObject(addresses, engine)
+
+
+def _tell_perf(name: str, address: int, size: int) -> None:
+    """Add a line to the file in which perf looks for the names of code that a process has made (``perf-PID.map``)."""
+    if not sys.platform.startswith("linux"):
+        return
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
+    with suppress(OSError), open(os.open(f"/tmp/perf-{os.getpid()}.map", flags, 0o600), "w") as file:
+        file.write(f"{address:x} {size:x} {name}\n")

@@ -117,8 +117,8 @@ KNOBS: tuple[Knob, ...] = (
          triton_env="TRITON_ALLOW_NON_CONSTEXPR_GLOBALS", changes_code=True),
     Knob("disable_line_info", bool, False, "Leave source lines out of the machine code.",
          triton_env="TRITON_DISABLE_LINE_INFO", changes_code=True),
-    Knob("debug_symbols", bool, False, "Put source lines into the CPU's machine code, and tell gdb and perf of each "
-         "kernel that is loaded.", changes_code=True),
+    Knob("debug_symbols", bool, False, "Put source lines into the CPU's machine code, tell gdb of each kernel that "
+         "is loaded, and perf its name.", changes_code=True),
     Knob("overlap_products", str, "auto", "On Hopper, arithmetic between matrix products of a loop runs under the "
          "products of the iteration before: auto, where a model of the machine says that it pays; always, where there "
          "are registers for it; never.",

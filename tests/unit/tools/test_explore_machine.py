@@ -149,6 +149,21 @@ def test_gdb_stops_at_lines_of_kernels(file: Path, tmp_path: Path) -> None:
     assert f"#0  kernel.program () at {program}:{LOAD}" in done.stdout.replace("at program.py", f"at {program}"), done
 
 
+@pytest.mark.costly
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="perf is Linux's")
+def test_perf_knows_the_names_of_kernels(file: Path) -> None:
+    """By the file that it reads: addresses and sizes in hexadecimal, then the name."""
+    program = "\n".join((
+        "import os, runpy, sys",
+        "import tilewright.compat; tilewright.compat.install()",
+        f"runpy.run_path({str(file)!r}, run_name='__main__')",
+        "path = f'/tmp/perf-{os.getpid()}.map'; print(open(path).read()); os.remove(path)",
+    ))  # fmt: skip
+    environment = {**os.environ, "TILEWRIGHT_DEBUG_SYMBOLS": "1"}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+    assert re.fullmatch(r"[0-9a-f]{6,16} [0-9a-f]+ kernel", done.stdout.strip()), done
+
+
 CASES = oracle.cases()
 PARTS = 8
 
