@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from html import escape
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -203,6 +205,18 @@ def test_all_of_it_by_keyboard(open_page: Any) -> None:
     assert page.locator("#source .pinned").count() > 0
     page.get_by_role("button", name="Keys").press("Enter")
     assert page.locator("#keys").is_visible()
+
+
+def test_in_a_notebook(open_page: Any, pages: dict[str, Path], tmp_path: Path) -> None:
+    """In a frame without an address and a memory of its own, as `%%tilewright` shows it."""
+    notebook = tmp_path / "notebook.html"
+    frame = '<iframe sandbox="allow-scripts" style="width:100%;height:640px"'
+    notebook.write_text(f'{frame} srcdoc="{escape(pages["cpu"].read_text())}"></iframe>')
+    page = open_page(notebook.as_uri())
+    shown = page.frame_locator("iframe")
+    shown.locator("nav").get_by_role("link", name="asm").click()
+    shown.locator("#panes .cursor").filter(has_text="rows:").wait_for()
+    assert shown.locator("nav a[aria-current]").get_attribute("data-view") == "text:asm"
 
 
 NAMELESS = """() => [...document.querySelectorAll("button, select, input, a[href], [tabindex='0']")]
