@@ -20,7 +20,7 @@ from tilewright.runtime.specialization import (
     classify,
     key_of,
 )
-from tilewright.runtime.storage import Storage, are_disjoint
+from tilewright.runtime.storage import Storage, are_disjoint, are_writes_apart
 from tilewright.support.errors import ArgumentError, ArgumentTypeError
 
 
@@ -63,6 +63,14 @@ class Bound:
     def pointers_disjoint(self) -> bool:
         """Return whether no two pointer arguments share storage: back ends may then reorder loads and stores."""
         return are_disjoint(pointer.storage for pointer in self.pointers())
+
+    def writes_apart(self, written: frozenset[int]) -> bool:
+        """Return whether a kernel that stores through these slots alone stores to memory of no other pointer."""
+        storages: tuple[list[Storage], list[Storage]] = ([], [])
+        for slot, (_, leaf) in enumerate(self.leaves()):
+            if isinstance(leaf, Pointer):
+                storages[slot in written].append(leaf.storage)
+        return are_writes_apart(*storages)
 
 
 def _leaves(item: Classified) -> Iterable[Scalar | Pointer]:

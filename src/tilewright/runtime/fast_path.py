@@ -38,7 +38,9 @@ class Plan:
     written: tuple[tuple[int, int], ...]
     """NumPy arguments, and descriptors of such, that the kernel stores to: their slots, their parameters' numbers."""
     disjoint: bool = True
-    """Whether no two pointers share memory."""
+    """Whether no two pointers share memory, those of `only_read` aside, which may share theirs with each other."""
+    only_read: frozenset[int] = frozenset()
+    """Parameters."""
     place: Any = 0
     """The device that the data lies on."""
     is_repeatable: bool = True
@@ -94,9 +96,11 @@ class Shortcuts:
         options: dict[str, Any],
         kernel: CompiledKernel,
         place: Any,
+        only_read: frozenset[int] = frozenset(),
     ) -> None:
-        """File a launch that the long way has prepared; `place` is the device that the data lies on."""
-        reader = self.readers.get(classes) or make_reader(values, rules)
+        """File a launch that the long way has prepared; `place` is the device that the data lies on. Parameters in
+        `only_read`, which are the same for all kernels that are filed here, may share memory with each other."""
+        reader = self.readers.get(classes) or make_reader(values, rules, only_read)
         if reader is None:
             return
         self.readers[classes] = reader
@@ -107,6 +111,7 @@ class Shortcuts:
         plan = make_plan(kernel, reader, values, rules, place)
         if plan is not None:
             plan.disjoint = len(reader.pointers) < 2 or bool(seen[0][-1])
+            plan.only_read = only_read
             plans[key_of(seen[0], options)] = plan
 
 

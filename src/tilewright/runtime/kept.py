@@ -97,7 +97,7 @@ class KeptLaunch:
         values, bound, driver = self._checked(args, keywords)
         slots, arrays = bound.slots()
         extents = normalize_grid(grid, lambda: self.binder.meta(values, {}), self.binder.kernel_name)
-        is_disjoint = bound.pointers_disjoint()
+        is_disjoint = bound.writes_apart(self.kernel.parameters.written)
         kernel = self.kernel
         if self.for_disjoint is not None and not driver.is_gpu and is_disjoint:
             kernel = self.for_disjoint()
@@ -116,7 +116,13 @@ class KeptLaunch:
         if self.shortcuts.generation != knobs.generation:
             self.shortcuts = Shortcuts(self.binder.separate, generation=knobs.generation)
         classes = tuple([value.__class__ for value in values])
-        self.shortcuts.learn(values, classes, self.binder.rules, {}, kernel, driver.device)
+        self.shortcuts.learn(values, classes, self.binder.rules, {}, kernel, driver.device, self._only_read())
+
+    def _only_read(self) -> frozenset[int]:
+        """The parameters that the kernel does not store through."""
+        names, written = self.kernel.parameters.names, self.kernel.parameters.written
+        stored = {name for slot, name in enumerate(names) if slot in written}
+        return frozenset(number for number, name in enumerate(self.binder.names) if name not in stored)
 
     def _checked(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[tuple[Any, ...], Bound, Driver]:
         """The values, classified, and the driver of a launch that the kernel was compiled for."""

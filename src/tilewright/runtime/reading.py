@@ -68,9 +68,12 @@ class Reader:
     """The parameters that are pointers."""
 
 
-def make_reader(values: Sequence[Any], rules: Sequence[ParameterRule]) -> Reader | None:
-    """A reader for arguments of the classes of these, None where an argument is of a class for the long way."""
-    writer = _Writer()
+def make_reader(
+    values: Sequence[Any], rules: Sequence[ParameterRule], only_read: frozenset[int] = frozenset()
+) -> Reader | None:
+    """A reader for arguments of the classes of these, None where an argument is of a class for the long way. The
+    parameters in `only_read` may share memory with each other."""
+    writer = _Writer(only_read)
     for number, (value, rule) in enumerate(zip(values, rules, strict=True)):
         if not writer.add(number, value, rule):
             return None
@@ -80,7 +83,8 @@ def make_reader(values: Sequence[Any], rules: Sequence[ParameterRule]) -> Reader
 class _Writer:
     """Writes one reader's code, argument by argument."""
 
-    def __init__(self) -> None:
+    def __init__(self, only_read: frozenset[int]) -> None:
+        self.only_read = only_read
         self.lines: list[str] = []
         self.key: list[str] = []
         self.formats: list[str] = []
@@ -218,9 +222,13 @@ class _Writer:
         self._add_slot(number, "Q", f"p{number}")
 
     def _disjoint(self) -> str:
-        """Return whether no two pointers share memory, as `storage.are_disjoint` has it."""
+        """Return whether no two pointers share memory, as `storage.are_disjoint` has it, or `are_writes_apart`."""
         if len(self.pointers) < 2:
             return ""
+        if self.only_read.intersection(self.pointers):
+            pairs = [pair for pair in combinations(self.pointers, 2) if not self.only_read.issuperset(pair)]
+            apart = [f"(h{m} <= l{n} or h{n} <= l{m}) and (w{m} or w{n})" for m, n in pairs]
+            return " and ".join(apart) or "True"
         known = f"{' + '.join(f'w{n}' for n in self.pointers)} > {len(self.pointers) - 2}"
         if len(self.pointers) > _MANY:
             return f"are_apart([{', '.join(f'(l{n}, h{n})' for n in self.pointers)}]) and {known}"

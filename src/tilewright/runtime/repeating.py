@@ -118,7 +118,7 @@ def describe_call(
         return None
     slots = _slots_of(values, rules)
     stored = {number for _, number in plan.written}
-    describe = _Describer(rules, slots, stored)
+    describe = _Describer(rules, slots, stored, plan.only_read)
     by_position = [describe.item(value, number) for number, value in enumerate(args)]
     by_keyword = [(name, describe.item(value, numbers.get(name))) for name, value in keywords.items()]
     call = Call(
@@ -163,10 +163,13 @@ def _slots_of(values: Sequence[Any], rules: Sequence[ParameterRule]) -> dict[int
 class _Describer:
     """Describes the arguments of one call."""
 
-    def __init__(self, rules: Sequence[ParameterRule], slots: dict[int, int], stored: set[int]) -> None:
+    def __init__(
+        self, rules: Sequence[ParameterRule], slots: dict[int, int], stored: set[int], only_read: frozenset[int]
+    ) -> None:
         self.rules = rules
         self.slots = slots
         self.stored = stored
+        self.only_read = only_read
         self.layout: TensorLayout | None = None
         """Of tensors, if there are any."""
 
@@ -185,17 +188,17 @@ class _Describer:
             return Item(kind=Kind.FLOAT, type=float, slot=slot)
         if kind is _ndarray:
             facts = {"number": int(not value.ctypes.data & 15), "detail": int(number in self.stored), "slot": slot}
-            return Item(kind=Kind.ARRAY, type=kind, target=value.dtype, **facts)
-        return self._tensor(value, slot) if is_tensor_class(kind) and (value.is_cpu or value.is_cuda) else None
+            return Item(kind=Kind.ARRAY, type=kind, target=value.dtype, only_read=number in self.only_read, **facts)
+        return self._tensor(value, slot, number) if is_tensor_class(kind) and (value.is_cpu or value.is_cuda) else None
 
-    def _tensor(self, value: Any, slot: int) -> Item | None:
+    def _tensor(self, value: Any, slot: int, number: int) -> Item | None:
         if not has_known_storages(value.untyped_storage().__class__):
             return None
         self.layout = find_tensor_layout()
         if self.layout is None or not self.layout.fits(value):
             return None
         facts = {"number": int(not value.data_ptr() & 15), "detail": self.layout.description(value), "slot": slot}
-        return Item(kind=Kind.TENSOR, type=value.__class__, **facts)
+        return Item(kind=Kind.TENSOR, type=value.__class__, only_read=number in self.only_read, **facts)
 
     @staticmethod
     def _constant(value: Any) -> Item | None:

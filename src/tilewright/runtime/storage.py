@@ -7,7 +7,7 @@ PyTorch is recognised by its attributes and never imported.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -110,6 +110,11 @@ def are_disjoint(storages: Iterable[Storage]) -> bool:
     ordered = sorted(storages, key=lambda storage: (storage.low, storage.high))
     apart = all(first.high <= second.low for first, second in pairwise(ordered))
     return apart and sum(not storage.is_whole for storage in ordered) < 2
+
+
+def are_writes_apart(read: Sequence[Storage], written: Sequence[Storage]) -> bool:
+    """Tell whether nothing that is written shares memory with anything else; what is only read may lie together."""
+    return are_disjoint(written) and all(are_disjoint((one, other)) for one in read for other in written)
 
 
 def _numpy_storage(array: np.ndarray[Any, Any]) -> Storage:

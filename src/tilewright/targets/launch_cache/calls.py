@@ -64,10 +64,21 @@ class Item:
     number: int = 0
     detail: int = 0
     slot: int = -1
+    only_read: bool = False
+    """Of memory: whether it may be shared with other memory of that kind."""
 
     def words(self, name: str | None) -> list[int]:
         shown = 0 if name is None else id(name)
-        return [self.kind, id(self.type), id(self.target), self.number, self.detail, self.slot, shown]
+        return [
+            self.kind,
+            id(self.type),
+            id(self.target),
+            self.number,
+            self.detail,
+            self.slot,
+            shown,
+            int(self.only_read),
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +101,7 @@ class Call:
     by_position: Sequence[Item]
     by_keyword: Sequence[tuple[str, Item]]
     disjoint: bool
-    """Whether no two pointers share memory."""
+    """Whether no two pointers share memory, of which the kernel may write to one."""
     slots: int
     variables: Sequence[tuple[Any, str | None, Any]]
     """What the kernel was compiled with from outside: dictionary, name and value, or cell of a closure, None, value."""

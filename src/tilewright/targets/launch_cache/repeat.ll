@@ -15,7 +15,8 @@
   i64,      ; 4 kind 2: 1 if 1 has a class of its own, 2 if multiples of 16 have; kind 4: 1 if the kernel stores to it;
             ;   kind 5: bytes of an element << 32 | dtype and device, as in the tensor
   i64,      ; 5 its slot, -1 where it has none
-  ptr       ; 6 name of the parameter, for arguments by keyword
+  ptr,      ; 6 name of the parameter, for arguments by keyword
+  i64       ; 7 kinds 4 and 5: 1 if it may share memory with others of which that is said
 }
 
 ; A global variable that the kernel was compiled with, or one of a closure.
@@ -30,7 +31,7 @@
   i64,      ;  2 arguments by keyword
   ptr,      ;  3 their items
   i64,      ;  4 pointers among them
-  i64,      ;  5 1 if no two pointers share memory
+  i64,      ;  5 1 if no two pointers share memory, but for those that may
   i64,      ;  6 global variables
   ptr,      ;  7 those
   i64,      ;  8 slots without the grid
@@ -49,8 +50,8 @@
   ptr       ; 3 array of %Repeat*
 }
 
-; The extent of one pointer's memory: first byte, end, and 1 if that is the whole allocation.
-%Extent = type { i64, i64, i64 }
+; The extent of one pointer's memory: first byte, end, 1 if that is the whole allocation, 1 if it may be shared.
+%Extent = type { i64, i64, i64, i64 }
 
 ; PyTorch's StorageImpl, as far as it is read: the data, what frees it (an allocation of PyTorch's is freed by its own
 ; address, memory of others by something else), the bytes. (`runtime/allocations.py` checks it on samples.)
@@ -378,6 +379,10 @@ check:
   br i1 %is_memory, label %check_memory, label %check_value
 
 check_memory:
+  %may_share_slot = getelementptr %Item, ptr %item, i32 0, i32 7
+  %may_share = load i64, ptr %may_share_slot
+  %shared_slot = getelementptr %Extent, ptr %extent, i32 0, i32 3
+  store i64 %may_share, ptr %shared_slot
   %memory_fits = call i1 @is_memory_again(ptr %item, ptr %argument, ptr %slot, ptr %extent)
   br i1 %memory_fits, label %advance, label %differs
 
@@ -448,14 +453,13 @@ changed:
   ret i1 false
 }
 
-; Whether no two of the extents overlap, and at most one is part of an allocation that is not known.
+; Whether no two of the extents overlap or are parts of allocations that are not known, but for two that may be shared.
 define internal i1 @are_disjoint(ptr %memory, i64 %count) {
 entry:
   br label %outer
 
 outer:
   %i = phi i64 [ 0, %entry ], [ %next_i, %inner_end ]
-  %known = phi i64 [ 0, %entry ], [ %known_after, %inner_end ]
   %more = icmp ult i64 %i, %count
   br i1 %more, label %first, label %apart
 
@@ -463,7 +467,8 @@ first:
   %one = getelementptr %Extent, ptr %memory, i64 %i
   %whole_slot = getelementptr %Extent, ptr %one, i32 0, i32 2
   %whole = load i64, ptr %whole_slot
-  %known_after = add i64 %known, %whole
+  %share_slot = getelementptr %Extent, ptr %one, i32 0, i32 3
+  %share = load i64, ptr %share_slot
   %one_low = load i64, ptr %one
   %one_high_slot = getelementptr %Extent, ptr %one, i32 0, i32 1
   %one_high = load i64, ptr %one_high_slot
@@ -482,7 +487,17 @@ second:
   %two_high = load i64, ptr %two_high_slot
   %before = icmp ule i64 %one_high, %two_low
   %behind = icmp ule i64 %two_high, %one_low
-  %clear = or i1 %before, %behind
+  %outside = or i1 %before, %behind
+  %two_whole_slot = getelementptr %Extent, ptr %two, i32 0, i32 2
+  %two_whole = load i64, ptr %two_whole_slot
+  %wholes = or i64 %whole, %two_whole
+  %known = icmp ne i64 %wholes, 0
+  %apart_here = and i1 %outside, %known
+  %two_share_slot = getelementptr %Extent, ptr %two, i32 0, i32 3
+  %two_share = load i64, ptr %two_share_slot
+  %shares = and i64 %share, %two_share
+  %allowed = icmp ne i64 %shares, 0
+  %clear = or i1 %apart_here, %allowed
   %next_j = add i64 %j, 1
   br i1 %clear, label %inner, label %overlap
 
@@ -490,9 +505,7 @@ inner_end:
   br label %outer
 
 apart:
-  %known_and_one = add i64 %known, 1
-  %all_known = icmp uge i64 %known_and_one, %count
-  ret i1 %all_known
+  ret i1 true
 
 overlap:
   ret i1 false
