@@ -80,3 +80,11 @@ def test_waiting_loops(test: str, body: str, waits: bool) -> None:
     assert artefact.metadata["waits"] is waits
     assert ("call i1 @tilewright_wait" in artefact.llir) is waits
     assert ("call void @tilewright_end_wait" in artefact.llir) is waits
+
+
+def test_loops_over_lanes_wait_for_nobody() -> None:
+    marked = KERNEL.replace("    scf.yield\n  }}\n", "    scf.yield\n  }} attributes {{tilewright.over_lanes}}\n")
+    assert marked != KERNEL
+    text = compile_loops(marked.format(test=ATOMIC, body="")).llir
+    for called in ("tilewright_wait", "tilewright_leave_alone", "tilewright_look"):
+        assert f"@{called}(ptr %arena" not in text

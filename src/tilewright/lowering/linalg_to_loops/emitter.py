@@ -36,6 +36,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import IRDLOperation
 
 from tilewright.dialects import arith, memref, scf, vector
+from tilewright.dialects.attributes import OVER_LANES
 from tilewright.dialects.types import bit_width, element_type, is_integer, is_vector
 from tilewright.lowering.scalar_builder import INDEX, Index
 
@@ -285,8 +286,8 @@ class LoopEmitter:
         return op, body
 
     def while_below(self, start: Index, end: Index, inits: Sequence[SSAValue] = ()) -> tuple[scf.WhileOp, Block]:
-        """An `scf.while` over a counter that its body moves on by itself, and other values; the body is still without
-        terminator, which yields the next counter first."""
+        """An `scf.while` over a counter of lanes that its body moves on by itself, and other values; the body is still
+        without terminator, which yields the next counter first."""
         types = [INDEX, *(value.type for value in inits)]
         before, body = Block(arg_types=types), Block(arg_types=types)
         with self.at(Cursor(before)):
@@ -294,6 +295,7 @@ class LoopEmitter:
             self.create(scf.ConditionOp, (below, *before.args))
         op = self.create(scf.WhileOp, (self.ssa(start), *inits), types, regions=[Region(before), Region(body)])
         assert isinstance(op, scf.WhileOp)
+        op.attributes[OVER_LANES] = UnitAttr()
         return op, body
 
     def yield_(self, values: Sequence[SSAValue] = ()) -> None:

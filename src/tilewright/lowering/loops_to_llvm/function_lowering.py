@@ -19,6 +19,7 @@ from tilewright.codegen.located_text import LocatedFunctionText
 from tilewright.codegen.math_library import MathLibrary
 from tilewright.codegen.microkernels import Routine, define_routine
 from tilewright.dialects import scf
+from tilewright.dialects.attributes import OVER_LANES
 from tilewright.ir.diagnostics import op_error
 from tilewright.ir.facts import TargetFacts
 from tilewright.lowering.control_flow import ControlFlowLowering
@@ -271,7 +272,7 @@ class FunctionLowering(ControlFlowLowering[FunctionText]):
         state = self._waits.get(op)
         if state is not None:
             self.leave_if(self.fn.call("i1", WAIT, [("ptr", ARENA), ("ptr", state)]))
-        elif self.module.has_atomics:
+        elif self.module.has_atomics and OVER_LANES not in op.attributes:
             self.module.externals.add(LEAVE_ALONE)
             self.fn.call("void", LEAVE_ALONE, [("ptr", ARENA)])
         self._count_round(op)

@@ -21,6 +21,7 @@ from xdsl.dialects.builtin import MemRefType, UnrankedMemRefType
 from xdsl.ir import Operation, Region, SSAValue
 
 from tilewright.dialects import func, memref, scf
+from tilewright.dialects.attributes import OVER_LANES
 from tilewright.ir.effects import may_write
 from tilewright.ir.walking import ops_within
 from tilewright.lowering.atomic_calls import END_ATOMICS, is_atomic_call
@@ -45,7 +46,7 @@ class _Finder:
 
     def waits(self, loop: scf.WhileOp) -> bool:
         looks, works = self._look_at(loop)
-        return looks and not works
+        return looks and not works and OVER_LANES not in loop.attributes
 
     def _look_at(self, part: Operation | Region) -> tuple[bool, bool]:
         """Return whether ops look at memory that others change, and whether they do anything that lasts."""
