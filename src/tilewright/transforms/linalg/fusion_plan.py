@@ -62,8 +62,12 @@ class FusionPlan:
     buffers that is: they cannot pass a write."""
     runs: set[Operation] = field(default_factory=set[Operation])
     """Ops whose elements are the same in runs of at least `SHORTEST_RUN`, as `x // 256` and what is loaded there."""
+    rows: set[Operation] = field(default_factory=set[Operation])
+    """Ops whose elements are integers that grow by one along runs of at least `SHORTEST_RUN`, as `x % 256`, and such
+    plus what is the same there."""
     scattered: set[Operation] = field(default_factory=set[Operation])
-    """Ops that load elements at other places, by themselves or through a producer that moves into them."""
+    """Ops that load elements at other places that make no rows, by themselves or through a producer that moves into
+    them."""
     computing: set[Operation] = field(default_factory=set[Operation])
     """Ops that compute something dear, by themselves or through a producer that moves into them."""
     _asked: Operation | None = None
@@ -163,7 +167,10 @@ def _decide(
         plan.runs.add(op)
         plan.cost[op] = 1
     elif any(isinstance(inner, memref.LoadOp | tensor.ExtractOp) for inner in op.body.block.walk()):
-        plan.scattered.add(op)
+        if not all(_follows_rows(value, plan) for value in op.inputs):
+            plan.scattered.add(op)
+    elif _follows_row(op, plan):
+        plan.rows.add(op)
     if any(_is_expensive(inner) for inner in op.body.block.ops):
         plan.computing.add(op)
     if not is_movable(op) or plan.depth.get(op, 0) >= LONGEST_CHAIN:
@@ -231,6 +238,33 @@ def _has_runs(op: linalg.StructuredOp, plan: FusionPlan) -> bool:
         return False
     varying = [value for value in op.inputs if not isinstance(value.owner, linalg.FillOp | arith.ConstantOp)]
     return bool(varying) and all(producer_of(value) in plan.runs for value in varying)
+
+
+def _follows_row(op: linalg.StructuredOp, plan: FusionPlan) -> bool:
+    """Return whether the elements of an op grow by one along runs: the index itself, its remainder, sums with runs."""
+    body = op.body.block
+    if len(op.iterators) != 1 or body.args[-1].uses:
+        return False
+    computed = [inner for inner in body.ops if not isinstance(inner, linalg.YieldOp | arith.IndexCastOp)]
+    if not op.inputs:
+        return all(isinstance(inner, linalg.IndexOp) for inner in computed)
+    match computed:
+        case [] | [arith.ExtSIOp() | arith.ExtUIOp() | arith.TruncIOp()]:
+            return all(producer_of(value) in plan.rows for value in op.inputs)
+        case [arith.AddiOp()]:
+            growing = sum(producer_of(value) in plan.rows for value in op.inputs)
+            return growing == 1 and all(_follows_rows(value, plan) for value in op.inputs)
+        case [arith.RemSIOp() | arith.RemUIOp()] if producer_of(op.inputs[0]) in plan.rows:
+            divisor = find_constant_of_fill(op.inputs[1]) if len(op.inputs) == 2 else None
+            return divisor is not None and divisor >= SHORTEST_RUN
+        case _:
+            return False
+
+
+def _follows_rows(value: SSAValue, plan: FusionPlan) -> bool:
+    """Return whether elements grow by one along runs, or are the same there."""
+    owner = producer_of(value) or value.owner
+    return owner in plan.rows or owner in plan.runs or isinstance(owner, linalg.FillOp | arith.ConstantOp)
 
 
 def find_constant_of_fill(value: SSAValue) -> int | None:

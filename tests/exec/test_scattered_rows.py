@@ -1,0 +1,76 @@
+"""Rows that are gathered by one list of indices and added to the rows that another list names, as message passing does,
+in kernels that count rows and columns in one index."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tilewright as triton
+import tilewright.language as tl
+
+pytestmark = pytest.mark.usefixtures("every_target")
+
+
+@triton.jit
+def add_to_rows(source_ptr, target_ptr, x_ptr, out_ptr, n, W: tl.constexpr, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    row, column = i // W, i % W
+    source, target = tl.load(source_ptr + row, i < n, other=0), tl.load(target_ptr + row, i < n, other=0)
+    tl.atomic_add(out_ptr + column + W * target, tl.load(x_ptr + column + W * source, i < n), i < n, sem="relaxed")
+
+
+@triton.jit
+def add_to_all_rows(source_ptr, target_ptr, x_ptr, out_ptr, W: tl.constexpr, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    source, target = tl.load(source_ptr + i // W), tl.load(target_ptr + i // W)
+    tl.atomic_add(out_ptr + i % W + W * target, tl.load(x_ptr + i % W + W * source), sem="relaxed")
+
+
+def _graph(width: int, dtype: Any) -> tuple[Any, ...]:
+    rng = np.random.default_rng(width)
+    edges = rng.integers(0, 40, (2, 100))
+    x = rng.integers(-8, 9, (40, width)).astype(dtype)
+    expected = np.zeros_like(x)
+    np.add.at(expected, edges[1], x[edges[0]])
+    return edges, x, expected
+
+
+@pytest.mark.parametrize("block", [64, 256])
+@pytest.mark.parametrize("width", [16, 21, 64, 200])
+@pytest.mark.parametrize("dtype", [np.float32, np.int32])
+def test_sums_over_edges(width: int, block: int, dtype: Any) -> None:
+    edges, x, expected = _graph(width, dtype)
+    lists = [(edges[0], edges[1]), (edges[0].copy(), edges[1].copy())]  # of one allocation, and of two
+    for source, target in lists * 2:
+        out, n = np.zeros_like(x), 100 * width
+        add_to_rows[(triton.cdiv(n, block),)](source, target, x, out, n, W=width, BLOCK=block)
+        np.testing.assert_array_equal(out, expected)
+
+
+def test_indices_that_the_sums_overwrite() -> None:
+    """Indices are read before anything is written, also where they lie in the output."""
+    out = np.zeros(64, np.int64)
+    out[:4] = [3, 2, 1, 0]
+    expected = out.copy()
+    np.add.at(expected.reshape(4, 16), [3, 2, 1, 0], np.ones((4, 16), np.int64))
+    x = np.ones((4, 16), np.int64)
+    add_to_rows[(1,)](np.arange(4), out, x, out, 64, W=16, BLOCK=64)
+    np.testing.assert_array_equal(out, expected)
+
+
+def test_rows_go_by_vectors_in_one_loop(every_target: str) -> None:
+    if every_target != "cpu":
+        pytest.skip("how CPUs do it")
+    edges, x, expected = _graph(64, np.float32)
+    source, target, out = edges[0].copy(), edges[1].copy(), np.zeros_like(x)
+    kernel = add_to_all_rows[(25,)](source, target, x, out, W=64, BLOCK=256)
+    np.testing.assert_array_equal(out, expected)
+    text = kernel.asm["loops"]
+    assert "_row" in text
+    assert "_at_" not in text
+    assert "memref.alloca" not in text
+    assert "call void @tilewright_leave_alone" not in kernel.asm["llir"]
+    assert "tilewright_wait" not in kernel.asm["llir"]
