@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tilewright.codegen.math_library import double
+from tilewright.codegen.math_library.error_function_table import erf_by_table, has_erf_by_table
 from tilewright.codegen.math_library.exponential import FACTS, emit_exp, reduced
 from tilewright.codegen.math_library.number import Number, fast_two_sum, two_product
 from tilewright.codegen.math_library.scaling import scale
@@ -141,6 +142,8 @@ _FACTS = {
 
 
 def emit_erf(b: FormBuilder, x: str) -> str:
+    if b.scalar == "float" and has_erf_by_table(b):
+        return erf_by_table(b, x)
     value, facts = Number(b, x), _FACTS[b.scalar]
     square, size = value * value, abs(value)
     small = value.fma(square.polynomial(facts.near), value)
