@@ -333,3 +333,75 @@ func.func @gathered(%x: tensor<64xf32>, %places: tensor<64xindex>) -> tensor<64x
   } -> tensor<64xf32>
   return %r : tensor<64xf32>
 }
+
+// Loads under a condition are made once, and what joined one loop may join another that it reads, too.
+// CHECK-LABEL: @guarded
+// CHECK: linalg.generic
+// CHECK: scf.if
+// CHECK: memref.load
+// CHECK-NOT: scf.if
+// CHECK-NOT: linalg.generic
+// CHECK: return
+func.func @guarded(%x: memref<64xf32>, %m: tensor<64xf32>, %w: tensor<64xf32>, %n: index) -> (tensor<64xf32>, tensor<64xf32>) {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<64xf32>
+  %v = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%e : tensor<64xf32>) {
+  ^bb0(%c: f32):
+    %i = linalg.index 0 : index
+    %p = arith.cmpi slt, %i, %n : index
+    %l = scf.if %p -> (f32) {
+      %k = memref.load %x[%i] : memref<64xf32>
+      scf.yield %k : f32
+    } else {
+      scf.yield %z : f32
+    }
+    linalg.yield %l : f32
+  } -> tensor<64xf32>
+  %s = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]} ins(%m, %w : tensor<64xf32>, tensor<64xf32>) outs(%e : tensor<64xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %i = linalg.index 0 : index
+    %p = arith.cmpi slt, %i, %n : index
+    %l = scf.if %p -> (f32) {
+      %k = memref.load %x[%i] : memref<64xf32>
+      scf.yield %k : f32
+    } else {
+      scf.yield %z : f32
+    }
+    %0 = arith.subf %l, %a : f32
+    %1 = arith.divf %0, %b : f32
+    linalg.yield %1 : f32
+  } -> tensor<64xf32>
+  %t = linalg.generic {indexing_maps = [#id, #id, #id, #id], iterator_types = ["parallel"]} ins(%v, %s, %m : tensor<64xf32>, tensor<64xf32>, tensor<64xf32>) outs(%e : tensor<64xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32, %d: f32):
+    %0 = arith.mulf %a, %b : f32
+    %1 = arith.addf %0, %c : f32
+    linalg.yield %1 : f32
+  } -> tensor<64xf32>
+  return %t, %s : tensor<64xf32>, tensor<64xf32>
+}
+
+// A load of what is written in between is another one.
+// CHECK-LABEL: @written_in_between
+// CHECK: memref.load
+// CHECK: memref.store
+// CHECK: memref.load
+func.func @written_in_between(%x: memref<64xf32>, %m: tensor<64xf32>, %at: index) -> (tensor<64xf32>, tensor<64xf32>) {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<64xf32>
+  %s = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%m : tensor<64xf32>) outs(%e : tensor<64xf32>) {
+  ^bb0(%a: f32, %c: f32):
+    %i = linalg.index 0 : index
+    %k = memref.load %x[%i] : memref<64xf32>
+    %0 = arith.subf %k, %a : f32
+    linalg.yield %0 : f32
+  } -> tensor<64xf32>
+  memref.store %z, %x[%at] : memref<64xf32>
+  %t = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%m : tensor<64xf32>) outs(%e : tensor<64xf32>) {
+  ^bb0(%a: f32, %c: f32):
+    %i = linalg.index 0 : index
+    %k = memref.load %x[%i] : memref<64xf32>
+    %0 = arith.mulf %k, %a : f32
+    linalg.yield %0 : f32
+  } -> tensor<64xf32>
+  return %s, %t : tensor<64xf32>, tensor<64xf32>
+}

@@ -41,7 +41,7 @@ def known_comparisons(emitter: LoopEmitter, nest: Nest) -> dict[SSAValue, bool]:
     """
     known: dict[SSAValue, bool] = {}
     for op in nest.body.ops:
-        found = _limited_lane(nest, op)
+        found = find_limited_lane(nest, op)
         if found is None:
             continue
         limit = lane_bound(emitter, found.limit, found.shift, nest.extents[found.dim])
@@ -75,7 +75,7 @@ def find_unmasked_part(emitter: LoopEmitter, nest: Nest) -> UnmaskedPart | None:
     comparisons: dict[SSAValue, SSAValue] = {}
     bound: Index = nest.bounds[dim]
     for op in nest.body.ops:
-        found = _limited_lane(nest, op)
+        found = find_limited_lane(nest, op)
         if found is None or found.dim != dim:
             continue
         result = op.results[0]
@@ -114,7 +114,7 @@ def find_version_check(emitter: LoopEmitter, nest: Nest, unmasked: UnmaskedPart 
     condition: SSAValue | bool = True
     comparisons: dict[SSAValue, bool] = {}
     for op in nest.body.ops:
-        found = _limited_lane(nest, op)
+        found = find_limited_lane(nest, op)
         if found is None or found.dim == nest.vector_dim:
             continue
         bound = nest.bounds[found.dim]
@@ -171,7 +171,7 @@ def _ends_of_rows(nest: Nest, dim: int) -> list[Index]:
     return ends
 
 
-def _limited_lane(nest: Nest, op: Operation) -> _LimitedLane | None:
+def find_limited_lane(nest: Nest, op: Operation) -> _LimitedLane | None:
     """The comparison that an op is, if it is one of an index with a limit and not settled yet."""
     if not isinstance(op, arith.CmpiOp) or op.predicate.value.data not in FALSE_PAST_BOUND:
         return None

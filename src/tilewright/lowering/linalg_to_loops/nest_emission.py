@@ -40,6 +40,7 @@ from tilewright.lowering.linalg_to_loops.strip_segments import (
     start_segment,
 )
 from tilewright.lowering.linalg_to_loops.transposed_operands import TransposedOperand, find_transposed_operands
+from tilewright.lowering.linalg_to_loops.unchanged_lanes import without_unchanged_lanes
 
 
 def emit_nest(emitter: LoopEmitter, nest: Nest, prefetching: Prefetching) -> list[SSAValue | None]:
@@ -105,6 +106,7 @@ class _NestWriter:
             accumulators.padding = find_padding(self.emitter, nest)
         if accumulators.padding is None:
             accumulators.together = plan_batched_rows(self.emitter, nest, accumulators.reducing)
+            self.nest = without_unchanged_lanes(self.emitter, nest)
             return
         assert nest.vector_dim is not None
         bounds = list(nest.bounds)

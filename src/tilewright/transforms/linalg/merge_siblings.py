@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, IndexType, MemRefTyp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
 
-from tilewright.dialects import cf, func, linalg, memref, tensor
+from tilewright.dialects import cf, func, linalg, memref, scf, tensor
 from tilewright.dialects.arithmetic import is_arithmetic
 from tilewright.dialects.construction import segment_sizes
 from tilewright.dialects.types import bit_width, element_type, is_tensor
@@ -71,7 +71,7 @@ class LinalgMergeSiblingsPass(Pass):
 
 def merge_block(block: Block, hoisting: Hoisting, writers: Writers) -> None:
     """Merge the generics of one block, each into the last one before it that it may join."""
-    heads: list[_Loop] = []
+    heads: list[_Loop | None] = []
     touching: dict[SSAValue, set[int]] = {}
     """From a value to the heads that read or make it, by number: only these have anything in common with a reader."""
     writes = _Writes()
@@ -82,25 +82,53 @@ def merge_block(block: Block, hoisting: Hoisting, writers: Writers) -> None:
         if not isinstance(op, linalg.GenericOp) or not is_mergeable(op):
             continue
         loop = _Loop.of(op)
-        near = {number for value in op.inputs for number in _with_room(touching.get(value), heads)}
-        for position in sorted(near, reverse=True)[:MOST_TRIED]:
-            head = heads[position]
-            if (place := place_to_merge(head, loop, before, hoisting)) is not None:
-                loop = heads[position] = _Merge(head, loop, place).write(hoisting)
-                before[loop.op] = before[place]
+        position: int | None = None
+        while True:  # what joined one may now join another, too
+            values = (*loop.op.inputs, *loop.op.results) if position is not None else loop.op.inputs
+            near = {number for value in values for number in _with_room(touching.get(value), heads)}
+            merged = _merge_with_one(loop, position, sorted(near, reverse=True)[:MOST_TRIED], heads, before, hoisting)
+            if merged is None:
                 break
-        else:
+            if position is not None:
+                heads[position] = None
+            position, loop = merged
+            heads[position] = loop
+            for value in (*loop.op.inputs, *loop.op.results):
+                touching.setdefault(value, set()).add(position)
+        if position is None:
             position = len(heads)
             heads.append(loop)
-        for value in (*loop.op.inputs, *loop.op.results):
-            touching.setdefault(value, set()).add(position)
+            for value in (*loop.op.inputs, *loop.op.results):
+                touching.setdefault(value, set()).add(position)
 
 
-def _with_room(numbers: set[int] | None, heads: Sequence[_Loop]) -> set[int]:
+def _merge_with_one(
+    loop: _Loop,
+    position: int | None,
+    near: Sequence[int],
+    heads: Sequence[_Loop | None],
+    before: dict[Operation, _Writes],
+    hoisting: Hoisting,
+) -> tuple[int, _Loop] | None:
+    """Merge a loop, which may be one of the heads itself, with the first of some heads before it that it fits."""
+    for number in near:
+        head = heads[number]
+        if head is None or number == position:
+            continue
+        if position is not None and not head.op.is_before_in_block(loop.op):
+            continue
+        if (place := place_to_merge(head, loop, before, hoisting)) is not None:
+            merged = _Merge(head, loop, place).write(hoisting)
+            before[merged.op] = before[place]
+            return number, merged
+    return None
+
+
+def _with_room(numbers: set[int] | None, heads: Sequence[_Loop | None]) -> set[int]:
     """The heads of some numbers that may get further results; the others are struck out for good."""
     if numbers is None:
         return set()
-    numbers -= {number for number in numbers if _is_full(heads[number].op)}
+    numbers -= {number for number in numbers if (head := heads[number]) is None or _is_full(head.op)}
     return numbers
 
 
@@ -168,7 +196,17 @@ def is_mergeable(op: linalg.GenericOp) -> bool:
         return False
     if any(not isinstance(expr, AffineDimExpr | AffineConstantExpr) for map_ in op.maps for expr in map_.results):
         return False
-    return not any(inner.regions or may_write(inner) or isinstance(inner, cf.AssertOp) for inner in op.body.block.ops)
+    return not any(
+        (inner.regions and not _is_guarded_load(inner)) or may_write(inner) or isinstance(inner, cf.AssertOp)
+        for inner in op.body.block.ops
+    )
+
+
+def _is_guarded_load(op: Operation) -> bool:
+    """Return whether an op loads elements where a condition holds, and does nothing else with regions."""
+    if not isinstance(op, scf.IfOp):
+        return False
+    return not any(inner.regions for region in op.regions for inner in ops_within(region))
 
 
 def place_to_merge(
@@ -413,8 +451,29 @@ class _Merge:
 
 
 def _value_key(op: Operation) -> object:
-    """Return what two ops that compute the same have in common; None for ops with regions or memory accesses."""
-    if op.regions or _reads_memory(op) or not (is_arithmetic(op) or isinstance(op, linalg.IndexOp)):
+    """Return what two ops that compute the same have in common; None for ops that may give something else each time.
+    A body writes nothing: what it loads twice from one place is the same."""
+    if _is_guarded_load(op):
+        return _key_of_all(op)
+    if op.regions or not (
+        is_arithmetic(op) or _reads_memory(op) or isinstance(op, linalg.IndexOp | memref.ReinterpretCastOp)
+    ):
         return None
+    return _key_of_one(op, {})
+
+
+def _key_of_one(op: Operation, inside: Mapping[SSAValue, int]) -> object:
+    operands = tuple(inside.get(value, value) for value in op.operands)
     kinds = tuple(result.type for result in op.results)
-    return (op.name, tuple(op.operands), tuple(op.properties.items()), tuple(op.attributes.items()), kinds)
+    return (op.name, operands, tuple(op.properties.items()), tuple(op.attributes.items()), kinds)
+
+
+def _key_of_all(op: Operation) -> object:
+    """The same for an op with regions: what is made there is told apart by its position."""
+    inside: dict[SSAValue, int] = {}
+    parts = [_key_of_one(op, inside)]
+    for region in op.regions:
+        for inner in ops_within(region):
+            parts.append(_key_of_one(inner, inside))
+            inside.update((result, len(inside) + number) for number, result in enumerate(inner.results))
+    return tuple(parts)
