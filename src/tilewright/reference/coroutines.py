@@ -82,20 +82,20 @@ class Coroutines:
 
     def call(self, name: str, arguments: Values) -> Values | None:
         """Call one of the functions that a module declares for coroutines; None for others."""
-        match name, [int(value) for value in arguments[:1]]:
-            case coroutines.SUSPEND, _:
+        match name:
+            case coroutines.SUSPEND:
                 handle = self._running.pop()
                 self._known[handle].suspend()
                 return ()
-            case coroutines.HANDLE, _:
+            case coroutines.HANDLE:
                 return (np.int64(self._running[-1]),)
-            case coroutines.RESUME, [handle]:
-                self._resume(handle)
+            case coroutines.RESUME:
+                self._resume(int(arguments[0]))
                 return ()
-            case coroutines.HAS_ENDED, [handle]:
-                return (np.bool_(self._known[handle].has_ended),)
-            case coroutines.DESTROY, [handle]:
-                self._known[handle].destroy()
+            case coroutines.HAS_ENDED:
+                return (np.bool_(self._known[int(arguments[0])].has_ended),)
+            case coroutines.DESTROY:
+                self._known[int(arguments[0])].destroy()
                 return ()
             case _:
                 return None

@@ -153,6 +153,19 @@ func.func @f(%a: i32) -> i32 {
         run(text, 4)
 
 
+def test_functions_from_outside_take_memory() -> None:
+    text = """
+func.func private @extent(memref<4xi32>) -> i32
+func.func @f() -> i32 {
+  %m = memref.alloc() : memref<4xi32>
+  %0 = call @extent(%m) : (memref<4xi32>) -> i32
+  return %0 : i32
+}"""
+    module = parse_module(text, make_context())
+    machine = reference.Machine(module, external={"extent": lambda memory: np.int32(memory.sizes[0])})
+    assert int(reference.run_module(module, "f", [], machine=machine)[0]) == 4
+
+
 def test_memory_of_arguments_has_no_dimensions() -> None:
     text = """
 func.func @f(%x: memref<*xf32>) -> (index, index) {
