@@ -47,8 +47,10 @@ def compile_for(function: Callable[..., Any], peer: str, args: tuple[Any, ...]) 
     """A call of the compiled function, and the seconds that the first one took."""
     import torch
 
-    backend = {"cpp": "cpp", "tilewright": "triton"}[peer]
-    compiled: Any = torch.compile(function, fullgraph=True, dynamic=False, options={"cpu_backend": backend})
+    from tilewright.compat.torch_compile import compile_graph
+
+    backend: Any = "inductor" if peer == "cpp" else compile_graph
+    compiled: Any = torch.compile(function, fullgraph=True, dynamic=False, backend=backend)
     started = time.perf_counter()
     result, expected = compiled(*args), function(*args)
     seconds = time.perf_counter() - started

@@ -25,6 +25,7 @@ from run import PEERS, WHOLE, processor, time_rounds
 from torch import nn
 
 import tilewright.compat
+from tilewright.compat.torch_compile import compile_graph
 
 SPARE, FACTOR = 10 * 2.0**-23, 4
 
@@ -65,8 +66,8 @@ def measure(name: str, *, training: bool, rounds: int) -> str:
         own = copy.deepcopy(model)
         compiled: Any = own
         if peer != "eager":
-            backend = {"cpp": "cpp", "tilewright": "triton"}[peer]
-            compiled = torch.compile(own, dynamic=False, options={"cpu_backend": backend})
+            backend: Any = "inductor" if peer == "cpp" else compile_graph
+            compiled = torch.compile(own, dynamic=False, backend=backend)
         calls[peer] = step_of(compiled, own, args, training=training)
         errors[peer] = error(calls[peer](), exact)
     assert errors["tilewright"] <= FACTOR * errors["eager"] + SPARE, (name, errors)

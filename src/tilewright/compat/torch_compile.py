@@ -14,13 +14,25 @@ from importlib import import_module
 from typing import Any
 
 from tilewright.compat import install
+from tilewright.runtime.threads import get_num_threads
 from tilewright.support.errors import TargetError
+
+MOST_UNSPLIT = 2
+"""How many threads a reduction in one kernel keeps busy: its outputs are many, but for sums of all elements."""
+
+
+def defaults() -> dict[str, Any]:
+    """Return what Inductor is asked for that it decides for GPUs where it writes Triton: it cuts sums over the rows of
+    a matrix into parts for thousands of threads, in one kernel, and adds the parts in another.
+    """
+    return {"split_reductions": False} if get_num_threads() <= MOST_UNSPLIT else {}
 
 
 def compile_graph(
     graph: Any, inputs: Sequence[Any], *, mode: str | None = None, options: Mapping[str, Any] | None = None
 ) -> Callable[..., Any]:
     """Compile a graph of PyTorch's by Inductor, with Triton kernels on the CPU; `mode` and `options` are Inductor's.
+    They go before `defaults`.
 
     Raises TargetError where PyTorch found no `triton`.
     """
@@ -30,7 +42,7 @@ def compile_graph(
             "PyTorch has loaded Inductor without any `triton`: run the program by `tilewright run`, install "
             "tilewright-triton, or call tilewright.compat.install() before `import torch`"
         )
-    patches: dict[str, Any] = {}
+    patches = defaults()
     if mode and mode != "default":
         patches.update(import_module("torch._inductor").list_mode_options(mode))
     patches.update(options or {}, cpu_backend="triton")
