@@ -85,3 +85,15 @@ def in_reverse(flags_ptr, x_ptr):
     tl.store(x_ptr + program, total)
     tl.debug_barrier()
     tl.atomic_xchg(flags_ptr + program, 1, sem="release")
+
+
+@triton.jit
+def sum_of_products(a_ptr, b_ptr, c_ptr, K, SIZE: tl.constexpr):
+    lanes = tl.arange(0, SIZE)
+    total = tl.zeros((SIZE, SIZE), tl.float32)
+    for start in range(0, K, SIZE):
+        depth = start + lanes
+        a = tl.load(a_ptr + lanes[:, None] * K + depth[None, :])
+        b = tl.load(b_ptr + depth[:, None] * SIZE + lanes[None, :])
+        total = tl.dot(a, b, total)
+    tl.store(c_ptr + lanes[:, None] * SIZE + lanes[None, :], total)

@@ -12,9 +12,15 @@ from c_programs import COMPILER, KERNELS, cuda_headers, needs_compiler, run_c
 
 import tilewright as triton
 import tilewright.language as tl
-from tilewright.tools.aot.command import find_kernel
+from tilewright.compiler.compile import build_entry
+from tilewright.compiler.options import CompileOptions
+from tilewright.support import knobs
+from tilewright.targets.cuda.computed_maps import ComputedMapParameter
+from tilewright.targets.cuda.kernel import KernelFacts
+from tilewright.tools.aot.command import find_kernel, find_machine
 from tilewright.tools.aot.grid import read_grid
 from tilewright.tools.aot.signature import SignatureError, read_signature
+from tilewright.tools.aot.variants import source_of
 from tilewright.tools.cli import main
 
 
@@ -232,6 +238,19 @@ def test_names_that_c_has_uses_for(tmp_path: Path) -> None:
     }
     """
     assert run_c(tmp_path, source) == "0 11111111\n"
+
+
+def test_c_for_a_gpu_computes_no_tensor_maps(tmp_path: Path) -> None:
+    """Those of plain loads, which Python's launcher makes: the C function passes what it was given."""
+    signature = "*fp16:16, *fp16:16, *fp32:16, i32:16, 64"
+    with knobs.scope(specialize_warps="always", tma_loads="always"):
+        kernel = find_kernel(f"{KERNELS}:sum_of_products")
+        target, arch = find_machine("cuda:90")
+        source = source_of(kernel, read_signature(signature, kernel))
+        launched = build_entry(source, CompileOptions.from_keywords({"arch": arch}), target).metadata
+        assert compile_kernel("sum_of_products", tmp_path, "-t", "cuda:90", signatures=[signature]) == 0
+    assert any(isinstance(p, ComputedMapParameter) for p in KernelFacts.from_json(launched).parameters)
+    assert "cuTensorMapEncodeTiled" not in (tmp_path / "sum_of_products.c").read_text()
 
 
 @needs_compiler

@@ -195,8 +195,9 @@ def _parameter_name(facts: KernelFacts, number: int, slots: Sequence[Slot]) -> s
 def _parameter(facts: KernelFacts, number: int, slots: Sequence[Slot]) -> list[str]:
     """The lines that make a parameter's variable, where it has one."""
     parameter = facts.parameters[number]
-    if not isinstance(parameter, int):
+    if isinstance(parameter, TensorMapParameter):
         return _tensor_map(f"tw_parameter_{number}", parameter, slots)
+    assert isinstance(parameter, int), "ahead of time, no kernel computes tensor maps"
     slot = slots[parameter]
     return [f"  {slot.type} tw_parameter_{number} = {slot.value};"] if slot.type else []
 

@@ -10,6 +10,7 @@ from tilewright.compiler.compile import build_entry
 from tilewright.compiler.options import CompileOptions
 from tilewright.compiler.source import ASTSource
 from tilewright.language.callables import JITCallable
+from tilewright.support import knobs
 from tilewright.support.fingerprint import fingerprint
 from tilewright.targets.base import Target
 from tilewright.targets.cpu.target import CpuTarget
@@ -83,9 +84,10 @@ def source_of(function: JITCallable, signature: Signature) -> ASTSource:
 def compile_variant(
     function: JITCallable, name: str, signature: Signature, options: CompileOptions, target: Target
 ) -> Variant:
-    """The kernel for one signature, whose C function has a name."""
+    """The kernel for one signature, whose C function has a name; it computes no tensor maps, as launchers do."""
     source = NamedSource(source_of(function, signature), f"{name}_kernel")
-    entry = build_entry(source, options, target.in_one_object() if isinstance(target, CpuTarget) else target)
+    with knobs.scope(tma_loads="never"):
+        entry = build_entry(source, options, target.in_one_object() if isinstance(target, CpuTarget) else target)
     return Variant(name, signature, entry.sections["obj"], entry.metadata)
 
 
