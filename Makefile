@@ -68,10 +68,10 @@ PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 smoke: $(TEST) ## ten seconds: the import arrows, a stage's file tests, one kernel on every engine
 	@$(BIN)/python -m pytest $(SMOKE) $(ARGS)
 
-test: $(TEST) ## a sample of the tests that goes round by the date: two minutes on two cores (JOBS=n, ARGS="--sample=3")
+test: $(TEST) ## a sample of the tests that goes round by the date: three minutes on two cores (JOBS=n, ARGS="--sample=3")
 	@$(PYTEST) $(ARGS)
 
-test-all: $(TEST) ## all tests, as continuous integration runs them: ten minutes on two cores
+test-all: $(TEST) ## all tests, as continuous integration runs them: twenty minutes on two cores
 	@$(PYTEST) --all $(ARGS)
 
 LEVELS := x86-64 x86-64-v2 x86-64-v3 x86-64-v4
