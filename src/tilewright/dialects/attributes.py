@@ -15,7 +15,7 @@ PRINT = "tilewright.print"
 """How a declared function prints its last argument, as a dictionary: see `triton-arith-to-linalg`."""
 
 OVER_LANES = "tilewright.over_lanes"
-"""On an `scf.while` that steps through the lanes of a tile, in as many rounds as these take: it waits for nobody."""
+"""On an `scf.while` that steps through the lanes of a tile: it is bounded, and never waits for another program."""
 
 SCAN_AXIS = "tilewright.scan"
 """Of a loop: the axis that it scans. A hint for back ends that have something better than a loop."""

@@ -48,7 +48,7 @@ def started_coroutines(function: func.FuncOp, bodies: dict[str, func.FuncOp]) ->
 
 
 class CoroutineLowering(FunctionLowering):
-    """Lowers the body of a coroutine, whose own results nobody looks at: the LLVM function returns its handle."""
+    """Lowers the body of a coroutine, whose own results are unused: the LLVM function returns its handle."""
 
     _handle = ""
     _id = ""
