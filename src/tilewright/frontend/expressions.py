@@ -222,6 +222,8 @@ def lower_subscript(state: FunctionState, node: ast.Subscript) -> Any:
         raise state.error(
             node, "a kernel cannot be launched from within a kernel", "call the function directly: `f(x)`"
         )
+    if find_fields(owner) is not None:
+        return operators.item_of_record(state, node, owner, index)
     return wrap(unwrap(owner)[unwrap(index)])
 
 

@@ -154,6 +154,16 @@ def unary(state: FunctionState, node: ast.AST, kind: ast.unaryop, value: Any) ->
     return wrap(python(_constant(value)))
 
 
+def item_of_record(state: FunctionState, node: ast.AST, record: Any, index: Any) -> Any:
+    """`record[index]`: the class's `__getitem__`, called with the index as it is written."""
+    from tilewright.frontend.calls import call
+
+    method = _operator_method(record, "__getitem__")
+    if method is None:
+        raise state.unsupported(node, f"{describe(record)} has no `__getitem__`", "read a field: `record.name`")
+    return call(state, method, [record, index], {})
+
+
 def compare(state: FunctionState, node: ast.Compare, kind: ast.cmpop, lhs: Any, rhs: Any) -> Any:
     """One comparison."""
     if isinstance(kind, ast.Is):

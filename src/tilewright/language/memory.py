@@ -232,6 +232,7 @@ def _store_lanes(pointer: tensor, value: tensor, mask: Any, checked: list[int], 
     pointer = _widen_for_mask(pointer, mask)
     value = _scalar_or_block(pointer, value, "value")
     mask_value = _mask_for(pointer, mask) if mask is not None else None
+    value = cast_to(value, _pointee(pointer))  # to int1 is a comparison with zero, also on the way to the byte
     pointer = as_bytes(pointer)
     value = cast_to(value, _pointee(pointer))
     emit_void(tt.StoreOp(pointer.handle, value.handle, mask_value.handle if mask_value is not None else None, **hints))

@@ -137,6 +137,14 @@ def numbers_in_comparisons(h_ptr, u_ptr, out_ptr, B: tl.constexpr):
 
 
 @triton.jit
+def stored_as_booleans(x_ptr, flags_ptr, B: tl.constexpr):
+    i = tl.arange(0, B)
+    x = tl.load(x_ptr + i)
+    tl.store(flags_ptr + i, x * 256, mask=i % 2 == 0)
+    tl.store(flags_ptr + B + i, x - 1)
+
+
+@triton.jit
 def converted_by_bits(x_ptr, b_ptr, out_ptr, B: tl.constexpr):
     i = tl.arange(0, B)
     narrow = tl.load(x_ptr + i).to(tl.float8e4b15)
@@ -238,6 +246,13 @@ class Point:
         return Point(-self.x, -self.y, scale=self.scale)
 
     @triton.jit
+    def __getitem__(self, index: tl.constexpr):
+        if index == "x":
+            return self.x
+        else:
+            return self.y
+
+    @triton.jit
     def length(self):
         return (self.x + self.y) * self.scale
 
@@ -271,6 +286,7 @@ def operators_of_records(x_ptr, out_ptr, n, B: tl.constexpr):
     tl.store(out_ptr + B + i, p < q)
     (s, more) = spread((q, 3.0))
     tl.store(out_ptr + 2 * B + i, s.length() + more)
+    tl.store(out_ptr + 3 * B + i, s["x"] - s["y"])
 
 
 @triton.jit
@@ -300,6 +316,8 @@ CASES = [
     (products, "*fp16 *fp16 *fp32 *fp32 =32"),
     (softmaxes, "*fp32 *fp32 =16"),
     (numbers_in_comparisons, "*fp16 *u8 *i1 =64"),
+    (stored_as_booleans, "*i32 *i1 =64"),
+    (stored_as_booleans, "*fp32 *i1 =64"),
     (converted_by_bits, "*fp32 *u8 *fp32 =64"),
     (chains, "*i32 *i32 i32 =64"),
     (named, "*fp32 *fp32 i32 =64"),
