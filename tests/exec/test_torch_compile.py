@@ -38,6 +38,22 @@ def test_functions_compiled_by_torch(tmp_path: Path, threads: str, workers: str,
 
 
 @pytest.mark.costly
+def test_what_pytorch_knows_of_users_kernels(tmp_path: Path) -> None:
+    """Which arguments a kernel writes; then such kernels compiled without copies, called plainly and as operators."""
+    program = Path(__file__).with_name("kernels_in_torch.py")
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-m", "tilewright.tools.cli", "run", str(program)],
+        env=os.environ | {"TORCHINDUCTOR_CACHE_DIR": str(tmp_path), "TORCHINDUCTOR_COMPILE_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.rstrip().endswith("right") and "Traceback" not in done.stderr
+
+
+@pytest.mark.costly
 def test_pytorch_finds_the_back_end_by_its_entry_point(tmp_path: Path) -> None:
     cache, entries = tmp_path / "cache", tmp_path / "entries"
     entries.mkdir()

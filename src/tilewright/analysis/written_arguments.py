@@ -46,8 +46,8 @@ def find_written_arguments(module: ModuleOp) -> frozenset[int]:
         return frozenset()
     targets: dict[SSAValue, list[SSAValue]] = defaultdict(list)
     for op in ops_within(module):
-        for source, target in _edges_of(op, functions):
-            if _holds_pointer(source.type) and _holds_pointer(target.type):
+        for source, target in edges_of(op, functions):
+            if holds_pointer(source.type) and holds_pointer(target.type):
                 targets[source].append(target)
     stored_through = {op.operands[0] for op in find_ops(module, *WRITERS)}
     arguments = kernel.body.blocks[0].args
@@ -55,7 +55,7 @@ def find_written_arguments(module: ModuleOp) -> frozenset[int]:
     return frozenset(
         slot
         for slot, argument in zip(first_slots, arguments, strict=False)
-        if _holds_pointer(argument.type) and _reaches(argument, targets, stored_through)
+        if holds_pointer(argument.type) and _reaches(argument, targets, stored_through)
     )
 
 
@@ -77,13 +77,13 @@ def _reaches(start: SSAValue, targets: dict[SSAValue, list[SSAValue]], goals: se
     return False
 
 
-def _holds_pointer(kind: Attribute) -> bool:
+def holds_pointer(kind: Attribute) -> bool:
     if isinstance(kind, TensorType):
         return isinstance(kind.get_element_type(), tt.PointerType)
     return isinstance(kind, tt.PointerType | tt.TensorDescType)
 
 
-def _edges_of(op: Operation, functions: dict[str, tt.FuncOp]) -> Edges:
+def edges_of(op: Operation, functions: dict[str, tt.FuncOp]) -> Edges:
     """Pairs (source, target): whatever the source may point to, the target may point to as well."""
     match op:
         case scf.ForOp():
@@ -96,6 +96,8 @@ def _edges_of(op: Operation, functions: dict[str, tt.FuncOp]) -> Edges:
             return _parallel(op.operands[1:], loop.after_region.block.args, loop.results)
         case scf.YieldOp():
             return _yield_edges(op)
+        case tt.LoadOp() | tt.AtomicRMWOp() | tt.AtomicCASOp() | tt.AtomicLoadOp():
+            return ()  # what is loaded points to where nobody knows
         case tt.CallOp() if (callee := functions.get(op.callee.string_value())) is not None:
             if callee.is_declaration:  # what a kernel calls in Python: it shows values and writes nothing
                 return []

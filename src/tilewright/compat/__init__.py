@@ -25,6 +25,8 @@ ALIAS = "triton"
 REAL = "tilewright"
 #: Where a module or package of Triton has another place here.
 RENAMED = {
+    "triton._C": "tilewright.compat.native",
+    "triton._utils": "tilewright.compat.paths",
     "triton.backends": "tilewright.compat.backends",
     "triton.compiler.compiler": "tilewright.compat.compiler",
     "triton.errors": "tilewright.compat.errors",

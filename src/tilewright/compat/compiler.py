@@ -47,6 +47,17 @@ class Backend(BaseBackend):
         """Launch options, completed and checked."""
         return SimpleNamespace(**asdict(CompileOptions.from_keywords(dict(options))))
 
+    def load_dialects(self, context: Any) -> None:
+        """All dialects are there."""
+
+    def get_codegen_implementation(self, options: Any) -> dict[str, Any]:
+        """What the front end of Triton asks a back end to do: nothing."""
+        return {}
+
+    def get_module_map(self) -> dict[str, Any]:
+        """Modules that stand for others in kernels: the front end knows them."""
+        return {}
+
 
 def make_backend(target: Any) -> Backend:
     """The back end for Triton's description of a target."""

@@ -13,11 +13,12 @@ from tilewright.language.callables import JITCallable
 from tilewright.language.dependencies import describe_constant
 from tilewright.support.errors import ArgumentError, CompilationError, OptionError, ParseError
 from tilewright.support.fingerprint import fingerprint
-from tilewright.targets.base import Target
+from tilewright.targets.base import Target, find_target
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
+    from tilewright.compiler.access_summary import AccessSummary
     from tilewright.compiler.text_parameters import Declaration
 
 ArgumentPath = tuple[int, ...]
@@ -144,6 +145,15 @@ class ASTSource:
 
     def runtime_parameters(self) -> tuple[str, ...]:
         return tuple(name for name, kind in self.full_signature().items() for _ in runtime_leaves(kind))
+
+    def make_ir(self, target: Any, options: Any, codegen_fns: Any, module_map: Any, context: Any) -> AccessSummary:
+        """The kernel's accesses, as programs walk the modules of Triton; `target` is described as Triton does, and
+        `options` have attributes of the names of launch options."""
+        from tilewright.compiler.access_summary import summarise
+
+        given: dict[str, Any] = options.__dict__
+        chosen = CompileOptions.from_keywords(given)
+        return summarise(self.module(find_target(target.backend), chosen), context)
 
 
 def mark_for_launch(module: ModuleOp, options: CompileOptions, *, noalias: bool) -> None:

@@ -406,6 +406,8 @@ FURTHER_NAMES = {
     "TensorWrapper": "tilewright.runtime.tensors.TensorWrapper",
     "constexpr_function": "tilewright.language.callables.constexpr_function",
     "driver": "tilewright.runtime.driver.driver",
+    "mangle_type": "tilewright.runtime.argument_types.mangle_type",
+    "native_specialize_impl": "tilewright.runtime.argument_types.native_specialize_impl",
     "reinterpret": "tilewright.runtime.tensors.reinterpret",
     "type_canonicalisation_dict": "tilewright.runtime.parameters.TYPE_NAMES",
 }

@@ -17,17 +17,7 @@ from tilewright import compat
 
 ASKED = Path(__file__).with_name("pytorch_2_15_names.txt")
 
-_WRITTEN = (
-    "asked for to find out which arguments a user's kernel writes: without it PyTorch takes all for written, and copies"
-)
 ABSENT = {
-    "triton._C.libtriton.ir.context": _WRITTEN,
-    "triton._C.libtriton.ir.load_dialects": _WRITTEN,
-    "triton._C.libtriton.ir.module": _WRITTEN,
-    "triton._C.libtriton.ir.operation": _WRITTEN,
-    "triton._utils.find_paths_if": _WRITTEN,
-    "triton._utils.get_iterable_path": _WRITTEN,
-    "triton.runtime.jit.native_specialize_impl": _WRITTEN,
     "triton.backends.nvidia.driver.make_tensordesc_arg": "PyTorch's own launcher of cubins: ours is the CPU's",
     "triton.runtime._allocation._allocator": "PyTorch's own launcher of cubins: ours is the CPU's",
     "triton.profiler.hooks": "with `config.triton.proton_profiling` alone",

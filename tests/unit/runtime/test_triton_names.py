@@ -43,7 +43,6 @@ print(json.dumps(found))
 """
 
 ABSENT_MODULES = {
-    "triton._C": "the compiler that official Triton is built of",
     "triton._compile_warmup": "private; a plug-in of pytest for Triton's own tests",
     "triton._compile_warmup_pool": "private",
     "triton._compile_warmup_state": "private",
@@ -51,7 +50,6 @@ ABSENT_MODULES = {
     "triton._instrumentation": "private",
     "triton._internal_testing": "private",
     "triton._test_runner": "private",
-    "triton._utils": "private",
     "triton.backends.amd": "there is no target for AMD's GPUs",
     "triton.backends.driver": "bases of Triton's own back ends; ours are targets, third parties' come by entry points",
     "triton.backends.nvidia": "the back end itself: its place is taken by targets/cuda",
@@ -116,6 +114,10 @@ ABSENT = {
          "tensor_descriptor_im2col_type"), _IM2COL),
     "triton.experimental.gluon.nvidia": {"blackwell": _OTHER_GPUS},
     "triton.experimental.gluon.nvidia.hopper": {"TensorDescriptorIm2Col": _IM2COL},
+    "triton._utils": dict.fromkeys(
+        ("apply_with_path", "canonicalize_dtype", "canonicalize_ptr_dtype", "get_primitive_bitwidth", "is_iterable",
+         "is_namedtuple", "is_power_of_two", "prewarm_deprecation_warnings", "set_iterable_path",
+         "validate_block_shape", "warn_once"), "private; PyTorch uses the others"),
     "triton.backends": {"amd": "there is no target for AMD's GPUs", "nvidia": "see ABSENT_MODULES",
                         "driver": "see ABSENT_MODULES"},
     "triton.backends.compiler": {"Language": "`kernel.is_gluon()` says it"},
@@ -165,7 +167,7 @@ ABSENT = {
         ("BoundConstexprFunction", "DependenciesFinder", "JitFunctionInfo", "KernelParam", "compute_cache_key",
          "convert_to_tuple_if_list", "create_function_from_signature", "get_def_col_number", "get_def_line_number",
          "get_full_name", "get_jit_fn_file_line",
-         "mangle_type", "serialize_specialization_data"), _SPECIALISATION),
+         "serialize_specialization_data"), _SPECIALISATION),
     "triton.testing": {"cublas": "what is left of a helper",
                        "cuda_graph_without_gc": "kernels are measured one by one, in no graph",
                        "do_bench_cudagraph_proton": "`do_bench_cudagraph`; the profiler measures nothing else",
