@@ -61,6 +61,25 @@ def test_a_wild_store_names_kernel_and_program(tmp_path: Path, threads: int) -> 
 
 
 @pytest.mark.costly
+def test_a_kernel_that_writes_over_the_heap_is_named(tmp_path: Path) -> None:
+    """The arena's header, which says which program runs, may lie there, too."""
+    body = """
+@triton.jit
+def flood(out, B: tl.constexpr):
+    p, i = tl.program_id(0), tl.arange(0, B)
+    tl.store(out + p * B + i, 1.0)
+    tl.store(out - p * B + i, 1.0)
+
+flood[(1000000,)](np.zeros(16, np.float32), B=1024)
+"""
+    done = run(tmp_path, body, TILEWRIGHT_NUM_THREADS="1")
+    assert done.returncode in (-signal.SIGSEGV, -signal.SIGBUS)
+    (line,) = done.stderr.strip().splitlines()
+    assert re.match(r"tilewright: kernel 'flood', .*: an access to address 0x[0-9a-f]+, where there is no", line), line
+    assert "TILEWRIGHT_SANITIZE=bounds" in line
+
+
+@pytest.mark.costly
 def test_the_advice_is_right(tmp_path: Path) -> None:
     done = run(tmp_path, f"run({BAD})", TILEWRIGHT_SANITIZE="bounds")
     assert done.returncode == 1

@@ -10,7 +10,7 @@ define internal void @poll_signals(ptr %launch, i64 %now) {
 }
 
 ; Signals are the program's own business.
-define internal void @enter_kernel(ptr %arena) alwaysinline {
+define internal void @enter_kernel(ptr %launch, ptr %arena) alwaysinline {
   ret void
 }
 

@@ -2,6 +2,7 @@
 ; program on standard error, and calls whoever had the signal before. All of it is async-signal-safe.
 
 @running = internal global i32 0            ; key of the arena whose kernel a thread runs
+@running_launch = internal global i32 0     ; key of its launch, on a stack: a wild kernel may write over its arena's header
 @before_segv = internal global [24 x i64] zeroinitializer, align 16
 @before_bus = internal global [24 x i64] zeroinitializer, align 16
 @told = internal global i32 0
@@ -10,6 +11,7 @@
 @crash_program = private constant [13 x i8] c"', program (\00"
 @crash_comma = private constant [3 x i8] c", \00"
 @crash_access = private constant [14 x i8] c"): an access \00"
+@crash_overwritten = private constant [49 x i8] c"', which wrote over memory of others: an access \00"
 @crash_to = private constant [13 x i8] c"to address 0\00"
 @crash_where = private constant [40 x i8] c" where there is no memory for it, ends \00"
 @crash_segv = private constant [24 x i8] c"the process (SIGSEGV). \00"
@@ -24,7 +26,9 @@ declare i32 @raise(i32)
 declare i64 @write(i32, ptr, i64)
 
 ; This thread runs the launch's kernel in an arena from now on.
-define internal void @enter_kernel(ptr %arena) alwaysinline {
+define internal void @enter_kernel(ptr %launch, ptr %arena) alwaysinline {
+  %launch_key = load i32, ptr @running_launch
+  %known = call i32 @pthread_setspecific(i32 %launch_key, ptr %launch)
   %key = load i32, ptr @running
   %status = call i32 @pthread_setspecific(i32 %key, ptr %arena)
   ret void
@@ -39,6 +43,7 @@ define internal void @leave_kernel() alwaysinline {
 
 define void @tilewright_watch_crashes() {
   %status = call i32 @pthread_key_create(ptr @running, ptr null)
+  %other = call i32 @pthread_key_create(ptr @running_launch, ptr null)
   call void @watch(i32 11, ptr @before_segv)
   call void @watch(i32 $SIGBUS, ptr @before_bus)
   ret void
@@ -129,10 +134,18 @@ end:
 define internal void @tell(i32 %signal, ptr %info, ptr %arena) {
 entry:
   %text = alloca [1024 x i8]
-  %header = getelementptr i8, ptr %arena, i64 -64
-  %launch = load ptr, ptr %header
+  %key = load i32, ptr @running_launch
+  %launch = call ptr @pthread_getspecific(i32 %key)
   %name_slot = getelementptr %Launch, ptr %launch, i32 0, i32 25
   %name = load ptr, ptr %name_slot
+  %t0 = call ptr @put_text(ptr %text, ptr @crash_start)
+  %t1 = call ptr @put_text(ptr %t0, ptr %name)
+  %header = getelementptr i8, ptr %arena, i64 -64
+  %said = load ptr, ptr %header
+  %is_whole = icmp eq ptr %said, %launch
+  br i1 %is_whole, label %program, label %overwritten
+
+program:
   %id = call { i32, i32, i32 } @program_id(ptr %arena)
   %x = extractvalue { i32, i32, i32 } %id, 0
   %y = extractvalue { i32, i32, i32 } %id, 1
@@ -140,8 +153,6 @@ entry:
   %x64 = zext i32 %x to i64
   %y64 = zext i32 %y to i64
   %z64 = zext i32 %z to i64
-  %t0 = call ptr @put_text(ptr %text, ptr @crash_start)
-  %t1 = call ptr @put_text(ptr %t0, ptr %name)
   %t2 = call ptr @put_text(ptr %t1, ptr @crash_program)
   %t3 = call ptr @put_number(ptr %t2, i64 %x64, i64 10)
   %t4 = call ptr @put_text(ptr %t3, ptr @crash_comma)
@@ -149,6 +160,14 @@ entry:
   %t6 = call ptr @put_text(ptr %t5, ptr @crash_comma)
   %t7 = call ptr @put_number(ptr %t6, i64 %z64, i64 10)
   %t8 = call ptr @put_text(ptr %t7, ptr @crash_access)
+  br label %access
+
+overwritten:                                 ; nothing but the launch can be trusted
+  %o = call ptr @put_text(ptr %t1, ptr @crash_overwritten)
+  br label %access
+
+access:
+  %a = phi ptr [ %t8, %program ], [ %o, %overwritten ]
   %address_slot = getelementptr i8, ptr %info, i64 $SI_ADDR_AT
   %address = load i64, ptr %address_slot
   %code_slot = getelementptr i8, ptr %info, i64 8
@@ -159,7 +178,7 @@ entry:
   br i1 %is_known, label %where, label %rest
 
 where:
-  %w0 = call ptr @put_text(ptr %t8, ptr @crash_to)
+  %w0 = call ptr @put_text(ptr %a, ptr @crash_to)
   store i8 120, ptr %w0                      ; x
   %w1 = getelementptr i8, ptr %w0, i64 1
   %w2 = call ptr @put_number(ptr %w1, i64 %address, i64 16)
@@ -170,7 +189,7 @@ where:
 
 rest:
   %r0 = getelementptr i8, ptr @crash_where, i64 1
-  %r1 = call ptr @put_text(ptr %t8, ptr %r0)
+  %r1 = call ptr @put_text(ptr %a, ptr %r0)
   br label %finish
 
 finish:

@@ -50,7 +50,7 @@ poll:
   %arena = call ptr @pthread_getspecific(i32 %running)
   call void @leave_kernel()
   %status = call i32 @PyErr_CheckSignals()
-  call void @enter_kernel(ptr %arena)
+  call void @enter_kernel(ptr %launch, ptr %arena)
   %raised = icmp ne i32 %status, 0
   br i1 %raised, label %interrupt, label %resume
 

@@ -204,7 +204,7 @@ slice:
   %left = sub i64 %hi, %from
   %count = call i64 @llvm.umin.i64(i64 %programs, i64 %left)
   %to = add i64 %from, %count
-  call void @enter_kernel(ptr %arena)
+  call void @enter_kernel(ptr %launch, ptr %arena)
   call void %kernel(ptr %args, i64 %from, i64 %to, ptr %arena)
   call void @leave_kernel()
   call void @end_slice_of_atomics(ptr %arena)
