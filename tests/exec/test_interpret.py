@@ -79,7 +79,7 @@ def test_leaving_an_argument_is_reported() -> None:
     with pytest.raises(ReferenceError) as caught:
         store_all[(1,)](x, BLOCK=16)
     message = str(caught.value)
-    assert "lane (10): element 10 is outside of argument 'x_ptr' of 10 elements" in message
+    assert "at [10] of the tile: element 10 is outside of argument 'x_ptr' of 10 elements" in message
     assert "tl.store(x_ptr + tl.arange(0, BLOCK), tl.arange(0, BLOCK))" in message
     assert not x.any(), "nothing is written by an access that leaves its memory"
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import builtins
+from collections.abc import Sequence
+from difflib import get_close_matches
 from typing import Any
 
 from tilewright import language
@@ -100,6 +102,16 @@ def instead_of_name(name: str) -> str:
     if callable(getattr(language, name, None)) and not name.startswith("_"):
         return f"did you mean `tl.{name}`?"
     return ""
+
+
+def near_name(name: str, known: Sequence[str]) -> str:
+    """Return the name that was meant: one of those that are known here, else one of the language's; empty where none is
+    like it."""
+    if close := get_close_matches(name, known, n=1):
+        return close[0]
+    functions = [one for one in dir(language) if not one.startswith("_") and callable(getattr(language, one))]
+    close = get_close_matches(name, functions, n=1, cutoff=0.75)
+    return f"tl.{close[0]}" if close else ""
 
 
 def instead_of_attribute(owner: Any, name: str) -> str:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable
 from types import BuiltinFunctionType, ModuleType
 from typing import Any
 
 from tilewright import language
-from tilewright.frontend.advice import instead_of_builtin, instead_of_name
+from tilewright.frontend.advice import instead_of_builtin, instead_of_name, near_name
 from tilewright.frontend.advice import is_builtin as is_python_builtin
 from tilewright.language.callables import ConstexprFunction, JITCallable
 from tilewright.language.dtypes import dtype
@@ -154,5 +153,5 @@ def unknown_name_error(name: str, known: list[str], reason: str | None) -> Excep
         return with_hint(error, reason)
     if advice := instead_of_name(name):
         return with_hint(error, advice)
-    close = difflib.get_close_matches(name, known, n=1)
-    return with_hint(error, f"did you mean `{close[0]}`?") if close else error
+    near = near_name(name, known)
+    return with_hint(error, f"did you mean `{near}`?") if near else error

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tilewright.language import dtypes as dt
+from tilewright.language.addresses import no_pointer_error
 from tilewright.language.arithmetic import and_, compare, invert, where
 from tilewright.language.casts import bitcast_to, cast_to, pointer_to
 from tilewright.language.context import emit, emit_void
@@ -190,7 +191,7 @@ def _order(function: str, sem: Any, scope: Any, ordered: str) -> dict[str, str]:
 def _pointee(pointer: tensor, function: str) -> dtype:
     ty = pointer.dtype
     if not isinstance(ty, pointer_type) or ty.element_ty.is_block():
-        raise ValueError(f"Unsupported ptr type {pointer} in `tl.{function}`")
+        raise no_pointer_error(pointer, function)
     return ty.element_ty
 
 

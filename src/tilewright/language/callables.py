@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 from tilewright.language.context import is_active
 from tilewright.language.dtypes import dtype
 from tilewright.language.values import constexpr, unwrap
-from tilewright.support.errors import NoSourceError
+from tilewright.support.errors import NoSourceError, OutsideOfKernelError
+from tilewright.support.tracebacks import ends_tracebacks
 
 if TYPE_CHECKING:
     from tilewright.language.dependencies import Dependencies
@@ -285,9 +286,10 @@ class JITCallable:
         self._cache_key = None
         self._dependencies = None
 
+    @ends_tracebacks
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         name = self.fn.__name__
-        raise RuntimeError(
+        raise OutsideOfKernelError(
             f"Cannot call @jit'd function `{name}` outside of the scope of a kernel; launch it with {name}[grid](...)"
         )
 

@@ -13,6 +13,7 @@ from threading import local
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tilewright.language.dtypes import block_of, block_type, dtype
+from tilewright.support.errors import OutsideOfKernelError
 
 if TYPE_CHECKING:
     from xdsl.ir import Operation, SSAValue
@@ -81,7 +82,7 @@ def current() -> KernelContext:
     """The context of the kernel being compiled in this thread."""
     stack = _active.stack
     if not stack:
-        raise RuntimeError(
+        raise OutsideOfKernelError(
             "a tilewright.language function was called outside of a kernel; did you forget to decorate the "
             "caller with @jit?"
         )

@@ -56,7 +56,10 @@ def device_print(prefix: Any, *args: Any, hex: Any = False) -> None:
     """
     text = unwrap(prefix)
     if not isinstance(text, str):
-        raise TypeError(f"device_print needs a string first, got {describe(prefix)}")
+        raise with_hint(
+            TypeError(f"device_print needs a string first, got {describe(prefix)}"),
+            'say what is printed: `print("x", x)`',
+        )
     if not set(text) <= set(string.printable):
         raise ValueError(f"{text!r} is not an ascii string of printable characters")
     values = [as_tensor(a, "args") for a in args]

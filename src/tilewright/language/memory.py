@@ -6,6 +6,7 @@ import builtins
 from typing import Any
 
 from tilewright.language import dtypes as dt
+from tilewright.language.addresses import no_pointer_error
 from tilewright.language.casts import cast_to, pointer_to
 from tilewright.language.context import emit, emit_void
 from tilewright.language.creation import as_tensor
@@ -81,11 +82,7 @@ def load(
 
 def _check_lane_options(pointer: tensor, checked: list[int], padding: Any, function: str) -> None:
     if not pointer.dtype.is_ptr():
-        raise with_hint(
-            ValueError(f"Unsupported ptr type {pointer} in `tl.{function}`"),
-            "expected a pointer or a block of pointers"
-            + ("; pass the array or tensor itself, not its address" if pointer.dtype.is_int() else ""),
-        )
+        raise no_pointer_error(pointer, function)
     if checked or padding:
         raise ValueError(
             "`padding_option` or `boundary_check` argument is not supported for loading a tensor of pointers or "

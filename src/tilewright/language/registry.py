@@ -7,7 +7,8 @@ from functools import partial, wraps
 from typing import Any, TypeVar, cast
 
 from tilewright.language.values import constexpr, is_sequence, tensor, tuple
-from tilewright.support.errors import CompilationError, WrongLayoutError
+from tilewright.support.errors import CompilationError, OutsideOfKernelError, WrongLayoutError
+from tilewright.support.tracebacks import cut_traceback
 
 BUILTIN_MARK = "__triton_builtin__"
 MEMBER_MARK = "__tilewright_member__"
@@ -28,7 +29,11 @@ def builtin(fn: F) -> F:
         if kwargs:
             for keyword in _HOST_KEYWORDS:
                 kwargs.pop(keyword, None)
-        return fn(*args, **kwargs)
+        try:
+            return fn(*args, **kwargs)
+        except OutsideOfKernelError as error:
+            cut_traceback(error)
+            raise
 
     setattr(call, BUILTIN_MARK, True)
     return call  # pyright: ignore[reportReturnType]

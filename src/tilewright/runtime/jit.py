@@ -41,7 +41,7 @@ from tilewright.runtime.repeating import RepeatedCalls
 from tilewright.runtime.request import kernel_source
 from tilewright.runtime.tensors import MockTensor
 from tilewright.support import knobs
-from tilewright.support.errors import ChangedGlobalError, TilewrightError
+from tilewright.support.errors import ChangedGlobalError, NoKernelError, TilewrightError
 from tilewright.support.forking import gate
 from tilewright.support.tracebacks import cut_traceback, ends_tracebacks
 
@@ -360,6 +360,7 @@ def launch(kernel: CompiledKernel, slots: list[int], arrays: dict[int, Any], gri
         kernel.native.launch(packed.buffer_info()[0], programs)
 
 
+@ends_tracebacks
 def jit(
     fn: Callable[..., Any] | None = None,
     *,
@@ -382,11 +383,11 @@ def jit(
         if not inspect.isfunction(function):
             kernel = isinstance(function, KernelInterface)
             order = ": @jit stands below @autotune and @heuristics, next to the function" if kernel else ""
-            raise TypeError(f"@jit decorates functions, got {type(function).__name__}{order}")
+            raise NoKernelError(f"@jit decorates functions, got {type(function).__name__}{order}")
         if function.__name__ == "<lambda>":
-            raise TypeError("@jit decorates functions that `def` makes, got a lambda")
+            raise NoKernelError("@jit decorates functions that `def` makes, got a lambda")
         if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
-            raise TypeError(f"@jit decorates functions that `def` makes, but `{function.__name__}` is asynchronous")
+            raise NoKernelError(f"@jit decorates functions that `def` makes, but `{function.__name__}` is asynchronous")
         return JITFunction(
             function,
             version=version,

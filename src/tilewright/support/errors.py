@@ -241,6 +241,14 @@ class KnobError(TilewrightError, ValueError):
     """A switch that does not exist, or a value that it does not take."""
 
 
+class OutsideOfKernelError(TilewrightError, RuntimeError):
+    """What belongs into a kernel is called from the host, or a kernel without a grid."""
+
+
+class NoKernelError(TilewrightError, TypeError):
+    """`@jit` on what is no function, or on one that cannot be a kernel."""
+
+
 class OptionError(TilewrightError, ValueError):
     """A launch option that is refused, or has a value that it cannot have."""
 

@@ -121,18 +121,18 @@ def split_key(key: int) -> tuple[int, int]:
 def describe(site: Site, lane: Sequence[int], index: int, argument: str, extent: tuple[int, int], other: str) -> str:
     """One sentence: what happened, where in the tile, to which element of which argument."""
     low, high = extent
-    where = f" in lane ({', '.join(map(str, lane))})" if lane else ""
+    where = f", at {list(lane)} of the tile" if lane else ""
     element = f"element {index} of argument '{argument}'"
     size = f"{high} elements" if low == 0 else f"elements {low} to {high - 1}"
     match site.check:
         case "bounds":
-            return f"{site.access} out of bounds: {element}{where}, which has {size}"
+            return f"{site.access} out of bounds: {element}, which has {size}{where}"
         case "race-write" | "race-read" | "race-atomic":
             did = {"race-write": "stored to", "race-read": "loaded", "race-atomic": "changed"}[site.check]
             mine = {"load": "is loaded", "store": "is stored to", "atomic": "is changed by an atomic"}[site.access]
             how = "by an atomic" if site.check == "race-atomic" else "without an atomic"
-            return f"race: {element}{where} {mine} here, and {other} {did} it {how}"
+            return f"race: {element}{where and f'{where},'} {mine} here, and {other} {did} it {how}"
         case "unwritten":
-            return f"{site.access} of memory that was never written: {element}{where}, which has {size}"
+            return f"{site.access} of memory that was never written: {element}, which has {size}{where}"
         case _:
             return f"an undefined value is stored: {element}{where}; it comes from a masked-off lane without 'other'"

@@ -41,6 +41,8 @@ def kernel(body: str) -> Any:
     ("body", "advice"),
     [
         ("y = load(x_ptr + i)", "did you mean `tl.load`?"),
+        ("y = ad(x, x)", "did you mean `tl.add`?"),
+        ("print(x)", '`print("x", x)`'),
         ("y = x.astype(tl.float16)", "x.to(tl.float32)"),
         ("y = x.relu()", "tl.maximum(x, 0)"),
         ("y = tl.relu(x)", "tl.maximum(x, 0)"),
@@ -84,7 +86,7 @@ def test_an_address_is_no_pointer(arrays: tuple[Any, Any]) -> None:
     x, out = arrays
     with pytest.raises(CompilationError) as caught:
         kernel("tl.store(out_ptr + i, x)")[(1,)](x.ctypes.data, out, 1024, BLOCK=256)
-    assert "not its address" in str(caught.value)
+    assert "`x_ptr` came as an integer; pass the array or tensor itself, not its address" in str(caught.value)
 
 
 @pytest.mark.parametrize("wrong", ["BLOCK_SIZE", "BLOK", "block"])

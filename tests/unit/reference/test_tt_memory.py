@@ -32,7 +32,7 @@ def test_masked_lanes_are_zero_and_touch_nothing() -> None:
 def test_leaving_an_argument_names_lane_element_and_program() -> None:
     with pytest.raises(ReferenceError) as caught:
         launch(COPY, np.zeros(5, np.float32), np.zeros(8, np.float32), 6)
-    assert "'tt.load': lane (5): element 5 is outside of argument 'x' of 5 elements (program 0, 0, 0)" in str(
+    assert "'tt.load': at [5] of the tile: element 5 is outside of argument 'x' of 5 elements (program 0, 0, 0)" in str(
         caught.value
     )
 
@@ -108,7 +108,7 @@ def test_block_pointers() -> None:
     np.testing.assert_array_equal(out.reshape(2, 4), [[14, 15, 0, 0], [0, 0, 0, 0]])
     launch(block("{boundaryCheck = array<i32: 0, 1>, padding = 2 : i32}"), x, out, 3, 5, -1, 0)
     np.testing.assert_array_equal(out.reshape(2, 4), [[np.nan] * 4, [1, 2, 3, 4]])
-    with pytest.raises(ReferenceError, match=r"lane \(1, 0\): element 18"):
+    with pytest.raises(ReferenceError, match=r"at \[1, 0\] of the tile: element 18"):
         launch(block("{boundaryCheck = array<i32: 1>, padding = 1 : i32}"), x, out, 3, 5, 2, 3)
 
 
@@ -234,5 +234,6 @@ def test_prints_and_assertions() -> None:
         "pid (0, 0, 0) idx (1) v: -2.000000",
         "pid (0, 0, 0) idx () n: 0xffffffff",
     ]
-    with pytest.raises(AssertionFailed, match=r"lane \(1\): Assertion `all of them` failed \(program 0, 0, 0\)"):
+    failed = r"at \[1\] of the tile: Assertion `all of them` failed \(program 0, 0, 0\)"
+    with pytest.raises(AssertionFailed, match=failed):
         launch(text, x, -1, np.array([True, False]))

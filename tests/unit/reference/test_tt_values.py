@@ -53,7 +53,7 @@ def test_gather_and_histogram() -> None:
     signature = "%x: tensor<2x4xf32>, %i: tensor<2x2xi32>"
     np.testing.assert_array_equal(call(body, signature, "tensor<2x2xf32>", source, indices)[0], [[4, 1], [6, 6]])
     indices[1, 0] = 4
-    with pytest.raises(ReferenceError, match=r"lane \(1, 0\): index 4 is outside of dimension 1 of size 4"):
+    with pytest.raises(ReferenceError, match=r"at \[1, 0\] of the tile: index 4 is outside of dimension 1 of size 4"):
         call(body, signature, "tensor<2x2xf32>", source, indices)
     body = "%r = tt.histogram %x, %m : tensor<8xi32> -> tensor<4xi32>"
     values = np.array([0, 1, 1, 3, 3, 3, -1, 9], np.int32)

@@ -103,7 +103,7 @@ def test_gather_and_scatter() -> None:
     at = np.array([7, 0, 2, 7], np.int32)
     launch(text, x, out, at, np.array([True, True, False, False]))
     np.testing.assert_array_equal(out, [1, 77, 0, 77, 77, 77, 77, 0])
-    with pytest.raises(ReferenceError, match=r"'tts.gather': lane \(2\): element 8 is outside of argument 'x'"):
+    with pytest.raises(ReferenceError, match=r"'tts.gather': at \[2\] of the tile: element 8 is outside of"):
         launch(text, x, out, np.array([0, 99, 8, 1], np.int32), np.array([True, False, True, False]))
 
 

@@ -65,8 +65,8 @@ def describe_lane(position: int, shape: tuple[int, ...], live: Array | None) -> 
     if not shape:
         return ""
     number = position if live is None else int(np.flatnonzero(np.broadcast_to(live, shape))[position])
-    lane = ", ".join(str(int(place)) for place in np.unravel_index(number, shape))
-    return f"lane ({lane}): "
+    lane = [int(place) for place in np.unravel_index(number, shape)]
+    return f"at {lane} of the tile: "
 
 
 def _program(frame: Frame) -> str:

@@ -21,9 +21,8 @@ def gather(op: tt.GatherOp, frame: Frame) -> Values:
     outside = (indices < 0) | (indices >= source.shape[axis])
     if np.any(outside):
         lane = tuple(int(place) for place in np.argwhere(outside)[0])
-        raise AccessError(
-            f"lane {lane}: index {indices[lane]} is outside of dimension {axis} of size {source.shape[axis]}"
-        )
+        where = f"outside of dimension {axis} of size {source.shape[axis]}"
+        raise AccessError(f"at {list(lane)} of the tile: index {indices[lane]} is {where}")
     return (np.take_along_axis(source, indices, axis),)
 
 

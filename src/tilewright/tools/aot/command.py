@@ -15,6 +15,7 @@ from tilewright.targets.base import Target, find_target
 from tilewright.tools.aot.grid import Grid, read_grid
 from tilewright.tools.aot.signature import SignatureError, c_name, read_signature
 from tilewright.tools.aot.variants import Variant, compile_variants
+from tilewright.tools.suggestions import did_you_mean
 from tilewright.tools.user_files import load_file
 
 
@@ -52,7 +53,8 @@ def find_kernel(place: str) -> JITFunction:
     if not wanted and len(kernels) == 1:
         (wanted,) = kernels
     if wanted not in kernels:
-        raise SignatureError(f"{name} has no kernel {wanted!r}; it has {', '.join(sorted(kernels)) or 'none'}")
+        known = ", ".join(sorted(kernels)) or "none"
+        raise SignatureError(f"{name} has no kernel {wanted!r}; it has {known}{did_you_mean(wanted, kernels)}")
     return kernels[wanted]
 
 
