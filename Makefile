@@ -13,7 +13,7 @@ MLIR_PACKAGES := mlir-22-tools libmlir-22 llvm-22-tools
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help venv everything demo smoke test test-all test-levels tour replay check lint format bench bench-models browser docs bench-sanitizers ttgir-table gpu oracles mlir-tools newest-triton torch fuzz fuzz-middle-layer official-front-end wheels clean
+.PHONY: help venv everything demo smoke test test-all test-levels tour replay check lint format bench bench-models browser windows docs bench-sanitizers ttgir-table gpu oracles mlir-tools newest-triton torch fuzz fuzz-middle-layer official-front-end wheels clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -153,6 +153,12 @@ browser: $(TEST) ## test the explorer's page in headless Chromium (Debian's, as 
 	@$(BIN)/python -c 'import playwright' 2>/dev/null || $(INSTALL) -e '.[browser]'
 	@$(BIN)/python -m pytest tests/browser $(ARGS)
 	@$(BIN)/python tests/browser/pictures.py docs/pictures
+
+WINE_PACKAGES := wine64 gcc-mingw-w64-x86-64
+windows: $(TEST) ## cross-compile kernels and run them under Wine: threads of Windows (Debian's packages, as root)
+	@{ command -v x86_64-w64-mingw32-gcc && ls /usr/lib/wine/wine64; } >/dev/null 2>&1 \
+	  || { apt-get update -qq && apt-get install -y -qq --no-install-recommends $(WINE_PACKAGES) >/dev/null; }
+	@$(BIN)/python -m pytest tests/unit/tools/test_aot_windows.py $(ARGS)
 
 MINUTES ?= 10
 fuzz: $(PACKAGE) ## generated kernels on all engines and mutated IR (MINUTES=n; ARGS="--seed S --kernels N --addresses N --mutations N")

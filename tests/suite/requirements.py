@@ -65,6 +65,18 @@ def _has_browser() -> bool:
     return find_browser() is not None and _has_package("playwright")()
 
 
+MINGW = "x86_64-w64-mingw32-gcc"
+
+
+def find_wine() -> str | None:
+    """The path of what runs 64-bit programs for Windows."""
+    return shutil.which("wine64") or shutil.which("wine64", path="/usr/lib/wine") or shutil.which("wine")
+
+
+def _has_wine() -> bool:
+    return find_wine() is not None and shutil.which(MINGW) is not None
+
+
 def _has_level(name: str) -> bool:
     from tilewright.targets.cpu.facts import host_facts, named_facts
 
@@ -93,6 +105,7 @@ REQUIREMENTS = {
     "ptxas": Requirement("ptxas (make oracles)", cache(_has_ptxas)),
     "torch": Requirement("PyTorch (make torch)", cache(_has_package("torch"))),
     "triton": Requirement("official Triton (make oracles)", cache(_has_package("triton"))),
+    "wine": Requirement("Wine and a compiler for Windows (make windows)", cache(_has_wine)),
     **{name: Requirement(f"a processor of {name}", cache(partial(_has_level, name))) for name in LEVELS},
     **{name: Requirement(f"a processor with {name}", cache(partial(_has_feature, name))) for name in FEATURES},
     **{

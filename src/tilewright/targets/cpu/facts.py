@@ -60,6 +60,10 @@ class CpuFacts(TargetFacts):
     """Last-level cache in bytes."""
 
     @property
+    def is_windows(self) -> bool:
+        return "windows" in self.triple
+
+    @property
     def is_x86(self) -> bool:
         return self.triple.startswith("x86_64")
 
@@ -128,17 +132,24 @@ def host_facts() -> CpuFacts:
     return as_zen(facts) if facts.cpu.startswith("znver") else facts
 
 
-def named_facts(cpu: str, *, num_cores: int = 1) -> CpuFacts:
-    """Facts of a baseline processor: ``x86-64``, ``x86-64-v2`` to ``x86-64-v4``, or ``generic-aarch64``.
+SYSTEMS = {"linux": "unknown-linux-gnu", "macos": "apple-darwin", "windows": "pc-windows-gnu"}
+"""Operating systems that can be compiled for, and how LLVM names them."""
+
+
+def named_facts(cpu: str, system: str = "", *, num_cores: int = 1) -> CpuFacts:
+    """Facts of a baseline processor: ``x86-64``, ``x86-64-v2`` to ``x86-64-v4``, or ``generic-aarch64``; of a system of
+    `SYSTEMS`, by default this one.
 
     Raises TargetError for another name.
     """
     if cpu not in BASELINE_FEATURES:
         raise TargetError(f"no processor {cpu!r} can be compiled for; there are {', '.join(BASELINE_FEATURES)}")
     features = BASELINE_FEATURES[cpu]
-    system = "apple-darwin" if sys.platform == "darwin" else "unknown-linux-gnu"
+    system = system or {"darwin": "macos", "win32": "windows"}.get(sys.platform, "linux")
+    if system not in SYSTEMS:
+        raise TargetError(f"no system {system!r} can be compiled for; there are {', '.join(SYSTEMS)}")
     is_arm = cpu.endswith("-aarch64")
-    triple = f"{'aarch64' if is_arm else 'x86_64'}-{system}"
+    triple = f"{'aarch64' if is_arm else 'x86_64'}-{SYSTEMS[system]}"
     return CpuFacts(
         name="cpu",
         triple=triple,

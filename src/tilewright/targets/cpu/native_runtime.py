@@ -39,14 +39,16 @@ KERNEL_IMPORTS = (
 )
 """What kernels call."""
 
-_X86_PAUSE = 'call void asm sideeffect "pause", "~{memory}"()'
-_ARM_PAUSE = 'call void asm sideeffect "isb", "~{memory}"()'
+_X86_PAUSE = "call void @llvm.x86.sse2.pause()"
+_ARM_PAUSE = "call void @llvm.aarch64.isb(i32 15)"
+"""Intrinsics: LLVM reads the assembly of this machine's processor alone."""
 
 
-def runtime_text(facts: CpuFacts, launchers: Sequence[str] = ("crashes.ll", "launcher.ll")) -> str:
+def runtime_text(facts: CpuFacts, launcher: str = "launcher.ll") -> str:
     """LLVM IR of the runtime for a machine: the pool, and a launcher for C (`c_launcher.ll`), or those for Python and
     the launch cache."""
     is_linux = "linux" in facts.triple
+    has_signals = not facts.is_windows and launcher == "launcher.ll"
     names = {
         "SYS_FUTEX": "202" if facts.is_x86 else "98",
         "SYS_GETTID": "186" if facts.is_x86 else "178",
@@ -63,19 +65,28 @@ def runtime_text(facts: CpuFacts, launchers: Sequence[str] = ("crashes.ll", "lau
     folder = files("tilewright.targets.cpu") / "native"
     sources = (
         "types.ll",
-        "threads_linux.ll" if is_linux else "threads_posix.ll",
-        "threads.ll",
+        *_threads(facts),
+        "clock.ll",
         "regions.ll",
         "pool.ll",
         "waiting.ll",
         "launches.ll",
-        *launchers,
+        "crashes.ll" if has_signals else "no_crashes.ll",
+        launcher,
     )
-    parts = [f'target triple = "{facts.triple}"']
-    if "launcher.ll" in launchers:
+    pause = "@llvm.x86.sse2.pause()" if facts.is_x86 else "@llvm.aarch64.isb(i32)"
+    parts = [f'target triple = "{facts.triple}"', f"declare void {pause}"]
+    if launcher == "launcher.ll":
         parts.append(launch_cache_text())
     parts.extend(Template((folder / source).read_text()).substitute(names) for source in sources)
     return "\n".join(parts)
+
+
+def _threads(facts: CpuFacts) -> Sequence[str]:
+    """The sources of threads on an operating system."""
+    if facts.is_windows:
+        return ["threads_windows.ll"]
+    return ["threads_linux.ll" if "linux" in facts.triple else "threads_posix.ll", "threads.ll"]
 
 
 class NativeRuntime:

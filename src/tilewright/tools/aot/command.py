@@ -68,16 +68,17 @@ def _unwrapped(value: Any) -> JITFunction | None:
 
 
 def find_machine(text: str) -> tuple[Target, str | None]:
-    """The target that `cpu:x86-64-v3` or `cuda:90` names, and its architecture as the option `arch` takes it. Raises
-    SignatureError for another target, TargetError for a processor that has no name."""
+    """The target that `cpu:x86-64-v3`, `cpu:x86-64-v3:windows` or `cuda:90` names, and its architecture as the option
+    `arch` takes it. Raises SignatureError for another target, TargetError for a processor or system without a name."""
     name, _, machine = text.partition(":")
     if name == "cpu" and machine:
         from tilewright.targets.cpu.facts import named_facts
         from tilewright.targets.cpu.target import CpuTarget
 
-        return CpuTarget(named_facts(machine)), None
+        return CpuTarget(named_facts(*machine.split(":", 1))), None
     if name not in ("cpu", "cuda"):
-        raise SignatureError(f"no files can be written for target {text!r}; there are cpu, cpu:NAME, cuda, cuda:90")
+        known = "cpu, cpu:NAME, cpu:NAME:SYSTEM, cuda, cuda:90"
+        raise SignatureError(f"no files can be written for target {text!r}; there are {known}")
     return find_target(name), machine.partition(":")[0] or None
 
 

@@ -3,6 +3,7 @@
 A program is built from the launcher and the objects:
 
     cc main.c add_kernel.c add_kernel_*.o tilewright_runtime.o -lpthread -lm
+    x86_64-w64-mingw32-gcc main.c add_kernel.c add_kernel_*.o tilewright_runtime.o -lsynchronization    (for Windows)
 """
 
 from __future__ import annotations
@@ -55,11 +56,17 @@ _RUNTIME_SOURCE = Template("""\
 #include "$runtime.h"
 
 #include <inttypes.h>
-#include <pthread.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#ifdef _WIN32
+#include <windows.h>
+#define flockfile _lock_file
+#define funlockfile _unlock_file
+#else
+#include <pthread.h>
 #include <unistd.h>
+#endif
 
 extern void tilewright_pool_init(void);
 extern void tilewright_pool_after_fork(void);
@@ -67,18 +74,38 @@ extern void tilewright_set_num_threads(int32_t count);
 extern int32_t tilewright_run_grid(tilewright_kernel *kernel, const uint64_t *slots, int64_t programs,
                                    int64_t arena_bytes, int64_t habits[2], tilewright_failure *failure);
 
-static pthread_once_t once = PTHREAD_ONCE_INIT;
 static _Thread_local tilewright_failure last;
 
-static void start(void) {
-  long cores = sysconf(_SC_NPROCESSORS_ONLN);
+static void start_with(long cores) {
   tilewright_pool_init();
   tilewright_set_num_threads(cores > 0 ? (int32_t)cores : 1);
+}
+
+#ifdef _WIN32
+static INIT_ONCE once = INIT_ONCE_STATIC_INIT;
+
+static BOOL CALLBACK start(PINIT_ONCE self, PVOID argument, PVOID *context) {
+  (void)self, (void)argument, (void)context;
+  SYSTEM_INFO system;
+  GetSystemInfo(&system);
+  start_with((long)system.dwNumberOfProcessors);
+  return TRUE;
+}
+
+static void start_once(void) { InitOnceExecuteOnce(&once, start, NULL, NULL); }
+#else
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void start(void) {
+  start_with(sysconf(_SC_NPROCESSORS_ONLN));
   pthread_atfork(NULL, NULL, tilewright_pool_after_fork);
 }
 
+static void start_once(void) { pthread_once(&once, start); }
+#endif
+
 void tilewright_use_threads(int32_t count) {
-  pthread_once(&once, start);
+  start_once();
   tilewright_set_num_threads(count > 0 ? count : 1);
 }
 
@@ -86,7 +113,7 @@ const tilewright_failure *tilewright_last_failure(void) { return &last; }
 
 int tilewright_launch(tilewright_kernel *kernel, const uint64_t *slots, uint32_t x, uint32_t y, uint32_t z,
                       int64_t arena_bytes, int64_t habits[2]) {
-  pthread_once(&once, start);
+  start_once();
   last = (tilewright_failure){0, 0, 0, 0, ""};
   last.reason = tilewright_run_grid(kernel, slots, (int64_t)x * y * z, arena_bytes, habits, &last);
   return last.reason;
@@ -136,7 +163,7 @@ def write_cpu_files(
 
 def write_runtime(facts: CpuFacts, folder: Path) -> list[Path]:
     """Write what hands programs to threads, which all kernels share; the files that were written."""
-    image = compile_text(runtime_text(facts, ["c_launcher.ll"]), facts, effort=Effort.NONE)
+    image = compile_text(runtime_text(facts, "c_launcher.ll"), facts, effort=Effort.NONE)
     files = {
         f"{RUNTIME}.h": header(f"{RUNTIME.upper()}_H", ["stdbool.h", "stdint.h"], _RUNTIME_HEADER).encode(),
         f"{RUNTIME}.c": _runtime_source().encode(),

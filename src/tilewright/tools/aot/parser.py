@@ -35,7 +35,12 @@ def add_compile_parser(commands: Any) -> None:
 
 def add_compilation_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments for a kernel's signature, target and launch options."""
-    parser.add_argument("--target", "-t", default="cpu", help="cpu (this machine's), cpu:x86-64-v3, cuda, cuda:90 ...")
+    parser.add_argument(
+        "--target",
+        "-t",
+        default="cpu",
+        help="cpu (this machine's), cpu:x86-64-v3, cpu:x86-64-v3:windows, cuda, cuda:90 ...",
+    )
     parser.add_argument("--num-warps", "-w", type=int, help="warps of a program on a GPU (default 4)")
     parser.add_argument("--num-stages", "-ns", type=int, help="stages of pipelined loops (default 3)")
     parser.add_argument("--num-ctas", type=int, help="CTAs of a cluster (default 1)")

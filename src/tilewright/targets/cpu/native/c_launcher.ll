@@ -9,15 +9,6 @@ define internal void @poll_signals(ptr %launch, i64 %now) {
   ret void
 }
 
-; Signals are the program's own business.
-define internal void @enter_kernel(ptr %launch, ptr %arena) alwaysinline {
-  ret void
-}
-
-define internal void @leave_kernel() alwaysinline {
-  ret void
-}
-
 ; 0, or the reason why the grid was stopped, with what `failure` is told of it.
 define i32 @tilewright_run_grid(ptr %kernel, ptr %slots, i64 %programs, i64 %arena_bytes, ptr %habits, ptr %failure) {
 entry:

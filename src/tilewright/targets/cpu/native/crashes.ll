@@ -41,6 +41,14 @@ define internal void @leave_kernel() alwaysinline {
   ret void
 }
 
+; The arena of the kernel that this thread runs, and it runs it no longer, until `enter_kernel`.
+define internal ptr @interrupt_kernel() {
+  %key = load i32, ptr @running
+  %arena = call ptr @pthread_getspecific(i32 %key)
+  call void @leave_kernel()
+  ret ptr %arena
+}
+
 define void @tilewright_watch_crashes() {
   %status = call i32 @pthread_key_create(ptr @running, ptr null)
   %other = call i32 @pthread_key_create(ptr @running_launch, ptr null)

@@ -46,9 +46,7 @@ compare:
 poll:
   store i64 %now, ptr %last_slot
   call void @PyEval_RestoreThread(ptr %state)
-  %running = load i32, ptr @running
-  %arena = call ptr @pthread_getspecific(i32 %running)
-  call void @leave_kernel()
+  %arena = call ptr @interrupt_kernel()
   %status = call i32 @PyErr_CheckSignals()
   call void @enter_kernel(ptr %launch, ptr %arena)
   %raised = icmp ne i32 %status, 0

@@ -15,16 +15,12 @@
 @default_threads = internal global i32 1
 @spare_arena = internal global ptr null, align 64
 
-declare i32 @posix_memalign(ptr, i64, i64)
-declare void @free(ptr)
-
 ; ---------------------------------------------------------------------------------------------------------- arenas
 
 ; An arena of at least %bytes, with its header naming %launch; null when there is no memory. A large one is asked to lie
 ; on pages of 2 MiB: packed operands are read with strides that a table of 4 KiB pages has no room for.
 define internal ptr @acquire_arena(i64 %bytes, ptr %launch) {
 entry:
-  %slot = alloca ptr
   %spare = atomicrmw xchg ptr @spare_arena, ptr null acquire
   %none = icmp eq ptr %spare, null
   br i1 %none, label %allocate, label %check
@@ -42,12 +38,11 @@ allocate:
   %whole = add i64 %bytes, 64
   %is_large = icmp uge i64 %whole, 4194304
   %alignment = select i1 %is_large, i64 2097152, i64 64
-  %status = call i32 @posix_memalign(ptr %slot, i64 %alignment, i64 %whole)
-  %failed = icmp ne i32 %status, 0
+  %block = call ptr @allocate(i64 %alignment, i64 %whole)
+  %failed = icmp eq ptr %block, null
   br i1 %failed, label %no_memory, label %got
 
 got:
-  %block = load ptr, ptr %slot
   br i1 %is_large, label %large, label %fresh
 
 large:
@@ -87,7 +82,7 @@ define internal i64 @arena_bytes(ptr %arena) alwaysinline {
 
 define internal void @free_arena(ptr %arena) {
   %block = getelementptr i8, ptr %arena, i64 -64
-  call void @free(ptr %block)
+  call void @release(ptr %block)
   ret void
 }
 

@@ -15,7 +15,6 @@
 @gate = internal global i64 0, align 64     ; how many threads exclude each other; -1: one is alone
 @region_locks = internal global [1024 x [16 x i32]] zeroinitializer, align 64
 
-declare i32 @sched_yield()
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 
 define internal ptr @lock_of_region(i64 %region) alwaysinline {
@@ -204,7 +203,7 @@ entry:
   %yields = icmp eq i32 %low, 255
   br i1 %yields, label %yield, label %end
 yield:
-  %ignored = call i32 @sched_yield()
+  call void @yield_cpu()
   br label %end
 end:
   ret void

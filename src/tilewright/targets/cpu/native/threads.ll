@@ -1,4 +1,4 @@
-; Starting threads, the clock and the spin pause: the same on all POSIX systems.
+; Starting threads, the clock and memory: the same on all POSIX systems.
 
 declare i32 @clock_gettime(i32, ptr)
 declare i32 @pthread_create(ptr, ptr, ptr, ptr)
@@ -6,6 +6,9 @@ declare i32 @pthread_detach(ptr)
 declare i32 @pthread_sigmask(i32, ptr, ptr)
 declare i32 @sigfillset(ptr)
 declare i32 @sigdelset(ptr, i32)
+declare i32 @sched_yield()
+declare i32 @posix_memalign(ptr, i64, i64)
+declare void @free(ptr)
 
 ; Monotonic time in nanoseconds.
 define internal i64 @now_ns() {
@@ -19,10 +22,25 @@ define internal i64 @now_ns() {
   ret i64 %sum
 }
 
-; The same, for kernels.
-define i64 @tilewright_nanoseconds() {
-  %now = call i64 @now_ns()
-  ret i64 %now
+; Memory at a multiple of %alignment; null when there is none.
+define internal ptr @allocate(i64 %alignment, i64 %bytes) {
+  %slot = alloca ptr
+  store ptr null, ptr %slot
+  %status = call i32 @posix_memalign(ptr %slot, i64 %alignment, i64 %bytes)
+  %memory = load ptr, ptr %slot
+  %ok = icmp eq i32 %status, 0
+  %given = select i1 %ok, ptr %memory, ptr null
+  ret ptr %given
+}
+
+define internal void @release(ptr %memory) {
+  call void @free(ptr %memory)
+  ret void
+}
+
+define internal void @yield_cpu() {
+  %ignored = call i32 @sched_yield()
+  ret void
 }
 
 ; A detached thread that runs %main(%argument) with all signals blocked, so that they reach Python's main thread; but
@@ -49,12 +67,4 @@ detach:
   br label %end
 end:
   ret i1 %ok
-}
-
-define internal void @pause_a_little() {
-  $PAUSE
-  $PAUSE
-  $PAUSE
-  $PAUSE
-  ret void
 }
