@@ -5,18 +5,27 @@ from __future__ import annotations
 import re
 from abc import ABC
 from collections.abc import Sequence
+from typing import ClassVar
 
 from xdsl.dialects.builtin import AffineMapAttr, IntegerAttr, MemRefType
 from xdsl.interfaces import HasFolderInterface
 from xdsl.ir import Attribute, Dialect, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap, AffineSymExpr
-from xdsl.irdl import traits_def
+from xdsl.irdl import AnyAttr, IRDLOperation, VarConstraint, traits_def
+from xdsl.irdl.declarative_assembly_format import (
+    AttributeVariable,
+    CustomDirective,
+    ParsingState,
+    PrintingState,
+    VariadicOperandVariable,
+    irdl_custom_directive,
+)
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.affine_for import ForOp, YieldOp
+from tilewright.dialects.affine_for import ForOp, YieldOp, parse_map_operands, print_map_operands
 from tilewright.dialects.arith.constant import find_constant_int
 from tilewright.dialects.construction import MixedIndex, Value, init_op, value_of
 from tilewright.dialects.definition import Op
@@ -30,6 +39,7 @@ from tilewright.dialects.fields import (
     result_def,
     var_operand_def,
 )
+from tilewright.dialects.text import write
 from tilewright.dialects.types import INDEX, element_type, shape_of
 from tilewright.ir.affine_text import format_expr, format_map
 
@@ -43,12 +53,10 @@ class SubscriptReader:
         self.dims: list[UnresolvedOperand] = []
         self.symbols: list[UnresolvedOperand] = []
 
-    def read(self) -> tuple[AffineMap, list[SSAValue]]:
+    def read(self) -> tuple[AffineMap, list[UnresolvedOperand]]:
         """The map and the operands, dimensions first."""
         exprs = self.parser.parse_comma_separated_list(self.parser.Delimiter.SQUARE, self._sum)
-        map_ = AffineMap(len(self.dims), len(self.symbols), tuple(exprs))
-        operands = (*self.dims, *self.symbols)
-        return map_, list(self.parser.resolve_operands(operands, (INDEX,) * len(operands), self.parser.pos))
+        return AffineMap(len(self.dims), len(self.symbols), tuple(exprs)), [*self.dims, *self.symbols]
 
     def _sum(self) -> AffineExpr:
         left = self._product()
@@ -114,9 +122,28 @@ def print_subscripts(printer: Printer, map_: AffineMap, operands: Sequence[SSAVa
             if kind == "d":
                 printer.print_ssa_value(operands[int(number)])
             elif kind == "s":
-                printer.print_string("symbol(")
-                printer.print_ssa_value(operands[map_.num_dims + int(number)])
-                printer.print_string(")")
+                write(printer, "symbol(", operands[map_.num_dims + int(number)], ")")
+
+
+@irdl_custom_directive
+class Subscripts(CustomDirective):
+    """``[%i * 4 + 1]``: operands, and the map that they go through."""
+
+    operands: VariadicOperandVariable
+    map: AttributeVariable
+
+    def parse(self, parser: Parser, state: ParsingState) -> None:
+        map_, operands = SubscriptReader(parser).read()
+        self.map.set(state, AffineMapAttr(map_))
+        self.operands.set(state, operands)
+
+    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
+        map_ = self.map.get(op)
+        assert isinstance(map_, AffineMapAttr)
+        printer.print_string("[")
+        print_subscripts(printer, map_.data, self.operands.get(op))
+        printer.print_string("]")
+        state.last_was_punctuation = state.should_emit_space = True
 
 
 def _subscript_map(subscripts: Sequence[MixedIndex]) -> tuple[AffineMap, list[SSAValue]]:
@@ -148,12 +175,17 @@ class LoadOp(Op):
 
     name = "affine.load"
 
-    memref: Operand = operand_def(MemRefType)
+    T: ClassVar = VarConstraint("T", AnyAttr())
+
+    memref: Operand = operand_def(MemRefType.constr(T))
     indices: Operands = var_operand_def(INDEX)
     map: AffineMapAttr = prop_def(AffineMapAttr)
-    result: Result = result_def()
+    result: Result = result_def(T)
 
     traits = traits_def(MemoryReadEffect())
+
+    custom_directives = (Subscripts,)
+    assembly_format = "$memref custom<Subscripts>($indices, $map) attr-dict `:` type($memref)"
 
     def __init__(self, memref: Value, subscripts: Sequence[MixedIndex], map: AffineMap | None = None) -> None:
         memref = value_of(memref)
@@ -164,28 +196,6 @@ class LoadOp(Op):
     def verify_(self) -> None:
         _verify_map(self.map.data, self.indices)
         _verify_rank(self.map.data, self.operands[0].type)
-        if self.results[0].type != element_type(self.operands[0].type):
-            raise VerifyException("the result must be of the element type of the memref")
-
-    @classmethod
-    def parse(cls, parser: Parser) -> LoadOp:
-        memref = parser.parse_unresolved_operand()
-        map_, operands = SubscriptReader(parser).read()
-        attributes = parser.parse_optional_attr_dict()
-        parser.parse_punctuation(":")
-        op = cls(parser.resolve_operand(memref, parser.parse_type()), operands, map_)
-        op.attributes.update(attributes)
-        return op
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        printer.print_ssa_value(self.memref)
-        printer.print_string("[")
-        print_subscripts(printer, self.map.data, self.indices)
-        printer.print_string("]")
-        printer.print_op_attributes(self.attributes)
-        printer.print_string(" : ")
-        printer.print_attribute(self.memref.type)
 
 
 class StoreOp(Op):
@@ -193,12 +203,17 @@ class StoreOp(Op):
 
     name = "affine.store"
 
-    value: Operand = operand_def()
-    memref: Operand = operand_def(MemRefType)
+    T: ClassVar = VarConstraint("T", AnyAttr())
+
+    value: Operand = operand_def(T)
+    memref: Operand = operand_def(MemRefType.constr(T))
     indices: Operands = var_operand_def(INDEX)
     map: AffineMapAttr = prop_def(AffineMapAttr)
 
     traits = traits_def(MemoryWriteEffect())
+
+    custom_directives = (Subscripts,)
+    assembly_format = "$value `,` $memref custom<Subscripts>($indices, $map) attr-dict `:` type($memref)"
 
     def __init__(
         self, value: Value, memref: Value, subscripts: Sequence[MixedIndex], map: AffineMap | None = None
@@ -210,34 +225,6 @@ class StoreOp(Op):
     def verify_(self) -> None:
         _verify_map(self.map.data, self.indices)
         _verify_rank(self.map.data, self.operands[1].type)
-        if self.operands[0].type != element_type(self.operands[1].type):
-            raise VerifyException("the value must be of the element type of the memref")
-
-    @classmethod
-    def parse(cls, parser: Parser) -> StoreOp:
-        value = parser.parse_unresolved_operand()
-        parser.parse_punctuation(",")
-        memref = parser.parse_unresolved_operand()
-        map_, operands = SubscriptReader(parser).read()
-        attributes = parser.parse_optional_attr_dict()
-        parser.parse_punctuation(":")
-        memref_type = parser.parse_type()
-        values = parser.resolve_operands((value, memref), (element_type(memref_type), memref_type), parser.pos)
-        op = cls(values[0], values[1], operands, map_)
-        op.attributes.update(attributes)
-        return op
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        printer.print_ssa_value(self.value)
-        printer.print_string(", ")
-        printer.print_ssa_value(self.memref)
-        printer.print_string("[")
-        print_subscripts(printer, self.map.data, self.indices)
-        printer.print_string("]")
-        printer.print_op_attributes(self.attributes)
-        printer.print_string(" : ")
-        printer.print_attribute(self.memref.type)
 
 
 def map_attr(map: AffineMap | AffineMapAttr) -> AffineMapAttr:
@@ -263,25 +250,13 @@ class MapOp(Op, HasFolderInterface, ABC):
         map_ = parser.parse_attribute()
         if not isinstance(map_, AffineMapAttr):
             parser.raise_error("expected an affine map", position, parser.pos)
-        delimiters = (parser.Delimiter.PAREN, parser.Delimiter.SQUARE)
-        groups = [
-            parser.parse_optional_comma_separated_list(d, lambda: parser.parse_operand(INDEX)) for d in delimiters
-        ]
-        op = cls([value for group in groups for value in group or ()], map_)
+        op = cls(parse_map_operands(parser), map_)
         op.attributes.update(parser.parse_optional_attr_dict())
         return op
 
     def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        printer.print_attribute(self.map)
-        dims = self.map.data.num_dims
-        printer.print_string("(")
-        printer.print_list(self.operands[:dims], printer.print_ssa_value)
-        printer.print_string(")")
-        if self.map.data.num_symbols:
-            printer.print_string("[")
-            printer.print_list(self.operands[dims:], printer.print_ssa_value)
-            printer.print_string("]")
+        write(printer, " ", self.map)
+        print_map_operands(printer, self.map.data, self.operands)
         printer.print_op_attributes(self.attributes)
 
     def constant_results(self) -> list[int] | None:

@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import AffineMapAttr, IntegerAttr
 from xdsl.ir import Attribute, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr, AffineMap, AffineSymExpr
 from xdsl.irdl import AttrSizedOperandSegments, IRDLOperation, lazy_traits_def, traits_def
-from xdsl.parser import Parser, UnresolvedOperand
+from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import HasParent, IsTerminator, Pure, RecursiveMemoryEffect, SingleBlockImplicitTerminator
 from xdsl.utils.exceptions import VerifyException
@@ -16,6 +16,7 @@ from xdsl.utils.exceptions import VerifyException
 from tilewright.dialects.construction import Value, init_op, values_of
 from tilewright.dialects.definition import Op
 from tilewright.dialects.fields import Body, Operands, Results, prop_def, region_def, var_operand_def, var_result_def
+from tilewright.dialects.text import parse_carried, parse_region_ending_in, print_carried, write
 from tilewright.dialects.types import INDEX
 
 Bound = tuple[AffineMap, Sequence[SSAValue]]
@@ -97,42 +98,21 @@ class ForOp(Op):
         parser.parse_keyword("to")
         upper = _parse_bound(parser, "min")
         step = parser.parse_integer() if parser.parse_optional_keyword("step") else 1
-        pairs: Sequence[tuple[Parser.UnresolvedArgument, UnresolvedOperand]] = ()
-        types: Sequence[Attribute] = ()
-        if parser.parse_optional_keyword("iter_args"):
-            pairs = parser.parse_comma_separated_list(Parser.Delimiter.PAREN, lambda: _parse_assignment(parser))
-            parser.parse_punctuation("->")
-            several = parser.parse_optional_comma_separated_list(Parser.Delimiter.PAREN, parser.parse_type)
-            types = [parser.parse_type()] if several is None else several
-        inits = parser.resolve_operands([operand for _, operand in pairs], types, parser.pos)
-        arguments = [argument.resolve(type_) for (argument, _), type_ in zip(pairs, types, strict=True)]
-        body = parser.parse_region((counter.resolve(INDEX), *arguments))
-        if not isinstance(body.block.last_op, YieldOp):
-            body.block.add_op(YieldOp())
+        arguments, inits = parse_carried(parser)
+        body = parse_region_ending_in(parser, YieldOp, (counter.resolve(INDEX), *arguments))
         op = cls(lower, upper, step, inits, body)
         op.attributes.update(parser.parse_optional_attr_dict())
         return op
 
     def print(self, printer: Printer) -> None:
         counter, *arguments = self.body.block.args
-        printer.print_string(" ")
-        printer.print_ssa_value(counter)
-        printer.print_string(" = ")
+        write(printer, " ", counter, " = ")
         _print_bound(printer, "max", self.lower_map, self.lower_operands)
         printer.print_string(" to ")
         _print_bound(printer, "min", self.upper_map, self.upper_operands)
         if self.step.value.data != 1:
             printer.print_string(f" step {self.step.value.data}")
-        if arguments:
-            printer.print_string(" iter_args(")
-            for position, (argument, value) in enumerate(zip(arguments, self.inits, strict=True)):
-                printer.print_string(", " if position else "")
-                printer.print_ssa_value(argument)
-                printer.print_string(" = ")
-                printer.print_ssa_value(value)
-            printer.print_string(") -> (")
-            printer.print_list([argument.type for argument in arguments], printer.print_attribute)
-            printer.print_string(")")
+        print_carried(printer, arguments, self.inits)
         printer.print_string(" ")
         printer.print_region(
             self.body,
@@ -141,12 +121,6 @@ class ForOp(Op):
             print_block_terminators=bool(arguments),
         )
         printer.print_op_attributes(self.attributes)
-
-
-def _parse_assignment(parser: Parser) -> tuple[Parser.UnresolvedArgument, UnresolvedOperand]:
-    argument = parser.parse_argument(expect_type=False)
-    parser.parse_punctuation("=")
-    return argument, parser.parse_unresolved_operand()
 
 
 def _parse_bound(parser: Parser, extreme: str) -> Bound:
@@ -164,9 +138,14 @@ def _parse_bound(parser: Parser, extreme: str) -> Bound:
         parser.raise_error("expected an affine map", position, parser.pos)
     if len(map_.data.results) > 1 and not several:
         parser.raise_error(f"a bound of several results begins with '{extreme}'", position, parser.pos)
+    return map_.data, parse_map_operands(parser)
+
+
+def parse_map_operands(parser: Parser) -> list[SSAValue]:
+    """``(%i)[%n]``: dimensions, then symbols."""
     delimiters = (parser.Delimiter.PAREN, parser.Delimiter.SQUARE)
     groups = [parser.parse_optional_comma_separated_list(d, lambda: parser.parse_operand(INDEX)) for d in delimiters]
-    return map_.data, [value for group in groups for value in group or ()]
+    return [value for group in groups for value in group or ()]
 
 
 def _print_bound(printer: Printer, extreme: str, attribute: AffineMapAttr, operands: Sequence[SSAValue]) -> None:
@@ -181,10 +160,11 @@ def _print_bound(printer: Printer, extreme: str, attribute: AffineMapAttr, opera
         case _:
             printer.print_string(f"{extreme} " if len(map_.results) > 1 else "")
     printer.print_attribute(attribute)
-    printer.print_string("(")
-    printer.print_list(operands[: map_.num_dims], printer.print_ssa_value)
-    printer.print_string(")")
+    print_map_operands(printer, map_, operands)
+
+
+def print_map_operands(printer: Printer, map_: AffineMap, operands: Sequence[SSAValue]) -> None:
+    """``(%i)[%n]``."""
+    write(printer, "(", operands[: map_.num_dims], ")")
     if map_.num_symbols:
-        printer.print_string("[")
-        printer.print_list(operands[map_.num_dims :], printer.print_ssa_value)
-        printer.print_string("]")
+        write(printer, "[", operands[map_.num_dims :], "]")

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import ClassVar, cast
 
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr
-from xdsl.dialects.utils import DynamicIndexList
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute
 from xdsl.irdl import IRDLOperation
 from xdsl.irdl.declarative_assembly_format import (
     AttributeVariable,
@@ -16,20 +14,11 @@ from xdsl.irdl.declarative_assembly_format import (
     PrintingState,
     irdl_custom_directive,
 )
-from xdsl.parser import AttrParser, Parser, UnresolvedOperand
+from xdsl.parser import Parser
 from xdsl.printer import Printer
 
 from tilewright.dialects.construction import int_attr, reassociation_attr
-
-__all__ = [
-    "DynamicIndexList",
-    "EnumKeyword",
-    "Reassociation",
-    "parse_operand_group",
-    "parse_typed_group",
-    "print_operand_group",
-    "print_typed_group",
-]
+from tilewright.dialects.text import parse_integer_list
 
 
 class EnumKeyword(CustomDirective):
@@ -95,49 +84,8 @@ class Reassociation(CustomDirective):
         )
 
 
-def parse_integer_list(parser: AttrParser) -> tuple[int, ...]:
-    """``[0, 1]``."""
-    return tuple(parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_integer))
-
-
 def reassociation_groups(attribute: Attribute | None) -> list[list[int]]:
     """The dimension groups of a reassociation attribute."""
     assert isinstance(attribute, ArrayAttr)
     groups = cast("ArrayAttr[ArrayAttr[IntegerAttr]]", attribute)
     return [[dim.value.data for dim in group] for group in groups]
-
-
-def parse_operand_group(parser: Parser, keyword: str) -> list[SSAValue]:
-    """``ins(%a, %b : tensor<4xf32>, f32)``; nothing when the keyword is absent."""
-    if parser.parse_optional_keyword(keyword) is None:
-        return []
-    parser.parse_punctuation("(")
-    if parser.parse_optional_punctuation(")"):
-        return []
-    values, types = parse_typed_group(parser)
-    parser.parse_punctuation(")")
-    return list(parser.resolve_operands(values, types, parser.pos))
-
-
-def parse_typed_group(parser: Parser) -> tuple[list[UnresolvedOperand], list[Attribute]]:
-    """``%a, %b : tensor<4xf32>, f32``."""
-    values = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_unresolved_operand)
-    parser.parse_punctuation(":")
-    types: list[Attribute] = list(parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_type))
-    return values, types
-
-
-def print_operand_group(printer: Printer, keyword: str, values: Sequence[SSAValue]) -> None:
-    """`` ins(%a, %b : tensor<4xf32>, f32)``; nothing for no values."""
-    if not values:
-        return
-    printer.print_string(f" {keyword}(")
-    print_typed_group(printer, values)
-    printer.print_string(")")
-
-
-def print_typed_group(printer: Printer, values: Sequence[SSAValue]) -> None:
-    """``%a, %b : tensor<4xf32>, f32``."""
-    printer.print_list(values, printer.print_ssa_value)
-    printer.print_string(" : ")
-    printer.print_list([value.type for value in values], printer.print_attribute)

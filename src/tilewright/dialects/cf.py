@@ -13,7 +13,6 @@ from xdsl.printer import Printer
 from xdsl.traits import IsTerminator, MemoryWriteEffect, Pure
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.assembly import parse_typed_group, print_typed_group
 from tilewright.dialects.construction import (
     Value,
     init_op,
@@ -25,6 +24,7 @@ from tilewright.dialects.construction import (
 )
 from tilewright.dialects.definition import Op
 from tilewright.dialects.fields import I64Array, Operand, Operands, operand_def, opt_prop_def, prop_def, var_operand_def
+from tilewright.dialects.text import parse_typed_group, print_typed_group, write
 from tilewright.dialects.types import INTEGER_LIKE, bit_width
 
 
@@ -194,11 +194,7 @@ class SwitchOp(Op):
         return op
 
     def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        printer.print_ssa_value(self.flag)
-        printer.print_string(" : ")
-        printer.print_attribute(self.flag.type)
-        printer.print_string(", [")
+        write(printer, " ", self.flag, " : ", self.flag.type, ", [")
         with printer.indented():
             _print_target(printer, "default", self.default_block, self.default_operands)
             for value, block, operands in self.cases:

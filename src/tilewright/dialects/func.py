@@ -44,6 +44,7 @@ from tilewright.dialects.fields import (
     var_operand_def,
     var_result_def,
 )
+from tilewright.dialects.text import write
 
 RESERVED = ("sym_name", "function_type", "sym_visibility", "arg_attrs", "res_attrs", "no_inline")
 NO_ATTRIBUTES = DictionaryAttr({})
@@ -218,8 +219,7 @@ class FuncOp(Op):
 
 def _print_types(printer: Printer, types: Sequence[Attribute], attrs: ArrayAttr[DictionaryAttr] | None) -> None:
     for position, (type_, dictionary) in enumerate(zip_longest(types, attrs.data if attrs is not None else ())):
-        printer.print_string(", " if position else "")
-        printer.print_attribute(type_)
+        write(printer, ", " if position else "", type_)
         if dictionary is not None:
             printer.print_op_attributes(dictionary.data)
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import ArrayAttr, BoolAttr, DenseArrayBase, i1, i32
 from xdsl.ir import Attribute, Dialect, ParametrizedAttribute
 from xdsl.irdl import irdl_attr_definition
-from xdsl.parser import AttrParser, Parser
+from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
 from tilewright.dialects.definition import Op
@@ -19,6 +19,7 @@ from tilewright.dialects.fields import (
     operand_def,
     var_operand_def,
 )
+from tilewright.dialects.text import write
 
 NO_BUNDLES = DenseArrayBase.from_list(i32, [])
 NO_TAGS = ArrayAttr([])
@@ -36,21 +37,7 @@ class AssumeOp(Op):
     op_bundle_operands: Operands = var_operand_def(default=())
     op_bundle_sizes: I64Array = internal_prop_def(DenseArrayBase, default_value=NO_BUNDLES)
 
-    @classmethod
-    def parse(cls, parser: Parser) -> AssumeOp:
-        cond = parser.parse_operand(i1)
-        attributes = parser.parse_optional_attr_dict()
-        parser.parse_punctuation(":")
-        parser.parse_type()
-        op = cls(cond)
-        op.attributes.update(attributes)
-        return op
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        printer.print_ssa_value(self.operands[0])
-        printer.print_op_attributes(self.attributes)
-        printer.print_string(" : i1")
+    assembly_format = "$cond attr-dict `:` type($cond)"
 
 
 @irdl_attr_definition
@@ -99,8 +86,7 @@ class LoopAnnotationAttr(ParametrizedAttribute):
 
     def print_parameters(self, printer: Printer) -> None:
         with printer.in_angle_brackets():
-            printer.print_string("licm = ")
-            printer.print_attribute(self.licm)
+            write(printer, "licm = ", self.licm)
 
 
 def loop_annotation_without_licm() -> LoopAnnotationAttr:

@@ -22,6 +22,7 @@ from xdsl.utils.exceptions import VerifyException
 from tilewright.dialects.definition import Op
 from tilewright.dialects.fields import Operand, Result, inferred_result_def, operand_def, prop_def, result_def
 from tilewright.dialects.ptr import PtrType
+from tilewright.dialects.text import write
 from tilewright.dialects.types import ANY_MEMREF, TypeWhere, is_integer_or_index, is_memref
 
 POINTER = TypeWhere("a pointer", lambda t: isinstance(t, PtrType))
@@ -85,11 +86,9 @@ class TypeOffsetOp(PointerOp):
 
     def print(self, printer: Printer) -> None:
         printer.print_op_attributes(self.attributes)
-        printer.print_string(" ")
-        printer.print_attribute(self.base_type)
+        write(printer, " ", self.base_type)
         if not isinstance(self.result.type, IndexType):
-            printer.print_string("  : ")
-            printer.print_attribute(self.result.type)
+            write(printer, "  : ", self.result.type)
 
 
 class PtrAddOp(PointerOp):

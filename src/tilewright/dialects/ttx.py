@@ -10,10 +10,10 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.assembly import parse_operand_group, print_operand_group
 from tilewright.dialects.construction import segment_sizes
 from tilewright.dialects.definition import Op
 from tilewright.dialects.fields import Operand, Result, inferred_result_def, operand_def, prop_def
+from tilewright.dialects.text import parse_ins_and_outs, print_ins_and_outs, write
 from tilewright.dialects.types import ANY_TENSOR, shape_of
 
 UI32 = IntegerType(32, Signedness.UNSIGNED)
@@ -57,9 +57,7 @@ class CumSumOp(Op):
         attributes.pop("operandSegmentSizes", None)
         if not isinstance(axis, IntegerAttr):
             parser.raise_error("expected an integer attribute 'axis'", position, parser.pos)
-        inputs, outputs = parse_operand_group(parser, "ins"), parse_operand_group(parser, "outs")
-        if len(inputs) != 1 or len(outputs) != 1:
-            parser.raise_error("takes one input and one destination", position, parser.pos)
+        inputs, outputs = parse_ins_and_outs(parser, 1)
         parser.parse_punctuation("->")
         parser.parse_type()
         op = cls(inputs[0], outputs[0], axis.value.data)
@@ -69,10 +67,8 @@ class CumSumOp(Op):
     def print(self, printer: Printer) -> None:
         shown = {"axis": self.axis, "operandSegmentSizes": segment_sizes(1, 1)}
         printer.print_op_attributes({**self.attributes, **shown})
-        print_operand_group(printer, "ins", (self.input,))
-        print_operand_group(printer, "outs", (self.output,))
-        printer.print_string(" -> ")
-        printer.print_attribute(self.result.type)
+        print_ins_and_outs(printer, (self.input,), (self.output,))
+        write(printer, " -> ", self.result.type)
 
 
 TTX = Dialect("ttx", [CumSumOp], [])

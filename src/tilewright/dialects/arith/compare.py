@@ -28,6 +28,7 @@ from tilewright.dialects.arith.attributes import (
 )
 from tilewright.dialects.definition import Op
 from tilewright.dialects.fields import Operand, Result, inferred_result_def, operand_def, prop_def
+from tilewright.dialects.text import write
 from tilewright.dialects.traits import ElementwiseMappable
 from tilewright.dialects.types import BOOL_LIKE, FLOAT_LIKE, INTEGER_LIKE, BoolLikeOf, bool_like
 
@@ -133,13 +134,11 @@ class SelectOp(Op, HasFolderInterface):
         return op
 
     def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        printer.print_list(self.operands, printer.print_ssa_value)
+        write(printer, " ", self.operands)
         printer.print_op_attributes(self.attributes)
         printer.print_string(" : ")
         if self.operands[0].type != i1:
-            printer.print_attribute(self.operands[0].type)
-            printer.print_string(", ")
+            write(printer, self.operands[0].type, ", ")
         printer.print_attribute(self.operands[1].type)
 
     def fold(self) -> Sequence[SSAValue | Attribute] | None:

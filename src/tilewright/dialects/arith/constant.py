@@ -28,6 +28,7 @@ from xdsl.utils.exceptions import VerifyException
 from tilewright.dialects.construction import dense_attr, init_op
 from tilewright.dialects.definition import Op
 from tilewright.dialects.fields import Result, prop_def, result_def
+from tilewright.dialects.text import write
 from tilewright.dialects.types import INDEX, element_type, is_float, is_signless_integer, is_tensor, is_vector
 
 ConstantAttr = IntegerAttr | FloatAttr | DenseIntOrFPElementsAttr | DenseResourceAttr
@@ -69,8 +70,7 @@ class ConstantOp(Op, HasFolderInterface):
 
     def print(self, printer: Printer) -> None:
         printer.print_op_attributes(self.attributes)
-        printer.print_string(" ")
-        printer.print_attribute(self.value)
+        write(printer, " ", self.value)
 
     def fold(self) -> Sequence[SSAValue | Attribute] | None:
         return (self.properties["value"],)

@@ -14,12 +14,12 @@ from xdsl.printer import Printer
 from xdsl.traits import IsTerminator, Pure
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.assembly import parse_operand_group, print_operand_group
 from tilewright.dialects.construction import Value, init_op, int_attr, segment_sizes, values_of
 from tilewright.dialects.definition import Op
 from tilewright.dialects.fields import Operands, Result, inferred_result_def, opt_prop_def, prop_def, var_operand_def
 from tilewright.dialects.linalg.attributes import IteratorType, IteratorTypeAttr, iterator_attrs
 from tilewright.dialects.linalg.structured import StructuredOp, StructuredOpEffects, tensor_result_types
+from tilewright.dialects.text import parse_ins_and_outs, print_ins_and_outs, print_result_types, write
 from tilewright.dialects.types import I64_ATTR, INDEX
 
 
@@ -48,18 +48,7 @@ class IndexOp(Op):
 
     traits = traits_def(Pure())
 
-    @classmethod
-    def parse(cls, parser: Parser) -> IndexOp:
-        op = cls(parser.parse_integer())
-        op.attributes.update(parser.parse_optional_attr_dict())
-        parser.parse_punctuation(":")
-        parser.parse_type()
-        return op
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(f" {self.dim.value.data}")
-        printer.print_op_attributes(self.attributes)
-        printer.print_string(" : index")
+    assembly_format = "$dim attr-dict `:` type($result)"
 
     def verify_(self) -> None:
         parent = self.parent_op()
@@ -140,8 +129,7 @@ class GenericOp(StructuredOp):
         maps, iterators = trait.pop("indexing_maps", None), trait.pop("iterator_types", None)
         if not isinstance(maps, ArrayAttr) or not isinstance(iterators, ArrayAttr):
             parser.raise_error("expected indexing_maps and iterator_types", position, parser.pos)
-        inputs = parse_operand_group(parser, "ins")
-        outputs = parse_operand_group(parser, "outs")
+        inputs, outputs = parse_ins_and_outs(parser)
         attributes: dict[str, Attribute] = {}
         if parser.parse_optional_keyword("attrs"):
             parser.parse_punctuation("=")
@@ -167,35 +155,17 @@ class GenericOp(StructuredOp):
     def print(self, printer: Printer) -> None:
         printer.print_string(" {")
         if self.doc is not None:
-            printer.print_string("doc = ")
-            printer.print_attribute(self.doc)
-            printer.print_string(", ")
-        printer.print_string("indexing_maps = ")
-        printer.print_attribute(self.indexing_maps)
+            write(printer, "doc = ", self.doc, ", ")
+        write(printer, "indexing_maps = ", self.indexing_maps)
         kinds = ", ".join(f'"{kind}"' for kind in self.iterators)
         printer.print_string(f", iterator_types = [{kinds}]")
         if self.library_call is not None:
-            printer.print_string(", library_call = ")
-            printer.print_attribute(self.library_call)
+            write(printer, ", library_call = ", self.library_call)
         printer.print_string("}")
-        print_operand_group(printer, "ins", self.inputs)
-        print_operand_group(printer, "outs", self.outputs)
+        print_ins_and_outs(printer, self.inputs, self.outputs)
         if self.attributes:
             printer.print_string(" attrs = ")
             printer.print_op_attributes(self.attributes)
         printer.print_string(" ")
         printer.print_region(self.body)
-        print_arrow_types(printer, [result.type for result in self.results])
-
-
-def print_arrow_types(printer: Printer, types: Sequence[Attribute]) -> None:
-    """`` -> tensor<4xf32>`` or `` -> (tensor<4xf32>, tensor<4xi32>)``; nothing for no types."""
-    if not types:
-        return
-    printer.print_string(" -> ")
-    if len(types) == 1:
-        printer.print_attribute(types[0])
-        return
-    printer.print_string("(")
-    printer.print_list(types, printer.print_attribute)
-    printer.print_string(")")
+        print_result_types(printer, self.result_types)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from abc import ABC
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import cast
+from typing import ClassVar, Self, cast
 
 from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr
 from xdsl.ir import Attribute, Region, SSAValue
@@ -15,7 +15,6 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.arith import AddfOp, AddiOp, AndIOp, ExtFOp, ExtSIOp, MulfOp, MuliOp, OrIOp, TruncFOp, TruncIOp
-from tilewright.dialects.assembly import parse_integer_list, parse_operand_group, print_operand_group
 from tilewright.dialects.construction import (
     Value,
     index_array,
@@ -27,8 +26,15 @@ from tilewright.dialects.construction import (
 )
 from tilewright.dialects.fields import I64Array, Operands, prop_def, var_operand_def
 from tilewright.dialects.linalg.attributes import IteratorType
-from tilewright.dialects.linalg.generic import YieldOp, print_arrow_types
+from tilewright.dialects.linalg.generic import YieldOp
 from tilewright.dialects.linalg.structured import StructuredOp, StructuredOpEffects, entry_block, tensor_result_types
+from tilewright.dialects.text import (
+    parse_dims,
+    parse_ins_and_outs,
+    parse_result_types,
+    print_ins_and_outs,
+    print_result_types,
+)
 from tilewright.dialects.types import I64_ARRAY, bit_width, is_float, shape_of
 
 
@@ -57,46 +63,54 @@ class NamedOp(StructuredOp, ABC):
 
     traits = traits_def(StructuredOpEffects())
 
+    INPUTS: ClassVar[int] = 1
+    """How many inputs the op takes; its destination is one."""
+
+    def __init__(self, inputs: Sequence[Value] | Value, outputs: Sequence[Value] | Value) -> None:
+        ins = values_of(inputs) if isinstance(inputs, Sequence) else [value_of(inputs)]
+        outs = values_of(outputs) if isinstance(outputs, Sequence) else [value_of(outputs)]
+        if (len(ins), len(outs)) != (self.INPUTS, 1):
+            raise ValueError(f"{self.name} takes {self.INPUTS} inputs and one output")
+        properties = {"operandSegmentSizes": segment_sizes(self.INPUTS, 1), **self.fixed_properties()}
+        regions = (self.make_body(ins, outs),)
+        init_op(self, [*ins, *outs], tensor_result_types(outs), properties, regions=regions)
+
     @classmethod
-    def parse_operands(
-        cls, parser: Parser
-    ) -> tuple[list[SSAValue], list[SSAValue], dict[str, Attribute], list[Attribute]]:
-        """Inputs, outputs, attributes and result types."""
-        attributes = dict(parser.parse_optional_attr_dict())
-        inputs, outputs = parse_operand_group(parser, "ins"), parse_operand_group(parser, "outs")
-        types: Sequence[Attribute] = ()
-        if parser.parse_optional_punctuation("->"):
-            several = parser.parse_optional_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
-            types = (parser.parse_type(),) if several is None else several
-        return inputs, outputs, attributes, list(types)
+    def fixed_properties(cls) -> dict[str, Attribute]:
+        """The properties that all ops of a class have."""
+        return {}
+
+    @staticmethod
+    @abstractmethod
+    def make_body(inputs: Sequence[SSAValue], outputs: Sequence[SSAValue]) -> Region:
+        """The body that the name stands for."""
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        attributes = parser.parse_optional_attr_dict()
+        op = cls(*parse_ins_and_outs(parser, cls.INPUTS))
+        parse_result_types(parser)
+        op.attributes.update(attributes)
+        return op
 
     def print(self, printer: Printer) -> None:
         printer.print_op_attributes(self.attributes)
-        print_operand_group(printer, "ins", self.inputs)
-        print_operand_group(printer, "outs", self.outputs)
-        print_arrow_types(printer, [result.type for result in self.results])
+        print_ins_and_outs(printer, self.inputs, self.outputs)
+        print_result_types(printer, self.result_types)
 
     def verify_(self) -> None:
         if self.body.blocks:
             self.verify_structure()
 
 
-class FillOp(NamedOp):
+class FillOp(NamedOp, init=False):
     """``%r = linalg.fill ins(%x : f32) outs(%e : tensor<4xf32>) -> tensor<4xf32>``: one scalar in every place."""
 
     name = "linalg.fill"
 
-    def __init__(self, value: Value | Sequence[Value], dest: Value | Sequence[Value]) -> None:
-        inputs = values_of(value) if isinstance(value, Sequence) else [value_of(value)]
-        outputs = values_of(dest) if isinstance(dest, Sequence) else [value_of(dest)]
-        properties = {"operandSegmentSizes": segment_sizes(1, 1)}
-        init_op(
-            self,
-            [*inputs, *outputs],
-            tensor_result_types(outputs),
-            properties,
-            regions=(_pass_through_body(inputs, outputs),),
-        )
+    @staticmethod
+    def make_body(inputs: Sequence[SSAValue], outputs: Sequence[SSAValue]) -> Region:
+        return _pass_through_body(inputs, outputs)
 
     @property
     def maps(self) -> Sequence[AffineMap]:
@@ -107,33 +121,22 @@ class FillOp(NamedOp):
     def iterators(self) -> Sequence[IteratorType]:
         return (IteratorType.PARALLEL,) * _rank(self.operands[1])
 
-    @classmethod
-    def parse(cls, parser: Parser) -> FillOp:
-        inputs, outputs, attributes, _ = cls.parse_operands(parser)
-        if len(inputs) != 1 or len(outputs) != 1:
-            parser.raise_error("expected one input and one output")
-        op = cls(inputs, outputs)
-        op.attributes.update(attributes)
-        return op
 
-
-class ContractionOp(NamedOp, ABC):
+class ContractionOp(NamedOp, ABC, init=False):
     """A matrix product that accumulates into its destination: ``C[.., i, j] += A[.., i, k] * B[.., k, j]``.
 
     Operands of other element types are converted to the destination's before the multiplication.
     """
 
-    def __init__(self, inputs: Sequence[Value], outputs: Sequence[Value] | Value) -> None:
-        ins = values_of(inputs)
-        outs = values_of(outputs) if isinstance(outputs, Sequence) else [value_of(outputs)]
-        if len(ins) != 2 or len(outs) != 1:
-            raise ValueError(f"{self.name} takes two inputs and one output")
-        properties: dict[str, Attribute] = {
-            "operandSegmentSizes": segment_sizes(2, 1),
-            "indexing_maps": self.map_attrs(),
-        }
-        regions = (_multiply_accumulate_body(ins, outs),)
-        init_op(self, [*ins, *outs], tensor_result_types(outs), properties, regions=regions)
+    INPUTS: ClassVar[int] = 2
+
+    @staticmethod
+    def make_body(inputs: Sequence[SSAValue], outputs: Sequence[SSAValue]) -> Region:
+        return _multiply_accumulate_body(inputs, outputs)
+
+    @classmethod
+    def fixed_properties(cls) -> dict[str, Attribute]:
+        return {"indexing_maps": cls.map_attrs()}
 
     @classmethod
     def map_attrs(cls) -> ArrayAttr[AffineMapAttr]:
@@ -145,15 +148,6 @@ class ContractionOp(NamedOp, ABC):
         attr = self.properties["indexing_maps"]
         assert isinstance(attr, ArrayAttr)
         return [map_.data for map_ in cast("ArrayAttr[AffineMapAttr]", attr)]
-
-    @classmethod
-    def parse(cls, parser: Parser) -> ContractionOp:
-        inputs, outputs, attributes, _ = cls.parse_operands(parser)
-        if len(inputs) != 2 or len(outputs) != 1:
-            parser.raise_error("expected two inputs and one output")
-        op = cls(inputs, outputs)
-        op.attributes.update(attributes)
-        return op
 
     def verify_(self) -> None:
         if self.properties["indexing_maps"] != self.map_attrs():
@@ -248,25 +242,36 @@ class ReshufflingOp(StructuredOp, ABC):
     def iterators(self) -> Sequence[IteratorType]:
         return (IteratorType.PARALLEL,) * _rank(self.operands[1])
 
-    def print_with_dims(self, printer: Printer, key: str, dims: Sequence[int]) -> None:
-        """The custom form; like upstream it ends the list with a space."""
-        print_operand_group(printer, "ins", self.inputs)
-        print_operand_group(printer, "outs", self.outputs)
-        printer.print_string(f" {key} = {list(dims)} ")
+    DIMS: ClassVar[str]
+    """The name of the list."""
+
+    def __init__(self, value: Value, dest: Value, dims: Sequence[int]) -> None:
+        value, dest = value_of(value), value_of(dest)
+        regions = (_pass_through_body((value,), (dest,)),)
+        init_op(
+            self, (value, dest), tensor_result_types((dest,)), {self.DIMS: index_array(tuple(dims))}, regions=regions
+        )
+
+    @property
+    def dims(self) -> tuple[int, ...]:
+        """The list as integers."""
+        return static_values(cast(I64Array, self.properties[self.DIMS]))
+
+    def print(self, printer: Printer) -> None:
+        """As upstream it ends the list with a space."""
+        print_ins_and_outs(printer, self.inputs, self.outputs)
+        printer.print_string(f" {self.DIMS} = {list(self.dims)} ")
         printer.print_op_attributes(self.attributes)
 
     @classmethod
-    def parse_with_dims(cls, parser: Parser, key: str) -> tuple[SSAValue, SSAValue, tuple[int, ...]]:
-        """Input, destination and the list."""
-        inputs, outputs = parse_operand_group(parser, "ins"), parse_operand_group(parser, "outs")
-        if len(inputs) != 1 or len(outputs) != 1:
-            parser.raise_error("expected one input and one output")
-        parser.parse_keyword(key)
-        parser.parse_punctuation("=")
-        return inputs[0], outputs[0], parse_integer_list(parser)
+    def parse(cls, parser: Parser) -> Self:
+        (value,), (dest,) = parse_ins_and_outs(parser, 1)
+        op = cls(value, dest, parse_dims(parser, cls.DIMS))
+        op.attributes.update(parser.parse_optional_attr_dict())
+        return op
 
 
-class TransposeOp(ReshufflingOp):
+class TransposeOp(ReshufflingOp, init=False):
     """``%r = linalg.transpose ins(%x : tensor<4x8xf32>) outs(%e : tensor<8x4xf32>) permutation = [1, 0]``: result dim
     i is input dim permutation[i]."""
 
@@ -274,41 +279,23 @@ class TransposeOp(ReshufflingOp):
 
     permutation: I64Array = prop_def(I64_ARRAY)
 
-    def __init__(self, value: Value, dest: Value, permutation: Sequence[int]) -> None:
-        value, dest = value_of(value), value_of(dest)
-        properties = {"permutation": index_array(tuple(permutation))}
-        regions = (_pass_through_body((value,), (dest,)),)
-        init_op(self, (value, dest), tensor_result_types((dest,)), properties, regions=regions)
-
-    @property
-    def permutation_values(self) -> tuple[int, ...]:
-        """The permutation as integers."""
-        return static_values(self.permutation)
+    DIMS: ClassVar[str] = "permutation"
 
     @property
     def maps(self) -> Sequence[AffineMap]:
-        permutation = self.permutation_values
+        permutation = self.dims
         inverse = [permutation.index(dim) for dim in range(len(permutation))]
         return (_dims(len(permutation), inverse), AffineMap.identity(len(permutation)))
 
-    @classmethod
-    def parse(cls, parser: Parser) -> TransposeOp:
-        op = cls(*cls.parse_with_dims(parser, "permutation"))
-        op.attributes.update(parser.parse_optional_attr_dict())
-        return op
-
-    def print(self, printer: Printer) -> None:
-        self.print_with_dims(printer, "permutation", self.permutation_values)
-
     def verify_(self) -> None:
         source, dest = shape_of(self.operands[0].type) or (), shape_of(self.operands[1].type) or ()
-        permutation = self.permutation_values
+        permutation = self.dims
         if sorted(permutation) != list(range(len(source))) or len(dest) != len(source):
             raise VerifyException(f"{list(permutation)} is no permutation of the dimensions")
         self.verify_structure()
 
 
-class BroadcastOp(ReshufflingOp):
+class BroadcastOp(ReshufflingOp, init=False):
     """``%r = linalg.broadcast ins(%x : tensor<4xf32>) outs(%e : tensor<4x8xf32>) dimensions = [1]``: repeated along
     new dimensions."""
 
@@ -316,34 +303,16 @@ class BroadcastOp(ReshufflingOp):
 
     dimensions: I64Array = prop_def(I64_ARRAY)
 
-    def __init__(self, value: Value, dest: Value, dimensions: Sequence[int]) -> None:
-        value, dest = value_of(value), value_of(dest)
-        properties = {"dimensions": index_array(tuple(dimensions))}
-        regions = (_pass_through_body((value,), (dest,)),)
-        init_op(self, (value, dest), tensor_result_types((dest,)), properties, regions=regions)
-
-    @property
-    def dimension_values(self) -> tuple[int, ...]:
-        """The added dimensions as integers."""
-        return static_values(self.dimensions)
+    DIMS: ClassVar[str] = "dimensions"
 
     @property
     def maps(self) -> Sequence[AffineMap]:
         rank = _rank(self.operands[1])
-        kept = [dim for dim in range(rank) if dim not in self.dimension_values]
+        kept = [dim for dim in range(rank) if dim not in self.dims]
         return (_dims(rank, kept), AffineMap.identity(rank))
 
-    @classmethod
-    def parse(cls, parser: Parser) -> BroadcastOp:
-        op = cls(*cls.parse_with_dims(parser, "dimensions"))
-        op.attributes.update(parser.parse_optional_attr_dict())
-        return op
-
-    def print(self, printer: Printer) -> None:
-        self.print_with_dims(printer, "dimensions", self.dimension_values)
-
     def verify_(self) -> None:
-        rank, added = _rank(self.operands[1]), self.dimension_values
+        rank, added = _rank(self.operands[1]), self.dims
         if len(set(added)) != len(added) or any(not 0 <= dim < rank for dim in added):
             raise VerifyException(f"{list(added)} are no dimensions of the destination")
         if _rank(self.operands[0]) + len(added) != rank:

@@ -12,12 +12,12 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.arith import FastMathFlagsAttr, IntegerOverflowAttr
-from tilewright.dialects.assembly import parse_integer_list, parse_operand_group, print_operand_group
 from tilewright.dialects.construction import Value, index_array, init_op, static_values, value_of, values_of
 from tilewright.dialects.fields import I64Array, Operand, Operands, operand_def, prop_def, var_operand_def
 from tilewright.dialects.linalg.attributes import IteratorType
 from tilewright.dialects.linalg.generic import YieldOp
 from tilewright.dialects.linalg.structured import StructuredOp, StructuredOpEffects, entry_block, tensor_result_types
+from tilewright.dialects.text import parse_dims, parse_ins_and_outs, print_ins_and_outs, write
 from tilewright.dialects.types import I64_ARRAY, shape_of
 
 
@@ -79,13 +79,11 @@ def _parse_body(parser: Parser) -> Region:
 def _print_body(printer: Printer, body: Region) -> None:
     """On a line of its own, indented once more, as upstream puts it."""
     with printer.indented():
-        printer.print_string("\n")
-        printer.print_string("(")
+        write(printer, "\n", "(")
         for position, argument in enumerate(body.block.args):
             printer.print_string(", " if position else "")
             printer.print_block_argument(argument, print_type=False)
-            printer.print_string(": ")
-            printer.print_attribute(argument.type)
+            write(printer, ": ", argument.type)
         printer.print_string(") ")
         printer.print_region(body, print_entry_block_args=False)
 
@@ -154,10 +152,8 @@ class ReduceOp(StructuredOp):
     @classmethod
     def parse(cls, parser: Parser) -> ReduceOp:
         short = _parse_short_form(parser)
-        inputs, inits = parse_operand_group(parser, "ins"), parse_operand_group(parser, "outs")
-        parser.parse_keyword("dimensions")
-        parser.parse_punctuation("=")
-        dimensions = parse_integer_list(parser)
+        inputs, inits = parse_ins_and_outs(parser)
+        dimensions = parse_dims(parser, "dimensions")
         attributes = parser.parse_optional_attr_dict()
         if short is None:
             body = _parse_body(parser)
@@ -173,8 +169,7 @@ class ReduceOp(StructuredOp):
         payload = _find_payload(block, (*block.args[1:], *block.args[:1]))
         if payload is not None:
             _print_short_form(printer, payload)
-        print_operand_group(printer, "ins", self.inputs)
-        print_operand_group(printer, "outs", self.outputs)
+        print_ins_and_outs(printer, self.inputs, self.outputs)
         printer.print_string(f" dimensions = {list(self.dimension_values)} ")
         printer.print_op_attributes(self.attributes)
         if payload is None:
@@ -215,7 +210,7 @@ class MapOp(StructuredOp):
     @classmethod
     def parse(cls, parser: Parser) -> MapOp:
         short = _parse_short_form(parser)
-        inputs, inits = parse_operand_group(parser, "ins"), parse_operand_group(parser, "outs")
+        inputs, inits = parse_ins_and_outs(parser)
         if len(inits) != 1:
             parser.raise_error("expected one output")
         attributes = parser.parse_optional_attr_dict()
@@ -232,8 +227,7 @@ class MapOp(StructuredOp):
         payload = _find_payload(self.body.block, self.body.block.args[:-1])
         if payload is not None:
             _print_short_form(printer, payload)
-        print_operand_group(printer, "ins", self.inputs)
-        print_operand_group(printer, "outs", self.outputs)
+        print_ins_and_outs(printer, self.inputs, self.outputs)
         printer.print_op_attributes(self.attributes)
         if payload is None:
             _print_body(printer, self.body)

@@ -11,8 +11,6 @@ from xdsl.interfaces import HasFolderInterface
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import AnyAttr, ParsePropInAttrDict, VarConstraint, traits_def
 from xdsl.irdl.declarative_assembly_format import AttributeVariable, irdl_custom_directive
-from xdsl.parser import Parser
-from xdsl.printer import Printer
 from xdsl.traits import (
     EffectInstance,
     IsTerminator,
@@ -253,12 +251,16 @@ class GenericAtomicRMWOp(Op):
 
     name = "memref.generic_atomic_rmw"
 
-    memref: Operand = operand_def(MemRefType)
+    T: ClassVar = VarConstraint("T", AnyAttr())
+
+    memref: Operand = operand_def(MemRefType.constr(T))
     indices: Operands = var_operand_def(INDEX)
-    result: Result = inferred_result_def(of="memref", by=element_type)
+    result: Result = inferred_result_def(T, of="memref", by=element_type)
     atomic_body: Body = region_def("single_block")
 
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+
+    assembly_format = "$memref `[` $indices `]` `:` type($memref) $atomic_body attr-dict"
 
     def verify_(self) -> None:
         element = _element_of(self.operands[0])
@@ -269,24 +271,3 @@ class GenericAtomicRMWOp(Op):
         terminator = block.last_op
         if not isinstance(terminator, AtomicYieldOp) or terminator.operands[0].type != element:
             raise VerifyException(f"the body must end in 'memref.atomic_yield' of a {element}")
-
-    @classmethod
-    def parse(cls, parser: Parser) -> GenericAtomicRMWOp:
-        memref = parser.parse_unresolved_operand()
-        indices = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: parser.parse_operand(INDEX))
-        parser.parse_punctuation(":")
-        value = parser.resolve_operand(memref, parser.parse_type())
-        op = cls(value, indices, parser.parse_region())
-        op.attributes.update(parser.parse_optional_attr_dict())
-        return op
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        printer.print_ssa_value(self.memref)
-        printer.print_string("[")
-        printer.print_list(self.indices, printer.print_ssa_value)
-        printer.print_string("] : ")
-        printer.print_attribute(self.memref.type)
-        printer.print_string(" ")
-        printer.print_region(self.atomic_body)
-        printer.print_op_attributes(self.attributes)

@@ -45,6 +45,7 @@ from tilewright.dialects.fields import (
     result_def,
     var_operand_def,
 )
+from tilewright.dialects.text import write
 from tilewright.dialects.types import ANY_MEMREF, I64_ATTR, INDEX, is_memref
 
 
@@ -164,8 +165,7 @@ class GlobalOp(Op):
         if self.constant is not None:
             printer.print_string("constant ")
         printer.print_symbol_name(self.sym_name.data)
-        printer.print_string(" : ")
-        printer.print_attribute(self.type)
+        write(printer, " : ", self.type)
         initial = self.initial_value
         if isinstance(initial, DenseIntOrFPElementsAttr):
             printer.print_string(" = ")

@@ -13,6 +13,7 @@ from xdsl.utils.exceptions import VerifyException
 from tilewright.dialects.construction import i32_attr
 from tilewright.dialects.definition import Op
 from tilewright.dialects.fields import Operand, Operands, operand_def, prop_def, var_operand_def
+from tilewright.dialects.text import write
 from tilewright.dialects.types import ANY_MEMREF, INDEX, as_memref
 
 MOST_LOCAL = 3
@@ -46,16 +47,14 @@ class PrefetchOp(Op):
             raise VerifyException(f"locality {self.locality_hint.value.data} is not between 0 and {MOST_LOCAL}")
 
     def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        printer.print_ssa_value(self.memref)
+        write(printer, " ", self.memref)
         with printer.in_square_brackets():
             printer.print_list(self.indices, printer.print_ssa_value)
         access = "write" if self.is_write.value.data else "read"
         cache = "data" if self.is_data_cache.value.data else "instr"
         printer.print_string(f", {access}, locality<{self.locality_hint.value.data}>, {cache}")
         printer.print_op_attributes(self.attributes)
-        printer.print_string(" : ")
-        printer.print_attribute(self.memref.type)
+        write(printer, " : ", self.memref.type)
 
     @classmethod
     def parse(cls, parser: Parser) -> PrefetchOp:

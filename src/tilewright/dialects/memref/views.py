@@ -15,13 +15,14 @@ from xdsl.dialects.builtin import (
     UnrankedMemRefType,
     i8,
 )
+from xdsl.dialects.utils import DynamicIndexList
 from xdsl.interfaces import HasFolderInterface
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.assembly import DynamicIndexList, Reassociation, reassociation_groups
+from tilewright.dialects.assembly import Reassociation, reassociation_groups
 from tilewright.dialects.construction import (
     MixedIndex,
     Value,

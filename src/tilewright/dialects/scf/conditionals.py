@@ -10,7 +10,6 @@ from xdsl.irdl import traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import (
-    IsTerminator,
     RecursivelySpeculatable,
     RecursiveMemoryEffect,
     SingleBlockImplicitTerminator,
@@ -32,6 +31,7 @@ from tilewright.dialects.fields import (
     var_result_def,
 )
 from tilewright.dialects.scf.terminators import YieldOp
+from tilewright.dialects.text import parse_region_ending_in, parse_result_types, print_result_types, write
 from tilewright.dialects.types import I64_ARRAY, INDEX
 
 
@@ -41,23 +41,6 @@ def _verify_yields(region: Region, types: Sequence[Attribute], what: str) -> Non
         raise VerifyException(f"{what} must end in 'scf.yield'")
     if [value.type for value in terminator.operands] != list(types):
         raise VerifyException(f"{what} does not yield values of the result types")
-
-
-def _parse_region_with_yield(parser: Parser) -> Region:
-    region = parser.parse_region()
-    if not region.blocks:
-        region.add_block(Block())
-    block = region.block
-    if block.last_op is None or not block.last_op.has_trait(IsTerminator, value_if_unregistered=False):
-        block.add_op(YieldOp())
-    return region
-
-
-def _print_result_types(printer: Printer, types: Sequence[Attribute]) -> None:
-    if types:
-        printer.print_string(" -> (")
-        printer.print_list(types, printer.print_attribute)
-        printer.print_string(")")
 
 
 class IfOp(Op):
@@ -106,20 +89,17 @@ class IfOp(Op):
     @classmethod
     def parse(cls, parser: Parser) -> IfOp:
         cond = parser.parse_operand(i1)
-        types: Sequence[Attribute] = ()
-        if parser.parse_optional_punctuation("->"):
-            several = parser.parse_optional_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
-            types = [parser.parse_type()] if several is None else several
-        then = _parse_region_with_yield(parser)
-        otherwise = _parse_region_with_yield(parser) if parser.parse_optional_keyword("else") else None
+        types = parse_result_types(parser)
+        then = parse_region_ending_in(parser, YieldOp)
+        otherwise = parse_region_ending_in(parser, YieldOp) if parser.parse_optional_keyword("else") else None
         op = cls(cond, types, then, otherwise)
         op.attributes.update(parser.parse_optional_attr_dict())
         return op
 
     def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        printer.print_ssa_value(self.cond)
-        _print_result_types(printer, [result.type for result in self.results])
+        write(printer, " ", self.cond)
+        if self.results:
+            write(printer, " -> (", self.result_types, ")")
         with_terminators = bool(self.results)
         printer.print_string(" ")
         printer.print_region(self.true_region, print_entry_block_args=False, print_block_terminators=with_terminators)
@@ -158,29 +138,21 @@ class IndexSwitchOp(Op):
     def parse(cls, parser: Parser) -> IndexSwitchOp:
         arg = parser.parse_operand(INDEX)
         attributes = parser.parse_optional_attr_dict()
-        types: Sequence[Attribute] = ()
-        if parser.parse_optional_punctuation("->"):
-            several = parser.parse_optional_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
-            types = [parser.parse_type()] if several is None else several
+        types = parse_result_types(parser)
         values: list[int] = []
         regions: list[Region] = []
         while parser.parse_optional_keyword("case"):
             values.append(parser.parse_integer())
-            regions.append(_parse_region_with_yield(parser))
+            regions.append(parse_region_ending_in(parser, YieldOp))
         parser.parse_keyword("default")
-        op = cls(arg, values, _parse_region_with_yield(parser), regions, types)
+        op = cls(arg, values, parse_region_ending_in(parser, YieldOp), regions, types)
         op.attributes.update(attributes)
         return op
 
     def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        printer.print_ssa_value(self.arg)
+        write(printer, " ", self.arg)
         printer.print_op_attributes(self.attributes)
-        if len(self.results) == 1:
-            printer.print_string(" -> ")
-            printer.print_attribute(self.results[0].type)
-        else:
-            _print_result_types(printer, [result.type for result in self.results])
+        print_result_types(printer, self.result_types)
         printer.print_string(" ")
         with_terminators = bool(self.results)
         for value, region in zip(static_values(self.cases), self.case_regions, strict=True):
@@ -204,20 +176,13 @@ class ExecuteRegionOp(Op):
 
     @classmethod
     def parse(cls, parser: Parser) -> ExecuteRegionOp:
-        types: Sequence[Attribute] = ()
-        if parser.parse_optional_punctuation("->"):
-            several = parser.parse_optional_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
-            types = [parser.parse_type()] if several is None else several
+        types = parse_result_types(parser)
         op = cls(types, parser.parse_region())
         op.attributes.update(parser.parse_optional_attr_dict())
         return op
 
     def print(self, printer: Printer) -> None:
-        if len(self.results) == 1:
-            printer.print_string(" -> ")
-            printer.print_attribute(self.results[0].type)
-        else:
-            _print_result_types(printer, [result.type for result in self.results])
+        print_result_types(printer, self.result_types)
         printer.print_string(" ")
         printer.print_region(self.region, print_entry_block_args=False)
         printer.print_op_attributes(self.attributes)

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import IndexType, UnitAttr
-from xdsl.dialects.utils import parse_assignment
-from xdsl.ir import Attribute, Block, SSAValue
+from xdsl.ir import Block, SSAValue
 from xdsl.irdl import AttrSizedOperandSegments, VarConstraint, traits_def
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
@@ -29,25 +28,20 @@ from tilewright.dialects.fields import (
     var_result_def,
 )
 from tilewright.dialects.scf.terminators import ConditionOp, ReduceOp, YieldOp
+from tilewright.dialects.text import (
+    parse_assignments,
+    parse_carried,
+    parse_region_ending_in,
+    parse_result_types,
+    parse_values,
+    print_assignments,
+    print_carried,
+    print_result_types,
+    write,
+)
 from tilewright.dialects.types import INDEX, TypeWhere, is_integer_or_index
 
 LOOP_BOUND = TypeWhere("a signless integer or index", is_integer_or_index)
-
-
-def _print_assignments(printer: Printer, arguments: Sequence[SSAValue], values: Sequence[SSAValue]) -> None:
-    printer.print_string("(")
-    for position, (argument, value) in enumerate(zip(arguments, values, strict=True)):
-        printer.print_string(", " if position else "")
-        printer.print_ssa_value(argument)
-        printer.print_string(" = ")
-        printer.print_ssa_value(value)
-    printer.print_string(")")
-
-
-def _print_types(printer: Printer, types: Sequence[Attribute]) -> None:
-    printer.print_string("(")
-    printer.print_list(types, printer.print_attribute)
-    printer.print_string(")")
 
 
 class ForOp(Op):
@@ -126,41 +120,22 @@ class ForOp(Op):
         ub = parser.parse_unresolved_operand()
         parser.parse_keyword("step")
         step = parser.parse_unresolved_operand()
-        assignments: list[tuple[Parser.UnresolvedArgument, UnresolvedOperand]] = []
-        types: list[Attribute] = []
-        initial: Sequence[SSAValue] = ()
-        if parser.parse_optional_keyword("iter_args"):
-            pairs = parser.parse_comma_separated_list(Parser.Delimiter.PAREN, lambda: parse_assignment(parser))
-            parser.parse_punctuation("->")
-            several = parser.parse_optional_comma_separated_list(Parser.Delimiter.PAREN, parser.parse_type)
-            types = [parser.parse_type()] if several is None else list(several)
-            initial = parser.resolve_operands([operand for _, operand in pairs], types, parser.pos)
-            assignments = pairs
+        arguments, initial = parse_carried(parser)
         counter_type = parser.parse_type() if parser.parse_optional_punctuation(":") else INDEX
         bounds = parser.resolve_operands((lb, ub, step), (counter_type,) * 3, parser.pos)
-        arguments = [argument.resolve(type_) for (argument, _), type_ in zip(assignments, types, strict=True)]
-        body = parser.parse_region((counter.resolve(counter_type), *arguments))
+        body = parse_region_ending_in(parser, YieldOp, (counter.resolve(counter_type), *arguments))
         op = cls(bounds[0], bounds[1], bounds[2], initial, body, unsigned_cmp=unsigned)
-        if not body.block.ops or not isinstance(body.block.last_op, YieldOp):
-            body.block.add_op(YieldOp())
         op.attributes.update(parser.parse_optional_attr_dict())
         return op
 
     def print(self, printer: Printer) -> None:
         counter, *arguments = self.body.block.args
-        printer.print_string(" unsigned " if self.unsigned_cmp is not None else " ")
-        printer.print_ssa_value(counter)
+        write(printer, " unsigned " if self.unsigned_cmp is not None else " ", counter)
         for separator, bound in ((" = ", self.lb), (" to ", self.ub), (" step ", self.step)):
-            printer.print_string(separator)
-            printer.print_ssa_value(bound)
-        if arguments:
-            printer.print_string(" iter_args")
-            _print_assignments(printer, arguments, self.iter_args)
-            printer.print_string(" -> ")
-            _print_types(printer, [argument.type for argument in arguments])
+            write(printer, separator, bound)
+        print_carried(printer, arguments, self.iter_args)
         if not isinstance(counter.type, IndexType):
-            printer.print_string("  : ")
-            printer.print_attribute(counter.type)
+            write(printer, "  : ", counter.type)
         printer.print_string(" ")
         printer.print_region(
             self.body,
@@ -205,16 +180,14 @@ class WhileOp(Op):
 
     @classmethod
     def parse(cls, parser: Parser) -> WhileOp:
-        found = parser.parse_optional_comma_separated_list(Parser.Delimiter.PAREN, lambda: parse_assignment(parser))
-        pairs = found or ()
-        operands = [operand for _, operand in pairs]
+        names, operands = parse_assignments(parser)
         parser.parse_punctuation(":")
         function_type = parser.parse_function_type()
         inputs = function_type.inputs.data
         if len(inputs) != len(operands):
             parser.raise_error(f"expected {len(operands)} operand types, got {len(inputs)}")
         values = parser.resolve_operands(operands, inputs, parser.pos)
-        arguments = [argument.resolve(type_) for (argument, _), type_ in zip(pairs, inputs, strict=True)]
+        arguments = [name.resolve(type_) for name, type_ in zip(names, inputs, strict=True)]
         before = parser.parse_region(arguments)
         parser.parse_keyword("do")
         after = parser.parse_region()
@@ -229,7 +202,7 @@ class WhileOp(Op):
     def print(self, printer: Printer) -> None:
         if self.operands:
             printer.print_string(" ")
-            _print_assignments(printer, self.before_region.block.args, self.arguments)
+            print_assignments(printer, self.before_region.block.args, self.arguments)
         printer.print_string(" : ")
         printer.print_operation_type(self)
         printer.print_string(" ")
@@ -267,52 +240,34 @@ class ParallelOp(Op):
 
     @classmethod
     def parse(cls, parser: Parser) -> ParallelOp:
-        def parse_values() -> Sequence[SSAValue]:
-            return parser.parse_comma_separated_list(Parser.Delimiter.PAREN, lambda: parser.parse_operand(INDEX))
-
         counters = parser.parse_comma_separated_list(
             Parser.Delimiter.PAREN, lambda: parser.parse_argument(expect_type=False)
         )
         parser.parse_punctuation("=")
-        lower = parse_values()
+        lower = parse_values(parser, INDEX, Parser.Delimiter.PAREN)
         parser.parse_keyword("to")
-        upper = parse_values()
+        upper = parse_values(parser, INDEX, Parser.Delimiter.PAREN)
         parser.parse_keyword("step")
-        steps = parse_values()
+        steps = parse_values(parser, INDEX, Parser.Delimiter.PAREN)
         unresolved: Sequence[UnresolvedOperand] = ()
         if parser.parse_optional_keyword("init"):
             unresolved = parser.parse_comma_separated_list(Parser.Delimiter.PAREN, parser.parse_unresolved_operand)
-        types: Sequence[Attribute] = ()
-        if parser.parse_optional_punctuation("->"):
-            several = parser.parse_optional_comma_separated_list(Parser.Delimiter.PAREN, parser.parse_type)
-            types = (parser.parse_type(),) if several is None else several
-        initial = parser.resolve_operands(unresolved, types, parser.pos)
-        body = parser.parse_region([counter.resolve(INDEX) for counter in counters])
-        if not isinstance(body.block.last_op, ReduceOp):
-            body.block.add_op(ReduceOp())
+        initial = parser.resolve_operands(unresolved, parse_result_types(parser), parser.pos)
+        body = parse_region_ending_in(parser, ReduceOp, [counter.resolve(INDEX) for counter in counters])
         op = cls(lower, upper, steps, body, initial)
         op.attributes.update(parser.parse_optional_attr_dict())
         return op
 
     def print(self, printer: Printer) -> None:
-        groups = (
-            (" ", self.body.block.args),
-            (" = ", self.lowerBound),
-            (" to ", self.upperBound),
-            (" step ", self.step),
-        )
-        for separator, values in (*groups, (" init ", self.initVals)):
-            if separator == " init " and not values:
-                continue
-            printer.print_string(f"{separator}(")
-            printer.print_list(values, printer.print_ssa_value)
-            printer.print_string(")")
-        if self.results:
-            printer.print_string(" -> ")
-            if len(self.results) == 1:
-                printer.print_attribute(self.results[0].type)
-            else:
-                _print_types(printer, [result.type for result in self.results])
+        for separator, values in (
+            (" (", self.body.block.args),
+            (") = (", self.lowerBound),
+            (") to (", self.upperBound),
+            (") step (", self.step),
+        ):
+            write(printer, separator, values)
+        write(printer, ") init (" if self.initVals else "", self.initVals, ")")
+        print_result_types(printer, self.result_types)
         printer.print_string(" ")
         printer.print_region(self.body, print_entry_block_args=False)
         printer.print_op_attributes(self.attributes)

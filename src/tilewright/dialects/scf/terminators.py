@@ -15,6 +15,7 @@ from xdsl.utils.exceptions import VerifyException
 from tilewright.dialects.construction import Value, init_op, value_of, values_of
 from tilewright.dialects.definition import Op
 from tilewright.dialects.fields import Bodies, Operand, Operands, operand_def, var_operand_def, var_region_def
+from tilewright.dialects.text import write
 
 
 class YieldOp(Op):
@@ -89,11 +90,7 @@ class ReduceOp(Op):
 
     def print(self, printer: Printer) -> None:
         if self.operands:
-            printer.print_string("(")
-            printer.print_list(self.operands, printer.print_ssa_value)
-            printer.print_string(" : ")
-            printer.print_list([value.type for value in self.operands], printer.print_attribute)
-            printer.print_string(")")
+            write(printer, "(", self.operands, " : ", [value.type for value in self.operands], ")")
         printer.print_string(" ")
         printer.print_list(self.regions, printer.print_region)
         printer.print_op_attributes(self.attributes)

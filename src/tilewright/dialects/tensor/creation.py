@@ -7,6 +7,7 @@ from math import prod
 from typing import ClassVar
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType, UnitAttr
+from xdsl.dialects.utils import DynamicIndexList
 from xdsl.interfaces import HasFolderInterface
 from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.irdl import AnyAttr, AttrSizedOperandSegments, VarConstraint, traits_def
@@ -14,7 +15,6 @@ from xdsl.traits import IsTerminator, Pure, RecursiveMemoryEffect, SingleBlockIm
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.arith.constant import constant_attr
-from tilewright.dialects.assembly import DynamicIndexList
 from tilewright.dialects.construction import (
     Value,
     join_mixed,

@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     TensorType,
 )
+from xdsl.dialects.utils import DynamicIndexList
 from xdsl.interfaces import HasFolderInterface
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import traits_def
@@ -19,7 +20,7 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.arith.constant import constant_attr
-from tilewright.dialects.assembly import DynamicIndexList, Reassociation, reassociation_groups
+from tilewright.dialects.assembly import Reassociation, reassociation_groups
 from tilewright.dialects.construction import (
     MixedIndex,
     Value,

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
+from xdsl.dialects.utils import DynamicIndexList
 from xdsl.interfaces import HasFolderInterface
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import VarConstraint, base, traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.assembly import DynamicIndexList
 from tilewright.dialects.construction import MixedIndex, Value, init_op, static_values, value_of
 from tilewright.dialects.fields import Operand, Operands, Result, operand_def, result_def, var_operand_def
 from tilewright.dialects.slices import (

@@ -12,6 +12,7 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
+from tilewright.dialects.text import write
 from tilewright.dialects.types import bool_like, element_type, is_tensor, with_element_type
 from tilewright.support.triton_version import is_before
 
@@ -91,11 +92,11 @@ class TensorDescType(ParametrizedAttribute, TypeAttribute):
             if is_before("3.8"):
                 printer.print_attribute(self.block_type)
                 return
-            printer.print_string("".join(f"{extent}x" for extent in self.block_type.get_shape()))
-            printer.print_attribute(self.block_type.element_type)
+            write(
+                printer, "".join(f"{extent}x" for extent in self.block_type.get_shape()), self.block_type.element_type
+            )
             if not isinstance(self.block_type.encoding, NoneAttr):
-                printer.print_string(", ")
-                printer.print_attribute(self.block_type.encoding)
+                write(printer, ", ", self.block_type.encoding)
 
 
 @cache

@@ -13,6 +13,7 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
+from tilewright.dialects.text import write
 from tilewright.dialects.ttg.shared_encodings import SharedMemorySpaceAttr, find_shared_layout
 from tilewright.layouts.shared import NvmmaSharedLayout
 
@@ -103,11 +104,9 @@ class MemDescType(ParametrizedAttribute, TypeAttribute):
 
     def print_parameters(self, printer: Printer) -> None:
         with printer.in_angle_brackets():
-            printer.print_string("x".join(map(str, self.get_shape())) + "x")
-            printer.print_attribute(self.element_type)
+            write(printer, "x".join(map(str, self.get_shape())) + "x", self.element_type)
             for attribute in (self.encoding, self.memory_space):
-                printer.print_string(", ")
-                printer.print_attribute(attribute)
+                write(printer, ", ", attribute)
             if self.is_mutable:
                 printer.print_string(", mutable")
             if self.alloc_shape != self.shape:

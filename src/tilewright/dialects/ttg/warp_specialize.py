@@ -28,6 +28,7 @@ from tilewright.dialects.fields import (
     var_region_def,
     var_result_def,
 )
+from tilewright.dialects.text import write
 from tilewright.dialects.ttg.constraints import TritonGPUOp
 
 I32_ARRAY = DenseArrayBase.constr(i32)
@@ -162,9 +163,7 @@ class WarpSpecializeOp(HasCanonicalizationPatternsInterface, TritonGPUOp):
         return op
 
     def print(self, printer: Printer) -> None:
-        printer.print_string("(")
-        printer.print_list(self.operands, printer.print_ssa_value)
-        printer.print_string(")")
+        write(printer, "(", self.operands, ")")
         shown = {name: value for name, value in self.properties.items() if name != "partitionNumWarps"}
         printer.print_op_attributes({**self.attributes, **shown}, print_keyword=True)
         printer.print_string("\ndefault ")

@@ -14,6 +14,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.construction import bool_attr, i32_attr, segment_sizes
 from tilewright.dialects.fields import Operand, Operands, Result, operand_def, prop_def, result_def, var_operand_def
+from tilewright.dialects.text import write
 from tilewright.dialects.tt.constraints import TENSOR
 from tilewright.dialects.tt.enums import CacheModifier, DescriptorReduceKind, EvictionPolicy
 from tilewright.dialects.tt.types import NO_ENCODING, PointerType, TensorDescType
@@ -262,16 +263,12 @@ class TensormapCreateOp(TritonGPUOp):
         return cls.create(operands=values, properties=properties, attributes=attributes)
 
     def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        printer.print_list((self.desc_ptr, self.global_address), printer.print_ssa_value)
+        write(printer, " ", (self.desc_ptr, self.global_address))
         for group in (self.box_dim, self.global_dim, self.global_stride, self.element_stride):
-            printer.print_string(", [")
-            printer.print_list(group, printer.print_ssa_value)
-            printer.print_string("]")
+            write(printer, ", [", group, "]")
         shown = {name: value for name, value in self.properties.items() if name != "operandSegmentSizes"}
         printer.print_op_attributes({**self.attributes, **shown})
-        printer.print_string(" : ")
-        printer.print_attribute(FunctionType.from_lists([value.type for value in self.operands], []))
+        write(printer, " : ", FunctionType.from_lists([value.type for value in self.operands], []))
 
 
 class TensormapFenceproxyAcquireOp(TritonGPUOp):

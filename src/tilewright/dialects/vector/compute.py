@@ -8,7 +8,7 @@ from typing import ClassVar
 from xdsl.dialects.builtin import BoolAttr, IntegerAttr, VectorType
 from xdsl.interfaces import HasFolderInterface
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import ParsePropInAttrDict, VarConstraint, traits_def
+from xdsl.irdl import AnyAttr, ParsePropInAttrDict, VarConstraint, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import Pure
@@ -30,6 +30,7 @@ from tilewright.dialects.fields import (
     result_def,
     var_operand_def,
 )
+from tilewright.dialects.text import parse_integer_list, write
 from tilewright.dialects.types import (
     ANY_VECTOR,
     FLOAT_LIKE,
@@ -67,55 +68,25 @@ class ReductionOp(Op):
 
     name = "vector.reduction"
 
+    E: ClassVar = VarConstraint("E", AnyAttr())
+
     kind: CombiningKindAttr = prop_def(CombiningKindAttr, converter=kind_attr)
-    vector: Operand = operand_def(VectorType)
-    acc: OptionalOperand = opt_operand_def(default=None)
-    dest: Result = inferred_result_def(of="vector", by=element_type)
+    vector: Operand = operand_def(VectorType.constr(E))
+    acc: OptionalOperand = opt_operand_def(E, default=None)
+    dest: Result = inferred_result_def(E, of="vector", by=element_type)
     fastmath: FastMathFlagsAttr = prop_def(
         FastMathFlagsAttr, default_value=NO_FASTMATH, default=None, converter=fastmath_attr, kw_only=True
     )
 
     traits = traits_def(Pure())
 
+    assembly_format = (
+        "$kind `,` $vector (`,` $acc^)? (`fastmath` `` $fastmath^)? attr-dict `:` type($vector) `into` type($dest)"
+    )
+
     def verify_(self) -> None:
-        element = element_type(self.operands[0].type)
-        if self.results[0].type != element or any(value.type != element for value in self.operands[1:]):
-            raise VerifyException(f"the accumulator and the result must be of type {element}")
         if len(shape_of(self.operands[0].type) or ()) > 1:
             raise VerifyException("only vectors of one dimension are reduced")
-
-    @classmethod
-    def parse(cls, parser: Parser) -> ReductionOp:
-        kind = CombiningKindAttr.parse_parameter(parser)
-        parser.parse_punctuation(",")
-        operands = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_unresolved_operand)
-        fastmath = NO_FASTMATH
-        if parser.parse_optional_keyword("fastmath"):
-            fastmath = FastMathFlagsAttr.new(FastMathFlagsAttr.parse_parameter(parser))
-        attributes = parser.parse_optional_attr_dict()
-        parser.parse_punctuation(":")
-        vector_type = parser.parse_type()
-        parser.parse_keyword("into")
-        element = parser.parse_type()
-        values = parser.resolve_operands(operands, (vector_type, element)[: len(operands)], parser.pos)
-        op = cls(kind.value, *values, fastmath=fastmath)
-        op.attributes.update(attributes)
-        return op
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        self.kind.print_parameter(printer)
-        for value in self.operands:
-            printer.print_string(", ")
-            printer.print_ssa_value(value)
-        if self.fastmath.data:
-            printer.print_string(" fastmath")
-            self.fastmath.print_parameter(printer)
-        printer.print_op_attributes(self.attributes)
-        printer.print_string(" : ")
-        printer.print_attribute(self.operands[0].type)
-        printer.print_string(" into ")
-        printer.print_attribute(self.results[0].type)
 
 
 class MultiDimReductionOp(Op):
@@ -123,13 +94,17 @@ class MultiDimReductionOp(Op):
 
     name = "vector.multi_reduction"
 
+    T: ClassVar = VarConstraint("T", AnyAttr())
+
     kind: CombiningKindAttr = prop_def(CombiningKindAttr, converter=kind_attr)
     source: Operand = operand_def(VectorType)
-    acc: Operand = operand_def()
+    acc: Operand = operand_def(T)
     reduction_dims: I64Array = prop_def(I64_ARRAY, converter=index_list)
-    dest: Result = inferred_result_def(of="acc")
+    dest: Result = inferred_result_def(T)
 
     traits = traits_def(Pure())
+
+    assembly_format = "$kind `,` $source `,` $acc $reduction_dims attr-dict `:` type($source) `to` type($dest)"
 
     def verify_(self) -> None:
         shape, dims = shape_of(self.operands[0].type) or (), static_values(self.reduction_dims)
@@ -139,36 +114,6 @@ class MultiDimReductionOp(Op):
         for value in (self.operands[1], self.results[0]):
             if (shape_of(value.type) or ()) != kept or element_type(value.type) != element_type(self.operands[0].type):
                 raise VerifyException(f"{self.operands[0].type} does not reduce to {value.type} along {list(dims)}")
-
-    @classmethod
-    def parse(cls, parser: Parser) -> MultiDimReductionOp:
-        kind = CombiningKindAttr.parse_parameter(parser)
-        parser.parse_punctuation(",")
-        source = parser.parse_unresolved_operand()
-        parser.parse_punctuation(",")
-        acc = parser.parse_unresolved_operand()
-        dims = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_integer)
-        attributes = parser.parse_optional_attr_dict()
-        parser.parse_punctuation(":")
-        source_type = parser.parse_type()
-        parser.parse_keyword("to")
-        values = parser.resolve_operands((source, acc), (source_type, parser.parse_type()), parser.pos)
-        op = cls(kind.value, values[0], values[1], dims)
-        op.attributes.update(attributes)
-        return op
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        self.kind.print_parameter(printer)
-        for value in self.operands:
-            printer.print_string(", ")
-            printer.print_ssa_value(value)
-        printer.print_string(f" {list(static_values(self.reduction_dims))}")
-        printer.print_op_attributes(self.attributes)
-        printer.print_string(" : ")
-        printer.print_attribute(self.operands[0].type)
-        printer.print_string(" to ")
-        printer.print_attribute(self.results[0].type)
 
 
 def _shuffled_type(vector: Attribute, mask: Sequence[int]) -> Attribute:
@@ -206,7 +151,7 @@ class ShuffleOp(Op):
     @classmethod
     def parse(cls, parser: Parser) -> ShuffleOp:
         operands = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_unresolved_operand)
-        lanes = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_integer)
+        lanes = parse_integer_list(parser)
         attributes = parser.parse_optional_attr_dict()
         parser.parse_punctuation(":")
         types = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_type)
@@ -216,12 +161,9 @@ class ShuffleOp(Op):
         return op
 
     def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        printer.print_list(self.operands, printer.print_ssa_value)
-        printer.print_string(f" {list(self.lanes)}")
+        write(printer, " ", self.operands, f" {list(self.lanes)}")
         printer.print_op_attributes(self.attributes)
-        printer.print_string(" : ")
-        printer.print_list([value.type for value in self.operands], printer.print_attribute)
+        write(printer, " : ", self.operand_types)
 
 
 def _transposed_type(vector: Attribute, permutation: Sequence[int]) -> Attribute:
@@ -387,9 +329,7 @@ class OuterProductOp(Op):
         return op
 
     def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        printer.print_list(self.operands, printer.print_ssa_value)
+        write(printer, " ", self.operands)
         shown = self.attributes if len(self.operands) < 3 else {"kind": self.kind, **self.attributes}
         printer.print_op_attributes(shown)
-        printer.print_string(" : ")
-        printer.print_list([value.type for value in self.operands[:2]], printer.print_attribute)
+        write(printer, " : ", [value.type for value in self.operands[:2]])

@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     VectorType,
 )
+from xdsl.dialects.utils import DynamicIndexList
 from xdsl.interfaces import HasFolderInterface
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import AnyAttr, ParsePropInAttrDict, VarConstraint, traits_def
@@ -22,7 +23,6 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.arith.constant import constant_attr, is_splat
-from tilewright.dialects.assembly import DynamicIndexList
 from tilewright.dialects.construction import (
     MixedIndex,
     Value,
@@ -51,6 +51,7 @@ from tilewright.dialects.fields import (
     var_result_def,
 )
 from tilewright.dialects.numeric import array_of, attr_of
+from tilewright.dialects.text import write
 from tilewright.dialects.types import (
     ANY_VECTOR,
     I64_ARRAY,
@@ -322,8 +323,6 @@ class ToElementsOp(Op):
         return op
 
     def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        printer.print_ssa_value(self.source)
+        write(printer, " ", self.source)
         printer.print_op_attributes(self.attributes)
-        printer.print_string(" : ")
-        printer.print_attribute(self.source.type)
+        write(printer, " : ", self.source.type)

@@ -31,6 +31,7 @@ from tilewright.dialects.fields import (
     var_operand_def,
 )
 from tilewright.dialects.numeric import array_of, attr_of
+from tilewright.dialects.text import write
 from tilewright.dialects.types import BOOL_LIKE, I64_ARRAY, INDEX, bit_width, element_type, is_vector, shape_of
 from tilewright.dialects.vector.attributes import NEWLINE, Punctuation, PunctuationAttr
 
@@ -231,12 +232,10 @@ class PrintOp(Op):
 
     def print(self, printer: Printer) -> None:
         for value in self.operands:
-            printer.print_string(" ")
-            printer.print_ssa_value(value)
+            write(printer, " ", value)
         if self.punctuation != NEWLINE:
             printer.print_string(" punctuation ")
             self.punctuation.print_parameter(printer)
         printer.print_op_attributes(self.attributes)
         for value in self.operands:
-            printer.print_string(" : ")
-            printer.print_attribute(value.type)
+            write(printer, " : ", value.type)

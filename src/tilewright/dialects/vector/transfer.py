@@ -28,6 +28,7 @@ from tilewright.dialects.fields import (
     result_def,
     var_operand_def,
 )
+from tilewright.dialects.text import write
 from tilewright.dialects.types import INDEX, bool_like, element_type, shape_of
 
 
@@ -95,13 +96,9 @@ def _parse_indexed(parser: Parser) -> tuple[Sequence[SSAValue], list[object]]:
 
 
 def _print_indexed(printer: Printer, source: SSAValue, indices: Sequence[SSAValue], rest: Sequence[SSAValue]) -> None:
-    printer.print_ssa_value(source)
-    printer.print_string("[")
-    printer.print_list(indices, printer.print_ssa_value)
-    printer.print_string("]")
+    write(printer, source, "[", indices, "]")
     for value in rest:
-        printer.print_string(", ")
-        printer.print_ssa_value(value)
+        write(printer, ", ", value)
 
 
 def _apply_dictionary(op: TransferReadOp | TransferWriteOp, attributes: dict[str, Attribute]) -> None:
@@ -171,8 +168,7 @@ class TransferReadOp(Op):
         rest = (self.padding,) if self.mask is None else (self.padding, self.mask)
         _print_indexed(printer, self.source, self.indices, rest)
         printer.print_op_attributes(_shown_attributes(self, self.source, self.results[0].type))
-        printer.print_string(" : ")
-        printer.print_list((self.source.type, self.results[0].type), printer.print_attribute)
+        write(printer, " : ", (self.source.type, self.results[0].type))
 
 
 class TransferWriteOp(Op):
@@ -233,10 +229,7 @@ class TransferWriteOp(Op):
         return op
 
     def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        printer.print_ssa_value(self.vector)
-        printer.print_string(", ")
+        write(printer, " ", self.vector, ", ")
         _print_indexed(printer, self.source, self.indices, () if self.mask is None else (self.mask,))
         printer.print_op_attributes(_shown_attributes(self, self.source, self.vector.type))
-        printer.print_string(" : ")
-        printer.print_list((self.vector.type, self.source.type), printer.print_attribute)
+        write(printer, " : ", (self.vector.type, self.source.type))

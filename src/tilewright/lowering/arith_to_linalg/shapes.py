@@ -131,7 +131,7 @@ def emit_transpose(b: TensorBuilder, source: SSAValue, permutation: Sequence[int
     """``linalg.transpose`` into a new tensor."""
     shape = shape_of(source)
     out = b.empty(tensor_of(element_of(source), *(shape[dim] for dim in permutation)))
-    return b.insert(linalg.TransposeOp(source, out, permutation=tuple(permutation))).results[0]
+    return b.insert(linalg.TransposeOp(source, out, permutation)).results[0]
 
 
 def lower_reshape(op: tt.ReshapeOp, f: FunctionLowering) -> Sequence[SSAValue]:

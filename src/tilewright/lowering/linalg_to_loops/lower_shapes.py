@@ -33,7 +33,7 @@ def lower_transpose(lowering: FunctionLowering, op: linalg.TransposeOp) -> None:
     if not op.results:
         lower_generic(lowering, op)
         return
-    lowering.define(op, sources.permute(lowering.source(op.inputs[0]), op.permutation_values))
+    lowering.define(op, sources.permute(lowering.source(op.inputs[0]), op.dims))
 
 
 def lower_reshape(lowering: FunctionLowering, op: tensor.ReshapeOp) -> None:

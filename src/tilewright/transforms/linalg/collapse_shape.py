@@ -154,7 +154,7 @@ def _broadcasts(op: linalg.GenericOp, dims: set[int]) -> bool:
 
 def collapse_transpose(op: linalg.TransposeOp) -> None:
     """Dimensions that stay neighbours, in their order, become one."""
-    permutation = op.permutation_values
+    permutation = op.dims
     rank = len(permutation)
     if rank <= 3 or not all(map(_is_static_tensor, op.operands)):
         return
