@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC
 from collections.abc import Iterable
 from enum import IntEnum
 from typing import Literal
@@ -15,6 +16,8 @@ from xdsl.utils.str_enum import StrEnum
 
 from tilewright.dialects.assembly import EnumKeyword
 from tilewright.dialects.construction import int_attr
+from tilewright.dialects.definition import Op
+from tilewright.dialects.fields import prop_def
 
 
 @irdl_attr_definition
@@ -152,6 +155,14 @@ def fastmath_attr(fastmath: FastMathFlagsAttr | Iterable[str] | None) -> FastMat
     if fastmath in ("fast", "none"):
         return FastMathFlagsAttr(fastmath)
     return FastMathFlagsAttr([FastMathFlag(flag) for flag in fastmath])
+
+
+class FastMathOp(Op, ABC):
+    """An op on floats with flags for what it may assume."""
+
+    fastmath: FastMathFlagsAttr = prop_def(
+        FastMathFlagsAttr, default_value=NO_FASTMATH, converter=fastmath_attr, default=None, kw_only=True
+    )
 
 
 def cmpi_attr(predicate: CmpIPredicate | int | str) -> IntegerAttr:

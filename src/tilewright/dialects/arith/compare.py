@@ -16,15 +16,13 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.arith import folding
 from tilewright.dialects.arith.attributes import (
-    NO_FASTMATH,
     CmpFPredicate,
     CmpFPredicateKeyword,
     CmpIPredicate,
     CmpIPredicateKeyword,
-    FastMathFlagsAttr,
+    FastMathOp,
     cmpf_attr,
     cmpi_attr,
-    fastmath_attr,
 )
 from tilewright.dialects.definition import Op
 from tilewright.dialects.fields import Operand, Result, inferred_result_def, operand_def, prop_def
@@ -63,7 +61,7 @@ class CmpiOp(Op, HasFolderInterface):
         return folding.fold_cmpi(self)
 
 
-class CmpfOp(Op, HasFolderInterface):
+class CmpfOp(FastMathOp, HasFolderInterface):
     """``%r = arith.cmpf olt, %a, %b : f32``."""
 
     name = "arith.cmpf"
@@ -74,9 +72,6 @@ class CmpfOp(Op, HasFolderInterface):
     rhs: Operand = operand_def(T)
     result: Result = inferred_result_def(BoolLikeOf(T))
     predicate: IntegerAttr = prop_def(IntegerAttr, converter=cmpf_attr)
-    fastmath: FastMathFlagsAttr = prop_def(
-        FastMathFlagsAttr, default_value=NO_FASTMATH, default=None, converter=fastmath_attr, kw_only=True
-    )
 
     traits = traits_def(Pure(), ElementwiseMappable())
 

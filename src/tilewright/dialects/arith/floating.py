@@ -12,16 +12,15 @@ from xdsl.irdl import VarConstraint, traits_def
 from xdsl.traits import Commutative, Pure
 
 from tilewright.dialects.arith import folding
-from tilewright.dialects.arith.attributes import NO_FASTMATH, FastMathFlagsAttr, fastmath_attr
-from tilewright.dialects.definition import Op
-from tilewright.dialects.fields import Operand, Result, inferred_result_def, operand_def, prop_def
+from tilewright.dialects.arith.attributes import FastMathFlagsAttr, FastMathOp
+from tilewright.dialects.fields import Operand, Result, inferred_result_def, operand_def
 from tilewright.dialects.traits import ElementwiseMappable
 from tilewright.dialects.types import FLOAT_LIKE
 
 FastMath = FastMathFlagsAttr | Iterable[str] | None
 
 
-class FloatBinaryOp(Op, HasFolderInterface, ABC):
+class FloatBinaryOp(FastMathOp, HasFolderInterface, ABC):
     """``%r = arith.addf %lhs, %rhs fastmath<contract> : f32``."""
 
     T: ClassVar = VarConstraint("T", FLOAT_LIKE)
@@ -29,9 +28,6 @@ class FloatBinaryOp(Op, HasFolderInterface, ABC):
     lhs: Operand = operand_def(T)
     rhs: Operand = operand_def(T)
     result: Result = inferred_result_def(T)
-    fastmath: FastMathFlagsAttr = prop_def(
-        FastMathFlagsAttr, default_value=NO_FASTMATH, converter=fastmath_attr, default=None, kw_only=True
-    )
 
     traits = traits_def(ElementwiseMappable())
 
@@ -107,7 +103,7 @@ class MinnumfOp(FloatBinaryOp):
     traits = traits_def(Pure(), Commutative())
 
 
-class NegfOp(Op, HasFolderInterface):
+class NegfOp(FastMathOp, HasFolderInterface):
     """``%r = arith.negf %x : f32``: flips the sign bit, of NaN too."""
 
     name = "arith.negf"
@@ -116,9 +112,6 @@ class NegfOp(Op, HasFolderInterface):
 
     operand: Operand = operand_def(T)
     result: Result = inferred_result_def(T)
-    fastmath: FastMathFlagsAttr = prop_def(
-        FastMathFlagsAttr, default_value=NO_FASTMATH, converter=fastmath_attr, default=None, kw_only=True
-    )
 
     traits = traits_def(Pure(), ElementwiseMappable())
 

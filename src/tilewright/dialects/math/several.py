@@ -8,16 +8,15 @@ from xdsl.interfaces import HasFolderInterface
 from xdsl.irdl import VarConstraint, traits_def
 from xdsl.traits import Pure
 
-from tilewright.dialects.arith.attributes import NO_FASTMATH, FastMathFlagsAttr, fastmath_attr
-from tilewright.dialects.definition import Op
-from tilewright.dialects.fields import Operand, Result, inferred_result_def, operand_def, prop_def
+from tilewright.dialects.arith.attributes import FastMathOp
+from tilewright.dialects.fields import Operand, Result, inferred_result_def, operand_def
 from tilewright.dialects.math import folding
 from tilewright.dialects.math.shapes import Folded
 from tilewright.dialects.traits import ElementwiseMappable
 from tilewright.dialects.types import FIXED_INTEGER_LIKE, FLOAT_LIKE
 
 
-class FmaOp(Op, HasFolderInterface):
+class FmaOp(FastMathOp, HasFolderInterface):
     """``%r = math.fma %a, %b, %c : f32``: ``a * b + c``, rounded once."""
 
     name = "math.fma"
@@ -28,9 +27,6 @@ class FmaOp(Op, HasFolderInterface):
     b: Operand = operand_def(T)
     c: Operand = operand_def(T)
     result: Result = inferred_result_def(T)
-    fastmath: FastMathFlagsAttr = prop_def(
-        FastMathFlagsAttr, default_value=NO_FASTMATH, converter=fastmath_attr, default=None, kw_only=True
-    )
 
     traits = traits_def(Pure(), ElementwiseMappable())
 
@@ -40,7 +36,7 @@ class FmaOp(Op, HasFolderInterface):
         return folding.fold_exact(self)
 
 
-class ClampFOp(Op, HasFolderInterface):
+class ClampFOp(FastMathOp, HasFolderInterface):
     """``%r = math.clampf %x to [%min, %max] : f32``; NaN if any operand is."""
 
     name = "math.clampf"
@@ -51,9 +47,6 @@ class ClampFOp(Op, HasFolderInterface):
     min: Operand = operand_def(T)
     max: Operand = operand_def(T)
     result: Result = inferred_result_def(T)
-    fastmath: FastMathFlagsAttr = prop_def(
-        FastMathFlagsAttr, default_value=NO_FASTMATH, converter=fastmath_attr, default=None, kw_only=True
-    )
 
     traits = traits_def(Pure(), ElementwiseMappable())
 
@@ -63,7 +56,7 @@ class ClampFOp(Op, HasFolderInterface):
         return folding.fold_exact(self)
 
 
-class SincosOp(Op):
+class SincosOp(FastMathOp):
     """``%sin, %cos = math.sincos %x : f32``."""
 
     name = "math.sincos"
@@ -73,16 +66,13 @@ class SincosOp(Op):
     operand: Operand = operand_def(T)
     sin: Result = inferred_result_def(T)
     cos: Result = inferred_result_def(T)
-    fastmath: FastMathFlagsAttr = prop_def(
-        FastMathFlagsAttr, default_value=NO_FASTMATH, converter=fastmath_attr, default=None, kw_only=True
-    )
 
     traits = traits_def(Pure(), ElementwiseMappable())
 
     assembly_format = "$operand (`fastmath` `` $fastmath^)? attr-dict `:` type($operand)"
 
 
-class FPowIOp(Op):
+class FPowIOp(FastMathOp):
     """``%r = math.fpowi %x, %n : f32, i32``: a float to a signed integer power."""
 
     name = "math.fpowi"
@@ -92,9 +82,6 @@ class FPowIOp(Op):
     lhs: Operand = operand_def(T)
     rhs: Operand = operand_def(FIXED_INTEGER_LIKE)
     result: Result = inferred_result_def(T)
-    fastmath: FastMathFlagsAttr = prop_def(
-        FastMathFlagsAttr, default_value=NO_FASTMATH, converter=fastmath_attr, default=None, kw_only=True
-    )
 
     traits = traits_def(Pure(), ElementwiseMappable())
 

@@ -11,9 +11,9 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import VarConstraint, traits_def
 from xdsl.traits import Pure
 
-from tilewright.dialects.arith.attributes import NO_FASTMATH, FastMathFlagsAttr, fastmath_attr
+from tilewright.dialects.arith.attributes import FastMathOp
 from tilewright.dialects.definition import Op
-from tilewright.dialects.fields import Operand, Result, inferred_result_def, operand_def, prop_def
+from tilewright.dialects.fields import Operand, Result, inferred_result_def, operand_def
 from tilewright.dialects.math import folding
 from tilewright.dialects.traits import ElementwiseMappable
 from tilewright.dialects.types import FLOAT_LIKE, INTEGER_LIKE, BoolLikeOf, bool_like
@@ -21,16 +21,13 @@ from tilewright.dialects.types import FLOAT_LIKE, INTEGER_LIKE, BoolLikeOf, bool
 Folded = Sequence[SSAValue | Attribute] | None
 
 
-class FloatUnaryOp(Op, HasFolderInterface, ABC):
+class FloatUnaryOp(FastMathOp, HasFolderInterface, ABC):
     """``%r = math.exp %x fastmath<afn> : tensor<4xf32>``."""
 
     T: ClassVar = VarConstraint("T", FLOAT_LIKE)
 
     operand: Operand = operand_def(T)
     result: Result = inferred_result_def(T)
-    fastmath: FastMathFlagsAttr = prop_def(
-        FastMathFlagsAttr, default_value=NO_FASTMATH, converter=fastmath_attr, default=None, kw_only=True
-    )
 
     traits = traits_def(Pure(), ElementwiseMappable())
 
@@ -40,7 +37,7 @@ class FloatUnaryOp(Op, HasFolderInterface, ABC):
         return folding.fold_exact(self)
 
 
-class FloatBinaryOp(Op, HasFolderInterface, ABC):
+class FloatBinaryOp(FastMathOp, HasFolderInterface, ABC):
     """``%r = math.atan2 %y, %x : f32``."""
 
     T: ClassVar = VarConstraint("T", FLOAT_LIKE)
@@ -48,9 +45,6 @@ class FloatBinaryOp(Op, HasFolderInterface, ABC):
     lhs: Operand = operand_def(T)
     rhs: Operand = operand_def(T)
     result: Result = inferred_result_def(T)
-    fastmath: FastMathFlagsAttr = prop_def(
-        FastMathFlagsAttr, default_value=NO_FASTMATH, converter=fastmath_attr, default=None, kw_only=True
-    )
 
     traits = traits_def(Pure(), ElementwiseMappable())
 
@@ -60,16 +54,13 @@ class FloatBinaryOp(Op, HasFolderInterface, ABC):
         return folding.fold_exact(self)
 
 
-class FloatTestOp(Op, HasFolderInterface, ABC):
+class FloatTestOp(FastMathOp, HasFolderInterface, ABC):
     """``%r = math.isnan %x : tensor<4xf32>``: i1 in the shape of the operand."""
 
     T: ClassVar = VarConstraint("T", FLOAT_LIKE)
 
     operand: Operand = operand_def(T)
     result: Result = inferred_result_def(BoolLikeOf(T), of="operand", by=bool_like)
-    fastmath: FastMathFlagsAttr = prop_def(
-        FastMathFlagsAttr, default_value=NO_FASTMATH, converter=fastmath_attr, default=None, kw_only=True
-    )
 
     traits = traits_def(Pure(), ElementwiseMappable())
 

@@ -71,9 +71,13 @@ class AllocationOp(Op, ABC):
             raise VerifyException(
                 f"incorrect number of dynamic sizes, has {len(self.dynamic_sizes)}, expected {dynamic}"
             )
-        alignment = self.alignment
-        if alignment is not None and (alignment.value.data <= 0 or alignment.value.data & (alignment.value.data - 1)):
-            raise VerifyException(f"alignment must be a power of two, got {alignment.value.data}")
+        verify_alignment(self.alignment)
+
+
+def verify_alignment(alignment: IntegerAttr | None) -> None:
+    """VerifyException unless an alignment that is given is a power of two."""
+    if alignment is not None and (alignment.value.data <= 0 or alignment.value.data & (alignment.value.data - 1)):
+        raise VerifyException(f"alignment must be a power of two, got {alignment.value.data}")
 
 
 class AllocOp(AllocationOp):

@@ -7,17 +7,19 @@ switch `triton_version` says which is printed. In ops they are two properties, `
 
 from __future__ import annotations
 
+from abc import ABC
 from collections.abc import Sequence
-from typing import Any
 
-from xdsl.dialects.builtin import IntAttr
+from xdsl.dialects.builtin import IntAttr, IntegerAttr
 from xdsl.ir import Attribute, ParametrizedAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
-from tilewright.dialects.construction import i32_attr
-from tilewright.dialects.definition import OfTwoForms
+from tilewright.dialects.construction import bool_attr, i32_attr
+from tilewright.dialects.definition import OfTwoForms, Op
+from tilewright.dialects.fields import prop_def
+from tilewright.dialects.tt.constraints import MemberOf
 from tilewright.dialects.tt.enums import CacheModifier, EvictionPolicy
 from tilewright.support.triton_version import is_before
 
@@ -56,21 +58,51 @@ class CachePolicyAttr(ParametrizedAttribute):
         printer.print_string(f"<cache_modifier = {modifier.keyword}, eviction_policy = {policy.keyword}>")
 
 
-class WithCachePolicy(OfTwoForms):
-    """What ops with the properties `cache` and `evict` read from their text and add to it."""
+class CachedOp(Op, ABC):
+    """An access with a cache operator and an eviction priority."""
+
+    cache: IntegerAttr = prop_def(
+        MemberOf(CacheModifier),
+        default_value=i32_attr(CacheModifier.NONE),
+        converter=CacheModifier.attr,
+        default=CacheModifier.NONE,
+        kw_only=True,
+    )
+    evict: IntegerAttr = prop_def(
+        MemberOf(EvictionPolicy),
+        default_value=i32_attr(EvictionPolicy.EVICT_NORMAL),
+        converter=EvictionPolicy.attr,
+        default=EvictionPolicy.EVICT_NORMAL,
+        kw_only=True,
+    )
+
+
+class VolatileOp(Op, ABC):
+    """An access that may be volatile: as many times as it is written, in order."""
+
+    is_volatile: IntegerAttr = prop_def(
+        IntegerAttr,
+        default_value=bool_attr(False),
+        prop_name="isVolatile",
+        default=False,
+        converter=bool_attr,
+        kw_only=True,
+    )
+
+
+class WithCachePolicy(OfTwoForms, CachedOp, ABC):
+    """An access with hints that it reads from either form of its text."""
 
     def after_parsing(self) -> None:
         """Take the properties out of the attribute, where it is given."""
-        op: Any = self
-        policy = op.attributes.pop(IN_TEXT, None)
+        policy = self.attributes.pop(IN_TEXT, None)
         if isinstance(policy, CachePolicyAttr):
-            op.properties["cache"] = i32_attr(policy.cache_modifier.data)
-            op.properties["evict"] = i32_attr(policy.eviction_policy.data)
+            self.properties["cache"] = i32_attr(policy.cache_modifier.data)
+            self.properties["evict"] = i32_attr(policy.eviction_policy.data)
 
     def text_attributes(self) -> dict[str, Attribute]:
         """The attribute, where the version has it and it says anything."""
-        op: Any = self
-        modifier, policy = CacheModifier.of(op.cache), EvictionPolicy.of(op.evict)
+        modifier, policy = CacheModifier.of(self.cache), EvictionPolicy.of(self.evict)
         is_default = modifier is CacheModifier.NONE and policy is EvictionPolicy.EVICT_NORMAL
         if is_default or is_before(ATTRIBUTE_SINCE):
             return {}

@@ -12,12 +12,20 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.construction import Value, i32_attr, init_op, value_of, values_of
-from tilewright.dialects.fields import Operand, Operands, Result, operand_def, prop_def, result_def, var_operand_def
+from tilewright.dialects.fields import (
+    InferableResult,
+    Operand,
+    Operands,
+    Result,
+    operand_def,
+    prop_def,
+    result_def,
+    var_operand_def,
+)
 from tilewright.dialects.tt.cache_policy import WithCachePolicy
 from tilewright.dialects.tt.constraints import TENSOR, MemberOf
 from tilewright.dialects.tt.definition import TritonOp
-from tilewright.dialects.tt.enums import CacheModifier, DescriptorReduceKind, EvictionPolicy, PaddingOption
-from tilewright.dialects.tt.memory import NO_CACHE, NORMAL_EVICTION
+from tilewright.dialects.tt.enums import DescriptorReduceKind, PaddingOption
 from tilewright.dialects.tt.traits import ReadEffect, ReadWriteEffect, TensorSizeTrait, WriteEffect
 from tilewright.dialects.tt.types import PointerType, TensorDescType, is_tensor, tensor_type
 from tilewright.dialects.types import bit_width, is_signless_integer
@@ -123,6 +131,18 @@ class MakeTensorDescOp(TritonOp):
             raise VerifyException(f"shape and strides must each have {block.get_num_dims()} entries")
 
 
+def _loaded_type(descriptor: Attribute) -> Attribute:
+    assert isinstance(descriptor, TensorDescType)
+    block = descriptor.block_type
+    return tensor_type(signless(block.element_type), block.get_shape())
+
+
+def _gathered_type(descriptor: Attribute, rows: Attribute) -> Attribute:
+    assert isinstance(descriptor, TensorDescType) and is_tensor(rows)
+    block = descriptor.block_type
+    return tensor_type(signless(block.element_type), (rows.get_shape()[0], block.get_shape()[1]))
+
+
 class DescriptorLoadOp(WithCachePolicy, TritonOp):
     """The block at `indices`; elements outside the tensor give the descriptor's padding.
 
@@ -133,33 +153,13 @@ class DescriptorLoadOp(WithCachePolicy, TritonOp):
 
     desc: Operand = operand_def(DESCRIPTOR)
     indices: Operands = var_operand_def(i32)
-    cache: IntegerAttr = prop_def(MemberOf(CacheModifier), default_value=NO_CACHE)
-    evict: IntegerAttr = prop_def(MemberOf(EvictionPolicy), default_value=NORMAL_EVICTION)
-    result: Result = result_def(TENSOR)
+    result: InferableResult = result_def(TENSOR, default=None, of="desc", by=_loaded_type)
 
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = (
         "$desc `[` $indices `]` custom<MemoryHints>($cache, $evict) attr-dict `:` type($desc) `->` type($result)"
     )
     traits = traits_def(ReadEffect(), TensorSizeTrait())
-
-    def __init__(
-        self,
-        desc: Value,
-        indices: Sequence[Value],
-        result_type: Attribute | None = None,
-        *,
-        cache: CacheModifier | int | str = CacheModifier.NONE,
-        evict: EvictionPolicy | int | str = EvictionPolicy.EVICT_NORMAL,
-    ):
-        descriptor = value_of(desc)
-        block = block_type_of(descriptor)
-        init_op(
-            self,
-            (descriptor, *values_of(indices)),
-            (result_type or tensor_type(signless(block.element_type), block.get_shape()),),
-            {"cache": i32_attr(CacheModifier.get(cache)), "evict": i32_attr(EvictionPolicy.get(evict))},
-        )
 
     def verify_(self) -> None:
         _check_block_access(self.desc, self.result)
@@ -219,19 +219,10 @@ class DescriptorGatherOp(TritonOp):
     desc: Operand = operand_def(DESCRIPTOR)
     x_offsets: Operand = operand_def(TENSOR)
     y_offset: Operand = operand_def(i32)
-    result: Result = result_def(TENSOR)
+    result: InferableResult = result_def(TENSOR, default=None, of=("desc", "x_offsets"), by=_gathered_type)
 
     assembly_format = "$desc `[` $x_offsets `,` $y_offset `]` attr-dict `:` functional-type(operands, results)"
     traits = traits_def(ReadEffect(), TensorSizeTrait())
-
-    def __init__(self, desc: Value, x_offsets: Value, y_offset: Value, result_type: Attribute | None = None):
-        descriptor, rows = value_of(desc), value_of(x_offsets)
-        if result_type is None:
-            block = block_type_of(descriptor)
-            assert is_tensor(rows.type)
-            shape = (rows.type.get_shape()[0], block.get_shape()[1])
-            result_type = tensor_type(signless(block.element_type), shape)
-        init_op(self, (descriptor, rows, value_of(y_offset)), (result_type,))
 
     def verify_(self) -> None:
         _check_row_access(self, self.desc, self.x_offsets, self.result)

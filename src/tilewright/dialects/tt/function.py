@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -10,84 +10,31 @@ from xdsl.dialects.builtin import (
     FlatSymbolRefAttrConstr,
     FunctionType,
     StringAttr,
-    SymbolNameConstraint,
     SymbolRefAttr,
 )
-from xdsl.dialects.utils import parse_func_op_like, print_func_op_like
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region
+from xdsl.ir import Attribute, Region
 from xdsl.irdl import ParsePropInAttrDict, traits_def
-from xdsl.parser import Parser
-from xdsl.printer import Printer
 from xdsl.traits import (
-    CallableOpInterface,
     HasParent,
-    IsolatedFromAbove,
     IsTerminator,
     Pure,
     ReturnLike,
-    SymbolOpInterface,
-    SymbolTable,
-    SymbolUserOpInterface,
 )
-from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.construction import bool_attr, init_op, symbol_attr
+from tilewright.dialects.construction import bool_attr, symbol_attr
 from tilewright.dialects.fields import (
-    Body,
     Operands,
     Results,
     opt_prop_def,
     prop_def,
-    region_def,
     var_operand_def,
     var_result_def,
 )
+from tilewright.dialects.functions import NO_ATTRIBUTES, AttributeLists, CallsDefinedFunction, FunctionOp, verify_return
 from tilewright.dialects.tt.definition import TritonOp
 
-RESERVED = ("sym_name", "function_type", "sym_visibility", "arg_attrs", "res_attrs")
-EMPTY_DICT = DictionaryAttr({})
 
-
-class _Callable(CallableOpInterface):
-    @classmethod
-    def get_callable_region(cls, op: Operation) -> Region:
-        assert isinstance(op, FuncOp)
-        return op.body
-
-    @classmethod
-    def get_argument_types(cls, op: Operation) -> tuple[Attribute, ...]:
-        assert isinstance(op, FuncOp)
-        return op.function_type.inputs.data
-
-    @classmethod
-    def get_result_types(cls, op: Operation) -> tuple[Attribute, ...]:
-        assert isinstance(op, FuncOp)
-        return op.function_type.outputs.data
-
-
-class _CallsDefinedFunction(SymbolUserOpInterface):
-    """The callee exists, and takes and gives what the call does."""
-
-    def verify(self, op: Operation) -> None:
-        assert isinstance(op, CallOp)
-        callee = SymbolTable.lookup_symbol(op, op.callee)
-        if not isinstance(callee, FuncOp):
-            raise VerifyException(f"'{op.callee.string_value()}' does not reference a valid function")
-        _check_signature("operand", callee.function_type.inputs.data, op.operand_types)
-        _check_signature("result", callee.function_type.outputs.data, op.result_types)
-
-
-def _check_signature(what: str, expected: Sequence[Attribute], given: Sequence[Attribute]) -> None:
-    if len(expected) != len(given):
-        raise VerifyException(f"incorrect number of {what}s for callee: expected {len(expected)}, got {len(given)}")
-    for index, (wanted, got) in enumerate(zip(expected, given, strict=True)):
-        if wanted != got:
-            raise VerifyException(
-                f"{what} type mismatch: expected {what} type {wanted}, but provided {got} for {what} number {index}"
-            )
-
-
-class FuncOp(TritonOp):
+class FuncOp(FunctionOp):
     """A kernel (`public`) or a device function (`private`).
 
     ```mlir
@@ -99,57 +46,22 @@ class FuncOp(TritonOp):
 
     name = "tt.func"
 
-    sym_name: StringAttr = prop_def(SymbolNameConstraint())
-    function_type: FunctionType = prop_def(FunctionType)
-    sym_visibility: StringAttr | None = opt_prop_def(StringAttr)
-    arg_attrs: ArrayAttr[DictionaryAttr] | None = opt_prop_def(ArrayAttr[DictionaryAttr])
-    res_attrs: ArrayAttr[DictionaryAttr] | None = opt_prop_def(ArrayAttr[DictionaryAttr])
-    body: Body = region_def()
-
-    traits = traits_def(IsolatedFromAbove(), SymbolOpInterface(), _Callable())
-
     def __init__(
         self,
         name: str,
         function_type: FunctionType | tuple[Sequence[Attribute], Sequence[Attribute]],
         region: Region | None = None,
-        *,
         visibility: str | StringAttr | None = "public",
-        arg_attrs: Sequence[Mapping[str, Attribute]] | ArrayAttr[DictionaryAttr] | None = None,
-        res_attrs: ArrayAttr[DictionaryAttr] | None = None,
+        *,
+        arg_attrs: AttributeLists = None,
+        res_attrs: AttributeLists = None,
         noinline: bool | None = None,
     ):
-        if not isinstance(function_type, FunctionType):
-            function_type = FunctionType.from_lists(*function_type)
-        if region is None:
-            region = Region(Block(arg_types=function_type.inputs.data))
-        if isinstance(visibility, str):
-            visibility = StringAttr(visibility)
         if arg_attrs is not None and not isinstance(arg_attrs, ArrayAttr):
-            arg_attrs = ArrayAttr([DictionaryAttr(dict(attrs)) if attrs else EMPTY_DICT for attrs in arg_attrs])
-        optional = {"sym_visibility": visibility, "arg_attrs": arg_attrs, "res_attrs": res_attrs}
-        init_op(
-            self,
-            (),
-            (),
-            {
-                "sym_name": StringAttr(name),
-                "function_type": function_type,
-                **{key: attribute for key, attribute in optional.items() if attribute is not None},
-            },
-            attributes=None if noinline is None else {"noinline": bool_attr(noinline)},
-            regions=(region,),
-        )
-
-    @property
-    def args(self) -> Sequence[BlockArgument]:
-        """The arguments of the entry block."""
-        return self.body.blocks[0].args
-
-    @property
-    def is_declaration(self) -> bool:
-        """True if the function has no body."""
-        return self.body.blocks.first is None
+            arg_attrs = ArrayAttr([DictionaryAttr(dict(attrs)) if attrs else NO_ATTRIBUTES for attrs in arg_attrs])
+        super().__init__(name, function_type, region, visibility, arg_attrs=arg_attrs, res_attrs=res_attrs)
+        if noinline is not None:
+            self.attributes["noinline"] = bool_attr(noinline)
 
     @property
     def is_public(self) -> bool:
@@ -161,38 +73,6 @@ class FuncOp(TritonOp):
         """True if calls of the function must not be inlined."""
         attribute = self.attributes.get("noinline")
         return attribute is not None and attribute == bool_attr(True)
-
-    @classmethod
-    def parse(cls, parser: Parser) -> FuncOp:
-        visibility = parser.parse_optional_visibility_keyword()
-        name, inputs, outputs, region, extra, arg_attrs, res_attrs = parse_func_op_like(
-            parser, reserved_attr_names=RESERVED
-        )
-        func = FuncOp(name, (inputs, outputs), region, visibility=visibility, arg_attrs=arg_attrs, res_attrs=res_attrs)
-        if extra is not None:
-            func.attributes |= extra.data
-        return func
-
-    def print(self, printer: Printer) -> None:
-        if self.sym_visibility is not None:
-            printer.print_string(f" {self.sym_visibility.data}")
-        print_func_op_like(
-            printer,
-            self.sym_name,
-            self.function_type,
-            self.body,
-            self.attributes,
-            arg_attrs=self.arg_attrs,
-            res_attrs=self.res_attrs,
-            reserved_attr_names=RESERVED,
-        )
-
-    def verify_(self) -> None:
-        entry = self.body.blocks.first
-        if entry is not None and tuple(entry.arg_types) != self.function_type.inputs.data:
-            raise VerifyException("entry block arguments must have the function's input types")
-        if self.arg_attrs is not None and len(self.arg_attrs) != len(self.function_type.inputs):
-            raise VerifyException("function must have one attribute dictionary per argument")
 
 
 class CallOp(TritonOp):
@@ -208,7 +88,7 @@ class CallOp(TritonOp):
 
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$callee `(` $arguments `)` attr-dict `:` functional-type($arguments, $res)"
-    traits = traits_def(_CallsDefinedFunction())
+    traits = traits_def(CallsDefinedFunction())
 
 
 class ReturnOp(TritonOp):
@@ -224,11 +104,4 @@ class ReturnOp(TritonOp):
     def verify_(self) -> None:
         func = self.parent_op()
         assert isinstance(func, FuncOp)
-        expected = func.function_type.outputs.data
-        if len(expected) != len(self.srcs):
-            raise VerifyException(f"has {len(self.srcs)} operands, but enclosing function returns {len(expected)}")
-        for index, (wanted, source) in enumerate(zip(expected, self.srcs, strict=True)):
-            if wanted != source.type:
-                raise VerifyException(
-                    f"type of return operand {index} ({source.type}) doesn't match function result type ({wanted})"
-                )
+        verify_return(self, func)

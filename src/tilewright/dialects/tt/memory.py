@@ -11,7 +11,7 @@ from xdsl.irdl import AttrSizedOperandSegments, ParsePropInAttrDict, traits_def
 from xdsl.pattern_rewriter import RewritePattern
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.construction import bool_attr, i32_array, i32_attr, i32_list, optional, static_values
+from tilewright.dialects.construction import i32_array, i32_list, optional, static_values
 from tilewright.dialects.definition import WithOlderFormats
 from tilewright.dialects.fields import (
     I64Array,
@@ -24,16 +24,14 @@ from tilewright.dialects.fields import (
     opt_prop_def,
     prop_def,
 )
-from tilewright.dialects.tt.cache_policy import WithCachePolicy
+from tilewright.dialects.tt.cache_policy import VolatileOp, WithCachePolicy
 from tilewright.dialects.tt.constraints import MASK, POINTEE, POINTER, RESULT_POINTEE, MemberOf
 from tilewright.dialects.tt.definition import TritonOp
-from tilewright.dialects.tt.enums import CacheModifier, EvictionPolicy, PaddingOption
+from tilewright.dialects.tt.enums import PaddingOption
 from tilewright.dialects.tt.traits import ReadEffect, SameOperandsAndResultEncoding, TensorSizeTrait, WriteEffect
 from tilewright.dialects.tt.types import is_block_pointer, pointee_like, shape_of
 
 NO_DIMS = i32_array(())
-NO_CACHE = i32_attr(CacheModifier.NONE)
-NORMAL_EVICTION = i32_attr(EvictionPolicy.EVICT_NORMAL)
 
 
 def _verify_block_access(pointer_type: Attribute, boundary_check: DenseArrayBase, has_mask: bool) -> None:
@@ -49,7 +47,7 @@ def _verify_block_access(pointer_type: Attribute, boundary_check: DenseArrayBase
         raise VerifyException(f"boundaryCheck must name dimensions of a rank {rank} block once each, got {dims}")
 
 
-class LoadOp(WithOlderFormats, WithCachePolicy, HasCanonicalizationPatternsInterface, TritonOp):
+class LoadOp(WithOlderFormats, WithCachePolicy, VolatileOp, HasCanonicalizationPatternsInterface, TritonOp):
     """The value behind a pointer, or behind each pointer whose mask bit is set; other lanes give `other`, and are
     undefined without it. A block pointer pads the dimensions in `boundaryCheck` with `padding`.
 
@@ -66,28 +64,6 @@ class LoadOp(WithOlderFormats, WithCachePolicy, HasCanonicalizationPatternsInter
     )
     padding: IntegerAttr | None = opt_prop_def(
         MemberOf(PaddingOption), default=None, converter=optional(PaddingOption.attr)
-    )
-    cache: IntegerAttr = prop_def(
-        MemberOf(CacheModifier),
-        default_value=NO_CACHE,
-        converter=CacheModifier.attr,
-        default=CacheModifier.NONE,
-        kw_only=True,
-    )
-    evict: IntegerAttr = prop_def(
-        MemberOf(EvictionPolicy),
-        default_value=NORMAL_EVICTION,
-        converter=EvictionPolicy.attr,
-        default=EvictionPolicy.EVICT_NORMAL,
-        kw_only=True,
-    )
-    is_volatile: IntegerAttr = prop_def(
-        IntegerAttr,
-        default_value=bool_attr(False),
-        prop_name="isVolatile",
-        default=False,
-        converter=bool_attr,
-        kw_only=True,
     )
     result: Result = inferred_result_def(RESULT_POINTEE)
 
@@ -123,20 +99,6 @@ class StoreOp(WithOlderFormats, WithCachePolicy, HasCanonicalizationPatternsInte
     mask: OptionalOperand = opt_operand_def(MASK, default=None)
     boundary_check: I64Array = prop_def(
         DenseArrayBase, default_value=NO_DIMS, prop_name="boundaryCheck", converter=i32_list, default=(), kw_only=True
-    )
-    cache: IntegerAttr = prop_def(
-        MemberOf(CacheModifier),
-        default_value=NO_CACHE,
-        converter=CacheModifier.attr,
-        default=CacheModifier.NONE,
-        kw_only=True,
-    )
-    evict: IntegerAttr = prop_def(
-        MemberOf(EvictionPolicy),
-        default_value=NORMAL_EVICTION,
-        converter=EvictionPolicy.attr,
-        default=EvictionPolicy.EVICT_NORMAL,
-        kw_only=True,
     )
 
     irdl_options = (ParsePropInAttrDict(),)

@@ -6,7 +6,7 @@ from xdsl.dialects.builtin import IntegerAttr
 from xdsl.irdl import AttrSizedOperandSegments, ParsePropInAttrDict, traits_def
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.construction import bool_attr, i32_attr
+from tilewright.dialects.construction import i32_attr
 from tilewright.dialects.fields import (
     Operand,
     Operands,
@@ -18,9 +18,8 @@ from tilewright.dialects.fields import (
     prop_def,
     var_operand_def,
 )
-from tilewright.dialects.tt.cache_policy import WithCachePolicy
+from tilewright.dialects.tt.cache_policy import VolatileOp, WithCachePolicy
 from tilewright.dialects.tt.constraints import MASK, POINTEE, POINTER
-from tilewright.dialects.tt.enums import CacheModifier, EvictionPolicy
 from tilewright.dialects.tt.traits import TensorSizeTrait
 from tilewright.dialects.tt.types import pointee_like
 from tilewright.dialects.ttg.constraints import MEMDESC, TOKEN, TritonGPUOp, check_mutable, check_same_contents
@@ -28,7 +27,7 @@ from tilewright.dialects.ttg.effects import GLOBAL, READ, SHARED, WRITE, Touches
 from tilewright.dialects.ttg.types import ASYNC_TOKEN
 
 
-class AsyncCopyGlobalToLocalOp(WithCachePolicy, TritonGPUOp):
+class AsyncCopyGlobalToLocalOp(WithCachePolicy, VolatileOp, TritonGPUOp):
     """Starts copying what the pointers see into a buffer; masked lanes write `other`, or zero without it.
 
     `%t = ttg.async_copy_global_to_local %p, %m mask %k other %o cacheModifier = cg {contiguity = 8 : i32}
@@ -41,28 +40,6 @@ class AsyncCopyGlobalToLocalOp(WithCachePolicy, TritonGPUOp):
     result: Operand = operand_def(MEMDESC)
     mask: OptionalOperand = opt_operand_def(MASK, default=None)
     other: OptionalOperand = opt_operand_def(POINTEE, default=None)
-    cache: IntegerAttr = prop_def(
-        IntegerAttr,
-        default_value=i32_attr(CacheModifier.NONE),
-        converter=CacheModifier.attr,
-        default=CacheModifier.NONE,
-        kw_only=True,
-    )
-    evict: IntegerAttr = prop_def(
-        IntegerAttr,
-        default_value=i32_attr(EvictionPolicy.EVICT_NORMAL),
-        converter=EvictionPolicy.attr,
-        default=EvictionPolicy.EVICT_NORMAL,
-        kw_only=True,
-    )
-    is_volatile: IntegerAttr = prop_def(
-        IntegerAttr,
-        default_value=bool_attr(False),
-        prop_name="isVolatile",
-        default=False,
-        converter=bool_attr,
-        kw_only=True,
-    )
     contiguity: IntegerAttr = prop_def(
         IntegerAttr, default_value=i32_attr(1), default=1, converter=i32_attr, kw_only=True
     )

@@ -12,11 +12,12 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.construction import bool_attr, i32_attr, segment_sizes
+from tilewright.dialects.construction import i32_attr, segment_sizes
 from tilewright.dialects.fields import Operand, Operands, Result, operand_def, prop_def, result_def, var_operand_def
 from tilewright.dialects.text import write
+from tilewright.dialects.tt.cache_policy import CachedOp, VolatileOp
 from tilewright.dialects.tt.constraints import TENSOR
-from tilewright.dialects.tt.enums import CacheModifier, DescriptorReduceKind, EvictionPolicy
+from tilewright.dialects.tt.enums import DescriptorReduceKind
 from tilewright.dialects.tt.types import NO_ENCODING, PointerType, TensorDescType
 from tilewright.dialects.ttg.constraints import MEMDESC, TritonGPUOp, as_memdesc, check_mutable
 from tilewright.dialects.ttg.effects import GLOBAL, READ, SHARED, WRITE, Touches
@@ -62,7 +63,7 @@ def _check_box(descriptor: SSAValue, coordinates: Sequence[SSAValue], buffer: SS
         raise VerifyException(f"expected {rank} coordinates, but got {len(coordinates)}")
 
 
-class AsyncTMACopyGlobalToLocalOp(TritonGPUOp):
+class AsyncTMACopyGlobalToLocalOp(CachedOp, VolatileOp, TritonGPUOp):
     """Starts copying a box into a buffer; the barrier counts its bytes.
 
     `ttng.async_tma_copy_global_to_local %d[%i, %j] %A, %b, %pred : !tt.tensordesc<...>, !ttg.memdesc<1xi64, ...> ->
@@ -76,28 +77,6 @@ class AsyncTMACopyGlobalToLocalOp(TritonGPUOp):
     barrier: Operand = operand_def(MEMDESC)
     result: Operand = operand_def(MEMDESC)
     pred: Operand = operand_def(i1)
-    cache: IntegerAttr = prop_def(
-        IntegerAttr,
-        default_value=i32_attr(CacheModifier.NONE),
-        converter=CacheModifier.attr,
-        default=CacheModifier.NONE,
-        kw_only=True,
-    )
-    evict: IntegerAttr = prop_def(
-        IntegerAttr,
-        default_value=i32_attr(EvictionPolicy.EVICT_NORMAL),
-        converter=EvictionPolicy.attr,
-        default=EvictionPolicy.EVICT_NORMAL,
-        kw_only=True,
-    )
-    is_volatile: IntegerAttr = prop_def(
-        IntegerAttr,
-        default_value=bool_attr(False),
-        prop_name="isVolatile",
-        converter=bool_attr,
-        default=False,
-        kw_only=True,
-    )
 
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = (

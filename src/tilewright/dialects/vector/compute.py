@@ -14,7 +14,7 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.arith.attributes import NO_FASTMATH, FastMathFlagsAttr, fastmath_attr
+from tilewright.dialects.arith.attributes import FastMathOp
 from tilewright.dialects.construction import Value, index_list, init_op, int_attr, static_values, value_of
 from tilewright.dialects.definition import Op
 from tilewright.dialects.fields import (
@@ -62,7 +62,7 @@ class FMAOp(Op):
     assembly_format = "$lhs `,` $rhs `,` $acc attr-dict `:` type($lhs)"
 
 
-class ReductionOp(Op):
+class ReductionOp(FastMathOp):
     """``%x = vector.reduction <add>, %v, %acc : vector<8xf32> into f32``: all lanes, in any order only with
     `fastmath<reassoc>`."""
 
@@ -74,9 +74,6 @@ class ReductionOp(Op):
     vector: Operand = operand_def(VectorType.constr(E))
     acc: OptionalOperand = opt_operand_def(E, default=None)
     dest: Result = inferred_result_def(E, of="vector", by=element_type)
-    fastmath: FastMathFlagsAttr = prop_def(
-        FastMathFlagsAttr, default_value=NO_FASTMATH, default=None, converter=fastmath_attr, kw_only=True
-    )
 
     traits = traits_def(Pure())
 

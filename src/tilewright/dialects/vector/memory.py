@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from abc import ABC
-from collections.abc import Sequence
-from typing import ClassVar
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, ClassVar
 
 from xdsl.dialects.builtin import BoolAttr, IntegerAttr, MemRefType, VectorType
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute
 from xdsl.irdl import ParsePropInAttrDict, VarConstraint, traits_def
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 from xdsl.utils.exceptions import VerifyException
@@ -25,6 +24,7 @@ from tilewright.dialects.fields import (
     var_operand_def,
 )
 from tilewright.dialects.memref.access import NOT_NONTEMPORAL
+from tilewright.dialects.memref.allocation import verify_alignment
 from tilewright.dialects.types import (
     ANY_VECTOR,
     I64_ATTR,
@@ -38,28 +38,37 @@ from tilewright.dialects.types import (
 
 
 class VectorMemoryOp(Op, ABC):
-    """An access to the elements of a buffer from a place given by one index per dimension."""
+    """An access to the elements of a buffer from the one that has these indices, one per dimension, on."""
 
     alignment: IntegerAttr | None = opt_prop_def(I64_ATTR, default=None, converter=optional(int_attr))
 
     irdl_options = (ParsePropInAttrDict(),)
 
-    def verify_access(self, base: SSAValue, indices: Sequence[SSAValue], vector: Attribute) -> None:
-        """Check the element type, the number of indices and the alignment."""
-        memref = as_memref(base.type)
-        if element_type(vector) != memref.element_type:
-            raise VerifyException(f"{vector} and {memref} differ in element type")
-        if memref.get_num_dims() != len(indices):
-            raise VerifyException(f"expected {memref.get_num_dims()} indices, but got {len(indices)}")
-        alignment = self.alignment
-        if alignment is not None and (alignment.value.data <= 0 or alignment.value.data & (alignment.value.data - 1)):
-            raise VerifyException(f"alignment must be a power of two, got {alignment.value.data}")
+    if TYPE_CHECKING:
+        base: Operand
+        indices: Operands
+
+    @property
+    @abstractmethod
+    def vector_type(self) -> Attribute:
+        """The type of what is read or written."""
+
+    def verify_(self) -> None:
+        memref = as_memref(self.base.type)
+        if element_type(self.vector_type) != memref.element_type:
+            raise VerifyException(f"{self.vector_type} and {memref} differ in element type")
+        if memref.get_num_dims() != len(self.indices):
+            raise VerifyException(f"expected {memref.get_num_dims()} indices, but got {len(self.indices)}")
+        verify_alignment(self.alignment)
+        mask, index_vec = getattr(self, "mask", None), getattr(self, "index_vec", None)
+        if mask is not None and mask.type != (expected := bool_like(self.vector_type)):
+            raise VerifyException(f"the mask must be a {expected}, got {mask.type}")
+        if index_vec is not None and not _has_index_for_each_lane(index_vec.type, self.vector_type):
+            raise VerifyException(f"{index_vec.type} does not hold one index per lane of {self.vector_type}")
 
 
-def verify_mask(mask: Attribute, vector: Attribute) -> None:
-    """Check that a mask has one bit per lane."""
-    if mask != bool_like(vector):
-        raise VerifyException(f"the mask must be a {bool_like(vector)}, got {mask}")
+def _has_index_for_each_lane(index_vec: Attribute, vector: Attribute) -> bool:
+    return is_integer_or_index(element_type(index_vec)) and shape_of(index_vec) == shape_of(vector)
 
 
 class LoadOp(VectorMemoryOp):
@@ -78,8 +87,9 @@ class LoadOp(VectorMemoryOp):
 
     assembly_format = "$base `[` $indices `]` attr-dict `:` type($base) `,` type($result)"
 
-    def verify_(self) -> None:
-        self.verify_access(self.base, self.indices, self.results[0].type)
+    @property
+    def vector_type(self) -> Attribute:
+        return self.results[0].type
 
 
 class StoreOp(VectorMemoryOp):
@@ -98,17 +108,13 @@ class StoreOp(VectorMemoryOp):
 
     assembly_format = "$vector `,` $base `[` $indices `]` attr-dict `:` type($base) `,` type($vector)"
 
-    def verify_(self) -> None:
-        self.verify_access(self.base, self.indices, self.operands[0].type)
+    @property
+    def vector_type(self) -> Attribute:
+        return self.operands[0].type
 
 
-class MaskedLoadOp(VectorMemoryOp):
-    """``%v = vector.maskedload %m[%i], %mask, %other : memref<?xf32>, vector<8xi1>, vector<8xf32> into vector<8xf32>``.
-
-    Lanes whose bit is clear are not read and take the pass-through value.
-    """
-
-    name = "vector.maskedload"
+class MaskedReadOp(VectorMemoryOp, ABC):
+    """Lanes whose bit is clear are not read and take the pass-through value."""
 
     T: ClassVar = VarConstraint("T", ANY_VECTOR)
 
@@ -125,16 +131,13 @@ class MaskedLoadOp(VectorMemoryOp):
         "`:` type($base) `,` type($mask) `,` type($pass_thru) `into` type($result)"
     )
 
-    def verify_(self) -> None:
-        self.verify_access(self.base, self.indices, self.results[0].type)
-        verify_mask(self.mask.type, self.results[0].type)
+    @property
+    def vector_type(self) -> Attribute:
+        return self.results[0].type
 
 
-class MaskedStoreOp(VectorMemoryOp):
-    """``vector.maskedstore %m[%i], %mask, %v : memref<?xf32>, vector<8xi1>, vector<8xf32>``: lanes whose bit is clear
-    are not written."""
-
-    name = "vector.maskedstore"
+class MaskedWriteOp(VectorMemoryOp, ABC):
+    """Lanes whose bit is clear are not written."""
 
     base: Operand = operand_def(MemRefType)
     indices: Operands = var_operand_def(INDEX)
@@ -148,15 +151,34 @@ class MaskedStoreOp(VectorMemoryOp):
         "`:` type($base) `,` type($mask) `,` type($value_to_store)"
     )
 
-    def verify_(self) -> None:
-        self.verify_access(self.base, self.indices, self.value_to_store.type)
-        verify_mask(self.mask.type, self.value_to_store.type)
+    @property
+    def vector_type(self) -> Attribute:
+        return self.value_to_store.type
 
 
-def verify_index_vector(index_vec: Attribute, vector: Attribute) -> None:
-    """Check that there is one index per lane."""
-    if not is_integer_or_index(element_type(index_vec)) or shape_of(index_vec) != shape_of(vector):
-        raise VerifyException(f"{index_vec} does not hold one index per lane of {vector}")
+class MaskedLoadOp(MaskedReadOp):
+    """``%v = vector.maskedload %m[%i], %mask, %other : memref<?xf32>, vector<8xi1>, vector<8xf32> into vector<8xf32>``:
+    consecutive elements."""
+
+    name = "vector.maskedload"
+
+
+class MaskedStoreOp(MaskedWriteOp):
+    """``vector.maskedstore %m[%i], %mask, %v : memref<?xf32>, vector<8xi1>, vector<8xf32>``: consecutive elements."""
+
+    name = "vector.maskedstore"
+
+
+class ExpandLoadOp(MaskedReadOp):
+    """``%v = vector.expandload %m[%i], %mask, %other : ...``: consecutive elements go to the lanes whose bit is set."""
+
+    name = "vector.expandload"
+
+
+class CompressStoreOp(MaskedWriteOp):
+    """``vector.compressstore %m[%i], %mask, %v : ...``: the lanes whose bit is set go to consecutive elements."""
+
+    name = "vector.compressstore"
 
 
 class GatherOp(VectorMemoryOp):
@@ -181,10 +203,9 @@ class GatherOp(VectorMemoryOp):
         "type($index_vec) `,` type($mask) `,` type($pass_thru) `into` type($result)"
     )
 
-    def verify_(self) -> None:
-        self.verify_access(self.base, self.indices, self.results[0].type)
-        verify_mask(self.mask.type, self.results[0].type)
-        verify_index_vector(self.index_vec.type, self.results[0].type)
+    @property
+    def vector_type(self) -> Attribute:
+        return self.results[0].type
 
 
 class ScatterOp(VectorMemoryOp):
@@ -206,54 +227,6 @@ class ScatterOp(VectorMemoryOp):
         "type($index_vec) `,` type($mask) `,` type($value_to_store)"
     )
 
-    def verify_(self) -> None:
-        self.verify_access(self.base, self.indices, self.value_to_store.type)
-        verify_mask(self.mask.type, self.value_to_store.type)
-        verify_index_vector(self.index_vec.type, self.value_to_store.type)
-
-
-class ExpandLoadOp(VectorMemoryOp):
-    """``%v = vector.expandload %m[%i], %mask, %other : ...``: consecutive elements go to the lanes whose bit is set."""
-
-    name = "vector.expandload"
-
-    T: ClassVar = VarConstraint("T", ANY_VECTOR)
-
-    base: Operand = operand_def(MemRefType)
-    indices: Operands = var_operand_def(INDEX)
-    mask: Operand = operand_def(VectorType)
-    pass_thru: Operand = operand_def(T)
-    result: Result = inferred_result_def(T)
-
-    traits = traits_def(MemoryReadEffect())
-
-    assembly_format = (
-        "$base `[` $indices `]` `,` $mask `,` $pass_thru attr-dict "
-        "`:` type($base) `,` type($mask) `,` type($pass_thru) `into` type($result)"
-    )
-
-    def verify_(self) -> None:
-        self.verify_access(self.base, self.indices, self.results[0].type)
-        verify_mask(self.mask.type, self.results[0].type)
-
-
-class CompressStoreOp(VectorMemoryOp):
-    """``vector.compressstore %m[%i], %mask, %v : ...``: the lanes whose bit is set go to consecutive elements."""
-
-    name = "vector.compressstore"
-
-    base: Operand = operand_def(MemRefType)
-    indices: Operands = var_operand_def(INDEX)
-    mask: Operand = operand_def(VectorType)
-    value_to_store: Operand = operand_def(VectorType)
-
-    traits = traits_def(MemoryWriteEffect())
-
-    assembly_format = (
-        "$base `[` $indices `]` `,` $mask `,` $value_to_store attr-dict "
-        "`:` type($base) `,` type($mask) `,` type($value_to_store)"
-    )
-
-    def verify_(self) -> None:
-        self.verify_access(self.base, self.indices, self.value_to_store.type)
-        verify_mask(self.mask.type, self.value_to_store.type)
+    @property
+    def vector_type(self) -> Attribute:
+        return self.value_to_store.type

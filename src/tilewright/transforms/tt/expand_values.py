@@ -15,7 +15,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 
 from tilewright.dialects import arith, cf, scf, tt
 from tilewright.dialects.construction import segment_sizes
-from tilewright.dialects.tt.function import EMPTY_DICT
+from tilewright.dialects.functions import NO_ATTRIBUTES
 from tilewright.ir.builder import OpBuilder
 from tilewright.ir.diagnostics import op_error
 from tilewright.ir.dominance import DominatorTree
@@ -98,7 +98,7 @@ class ValueExpander(ABC):
             attributes: list[DictionaryAttr] = []
             for type, attrs in zip(inputs, func.arg_attrs, strict=True):
                 parts = self.component_types(type)
-                attributes.extend([attrs] if parts is None else [EMPTY_DICT] * len(parts))
+                attributes.extend([attrs] if parts is None else [NO_ATTRIBUTES] * len(parts))
             func.properties["arg_attrs"] = ArrayAttr(attributes)
         func.properties["function_type"] = FunctionType.from_lists(new_inputs, new_outputs)
 
