@@ -21,6 +21,7 @@ from tilewright.dialects.linalg.attributes import IteratorType, IteratorTypeAttr
 from tilewright.dialects.linalg.structured import StructuredOp, StructuredOpEffects, tensor_result_types
 from tilewright.dialects.text import parse_ins_and_outs, print_ins_and_outs, print_result_types, write
 from tilewright.dialects.types import I64_ATTR, INDEX
+from tilewright.ir.verify import VerifiedAmongOthers
 
 
 class YieldOp(Op):
@@ -46,7 +47,7 @@ class IndexOp(Op):
     dim: IntegerAttr = prop_def(I64_ATTR, converter=int_attr)
     result: Result = inferred_result_def(INDEX)
 
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), VerifiedAmongOthers())
 
     assembly_format = "$dim attr-dict `:` type($result)"
 

@@ -30,6 +30,7 @@ from tilewright.dialects.fields import (
 )
 from tilewright.dialects.text import write
 from tilewright.dialects.ttg.constraints import TritonGPUOp
+from tilewright.ir.verify import VerifiedAmongOthers
 
 I32_ARRAY = DenseArrayBase.constr(i32)
 
@@ -76,7 +77,7 @@ class WarpSpecializeOp(HasCanonicalizationPatternsInterface, TritonGPUOp):
     partition_holder: Body = region_def("single_block")
     default_passthrough: Results = var_result_def()
 
-    traits = traits_def(RecursiveMemoryEffect())
+    traits = traits_def(RecursiveMemoryEffect(), VerifiedAmongOthers())
 
     def __init__(
         self,

@@ -58,6 +58,7 @@ from tilewright.dialects.tt.constraints import POINTER_LIKE, TENSOR
 from tilewright.dialects.tt.definition import TritonOp
 from tilewright.dialects.tt.types import PointerType, is_block_pointer, is_tensor, pointer_type, tensor_type
 from tilewright.dialects.types import element_type
+from tilewright.ir.verify import VerifiedAmongOthers
 
 INDEX = IndexType()
 
@@ -245,7 +246,7 @@ class MakeGatherScatterTensorPtrOp(TritonOp):
         "attr-dict `:` type($gather_scatter_offset) (type($gather_scatter_mask)^)? custom<ShortType>(type($base)) "
         "`to` type($result)"
     )
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), VerifiedAmongOthers())
 
     @property
     def mixed_strides(self) -> list[int | SSAValue]:
