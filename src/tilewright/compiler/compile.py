@@ -145,7 +145,7 @@ def build_entry(
         return _build(source, options, target, note)
     except PassError as error:
         if error.internal and error.reproducer is None:
-            error.reproducer = _reproducer(source, options, target)
+            _add_reproducer(error, source, options, target)
         if "linalg" not in done or not isinstance(target, HasBaseline) or _insists():
             raise
         return _build_baseline(error, source, options, target.baseline(), reached)
@@ -201,25 +201,29 @@ class Compilation:
         return self
 
     def __next__(self) -> tuple[str, ModuleOp]:
-        stage, self._module = next(self._stages)
+        with _as_pass_errors("compilation"):
+            reached = next(self._stages, None)
+            if reached is not None:
+                self._note(*reached)
+        if reached is None:
+            raise StopIteration
+        return reached
+
+    def _note(self, stage: str, module: ModuleOp) -> None:
+        """Keep the module that a stage ends with, and what a launch needs to know of it."""
+        self._module = module
         if stage == self._accessing:
             from tilewright.analysis.written_arguments import find_written_arguments
 
-            self._written = find_written_arguments(self._module)
+            self._written = find_written_arguments(module)
         elif stage == "linalg":
-            self._sanitizer = _sanitizer_plan(self._module)
-        return stage, self._module
+            self._sanitizer = _sanitizer_plan(module)
 
     def emit(self) -> Entry:
         """Machine code of the last stage. Raises PassError, OutOfResources, AssemblerError."""
         assert self._module is not None, "a source yields at least its own stage"
-        try:
+        with _as_pass_errors("emission"):
             artefact = self.target.emit(self._module)
-        except (TilewrightError, MemoryError):
-            raise
-        except Exception as error:
-            reason = f"internal error: {type(error).__name__}: {error}"
-            raise PassError(reason, pass_name="emission", internal=True) from error
         known = {"written": sorted(self._written), "entry": artefact.entry, "sanitizer": self._sanitizer}
         texts = {"llir": artefact.llir, **getattr(artefact, "texts", {})}
         sections = {"obj": artefact.object, **{name: text.encode() for name, text in texts.items()}}
@@ -235,17 +239,42 @@ def _watching(source: Source) -> Watching:
     return lambda stage: instruments_from_knobs(what=f"{source.name}-{source.identity()[:8]}/{stage}")
 
 
-def _reproducer(source: Source, options: CompileOptions, target: Target) -> str | None:
-    """The file that replays a failure inside of a pass: written by failing again, as compiling is deterministic, so
-    that what succeeds pays nothing for it."""
-    from tilewright.ir.instruments import CrashReproducer
-
+@contextmanager
+def _as_pass_errors(where: str) -> Generator[None]:
+    """Give what fails inside of the compiler the one form that defects have: an internal PassError."""
     try:
-        for _ in lower(source, options, target, lambda stage: [CrashReproducer(only_internal=True)]):
-            pass
-    except PassError as error:
-        return error.reproducer
-    return None
+        yield
+    except (PassError, MemoryError, OSError, Warning):
+        raise
+    except TilewrightError as error:
+        if not error.internal:
+            raise
+        raise PassError(str(error), pass_name=where, internal=True) from error
+    except Exception as error:
+        reason = f"internal error: {type(error).__name__}: {error}"
+        raise PassError(reason, pass_name=where, internal=True) from error
+
+
+def _add_reproducer(error: PassError, source: Source, options: CompileOptions, target: Target) -> None:
+    """Write the file that replays a failure inside of a pass or in emission: by failing again, as compiling is
+    deterministic, so that what succeeds pays nothing for it. There is none for a failure in the front end."""
+    from tilewright.ir.instruments import CrashReproducer, fresh_path
+    from tilewright.ir.printing import print_op
+
+    last, text = "", ""
+    try:
+        for stage, module in lower(source, options, target, lambda stage: [CrashReproducer(only_internal=True)]):
+            last, text = stage, print_op(module, locations=True)
+    except PassError as again:
+        error.reproducer = again.reproducer
+        return
+    except Exception:  # the error at hand is the one to be told
+        return
+    path = fresh_path("emission", last)
+    path.write_text(text, encoding="utf-8")
+    error.reproducer = str(path)
+    changed = {name: value for name, value in asdict(options).items() if value != getattr(CompileOptions(), name)}
+    error.replay = f"""python -c "import tilewright; tilewright.compile('FILE', {target.name!r}, {changed!r})\""""
 
 
 def _sanitizer_plan(module: ModuleOp) -> dict[str, Any] | None:
@@ -364,8 +393,9 @@ def lower(
 ) -> Iterator[tuple[str, ModuleOp]]:
     """The module at the end of each stage, in order. It is one module, changed in place: print it before going on.
 
-    `watching` gives the instruments for the passes that lead to a stage.
+    `watching` gives the instruments for the passes that lead to a stage. The last one is verified.
     """
+    from tilewright.ir.instruments import VerifyResult
     from tilewright.ir.passes import PassContext
     from tilewright.ir.stages import STAGES, check_stage
 
@@ -378,7 +408,8 @@ def lower(
     for stage, passes in stages_of(source, target):
         if stage not in remaining[1:]:
             continue
-        _pipeline(passes).run(module, context, watching(stage))
+        last = [VerifyResult()] if stage == remaining[-1] else []
+        _pipeline(passes).run(module, context, [*watching(stage), *last])
         if stage in contracts:
             try:
                 check_stage(module, contracts[stage])

@@ -202,7 +202,21 @@ class VerifyEach(Instrument):
             verify_module(module)
         except TilewrightError as error:
             message = f"the module does not verify after this pass: {error}"
-            raise PassError(message, pass_name=pass_.name) from error
+            raise PassError(message, pass_name=pass_.name, internal=True) from error
+
+
+@dataclass
+class VerifyResult(VerifyEach):
+    """Verify the module that a pipeline makes: what emission is given is valid, whatever passes did."""
+
+    _last: int = field(default=-1, init=False)
+
+    def before_pipeline(self, passes: Sequence[Pass], module: ModuleOp, context: PassContext) -> None:
+        self._last = len(passes) - 1
+
+    def after_pass(self, index: int, pass_: Pass, module: ModuleOp) -> None:
+        if index == self._last:
+            super().after_pass(index, pass_, module)
 
 
 @dataclass
@@ -240,7 +254,7 @@ class CrashReproducer(Instrument):
             text = reproducer_text(before, PassPipeline([pass_]))
         else:
             text = reproducer_text(self._original, PassPipeline(self._passes[: index + 1]))
-        path = self.path or self._fresh_path(pass_)
+        path = self.path or fresh_path(pass_.name, "mlir", self.folder)
         path.write_text(text, encoding="utf-8")
         if isinstance(error, PassError):
             error.reproducer = str(path)
@@ -258,14 +272,15 @@ class CrashReproducer(Instrument):
             return None
         return module
 
-    def _fresh_path(self, pass_: Pass) -> Path:
-        chosen = self.folder or knobs.get("reproducer_dir") or tempfile.gettempdir()
-        folder = Path(chosen)
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(
-            prefix=f"tilewright-{pass_.name}-", suffix=".mlir", dir=folder, delete=False
-        ) as stream:
-            return Path(stream.name)
+
+def fresh_path(what: str, suffix: str, folder: Path | None = None) -> Path:
+    """Make a new file for a reproducer: below `folder`, the `reproducer_dir` switch, or the system's temporary one."""
+    folder = folder or Path(knobs.get("reproducer_dir") or tempfile.gettempdir())
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(
+        prefix=f"tilewright-{what}-", suffix=f".{suffix}", dir=folder, delete=False
+    ) as stream:
+        return Path(stream.name)
 
 
 def reproducer_text(module: ModuleOp, pipeline: PassPipeline) -> str:

@@ -195,6 +195,9 @@ class VerifyError(LocatedOpError):
 class PassError(LocatedOpError):
     """A pass gave up, or (`internal`) failed; `reproducer` names the file that replays it, where one was written."""
 
+    replay = "tilewright-opt --run-reproducer FILE"
+    """The command that replays a reproducer, whose name stands for FILE."""
+
     def __init__(
         self,
         message: str,
@@ -222,7 +225,7 @@ class PassError(LocatedOpError):
         text = super().__str__()
         if self.reproducer is None:
             return text
-        return f"{text}\nnote: replay with: tilewright-opt --run-reproducer {self.reproducer}"
+        return f"{text}\nnote: replay with: {self.replay.replace('FILE', self.reproducer)}"
 
 
 class AmbiguousLayoutError(PassError, LayoutError):

@@ -81,11 +81,17 @@ def optimise_text(
     return module, machine
 
 
+class BitcodeError(LlvmError):
+    """A file of bitcode that the user named cannot be read or linked, or none defines a function that is called."""
+
+    internal = False
+
+
 def link_libraries(module: Any, bitcode_paths: Sequence[str]) -> None:
     """Add the definitions of library functions that the module calls: of files in their order, then of libdevice where
     its functions are still missing, those that the files call among them.
 
-    Raises LibdeviceNotFoundError, and LlvmError for files that cannot be read and functions that nothing defines.
+    Raises LibdeviceNotFoundError, and BitcodeError for files that cannot be read and functions that nothing defines.
     """
     own = {function.name for function in module.functions if not function.is_declaration}
     for path in bitcode_paths:
@@ -97,7 +103,7 @@ def link_libraries(module: Any, bitcode_paths: Sequence[str]) -> None:
         _link(libdevice, _definitions(libdevice, frozenset(missing)), module)
     if missing := _undefined(module):
         given = ", ".join(bitcode_paths) or "the option extern_libs names none"
-        raise LlvmError(f"the kernel calls {missing[0]}, which no bitcode defines ({given})")
+        raise BitcodeError(f"the kernel calls {missing[0]}, which no bitcode defines ({given})")
     _hide_libraries(module, own)
 
 
@@ -114,7 +120,7 @@ def _link(path: Path, contents: bytes, module: Any) -> None:
     try:
         module.link_in(library)
     except RuntimeError as error:
-        raise LlvmError(f"cannot link {path}: {error}") from error
+        raise BitcodeError(f"cannot link {path}: {error}") from error
 
 
 @lru_cache(maxsize=64)
@@ -145,7 +151,7 @@ def _parse_bitcode(path: Path, contents: bytes, context: Any) -> Any:
     try:
         return llvm.parse_bitcode(contents, context)
     except RuntimeError as error:
-        raise LlvmError(f"cannot read bitcode from {path}: {error}") from error
+        raise BitcodeError(f"cannot read bitcode from {path}: {error}") from error
 
 
 @lru_cache(maxsize=4)
@@ -153,7 +159,7 @@ def _contents(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise LlvmError(f"cannot read bitcode from {path}: {error}") from error
+        raise BitcodeError(f"cannot read bitcode from {path}: {error}") from error
 
 
 def optimise(module: Any, machine: Any, *, links: bool) -> None:

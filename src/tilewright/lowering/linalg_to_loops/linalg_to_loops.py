@@ -7,7 +7,6 @@ from dataclasses import replace
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.dialects import func
-from tilewright.ir.dominance import verify_dominance
 from tilewright.ir.facts import DEFAULT_FACTS
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.lowering.linalg_to_loops import (
@@ -22,7 +21,6 @@ from tilewright.lowering.linalg_to_loops import (
 )
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, LoweringTable
 from tilewright.lowering.linalg_to_loops.networks import emission as networks
-from tilewright.support.errors import PassError, VerifyError
 
 TABLE: LoweringTable = {
     **lower_values.LOWERINGS,
@@ -67,7 +65,3 @@ class LinalgToLoopsPass(Pass):
         for op in list(module.ops):
             if isinstance(op, func.FuncOp) and op.body.blocks.first is not None:
                 FunctionLowering(op, context, facts, TABLE).run()
-        try:
-            verify_dominance(module)
-        except VerifyError as error:
-            raise PassError(f"made invalid IR: {error}", pass_name=self.name, internal=True) from error
