@@ -209,6 +209,12 @@ class LoadedObject:
         return self._tracker[name]
 
 
+ONE_BLOCK = sys.platform != "win32"
+"""Whether JITLink links objects: it keeps the sections of one object together. RuntimeDyld, which links COFF, allocates
+each by itself, up to terabytes apart where a process has much memory mapped; the code's 32-bit distances do not reach
+that far, and LLVM ends the process."""
+
+
 class ObjectLoader:
     """Links objects into the process with one ORC JIT; libc and libm symbols come from the process itself."""
 
@@ -231,7 +237,7 @@ class ObjectLoader:
         with self._lock:
             if self._jit is None:
                 _initialise()
-                self._jit = llvm.create_lljit_compiler()
+                self._jit = llvm.create_lljit_compiler(use_jit_link=ONE_BLOCK)
             try:
                 tracker = builder.link(self._jit, f"tilewright.{next(self._numbers)}")
             except RuntimeError as error:
@@ -240,7 +246,9 @@ class ObjectLoader:
 
 
 class ObservedLoader:
-    """Links objects so that gdb sees them, which LLVM tells of each, and perf their names: by another linker."""
+    """Links objects so that gdb sees them, which LLVM tells of each, and perf their names: by RuntimeDyld (see
+    ONE_BLOCK), as llvmlite's JITLink tells no debugger.
+    """
 
     def load(self, image: bytes, exports: tuple[str, ...], imports: dict[str, int]) -> LoadedObject:
         """Link one object; `imports` binds names to addresses, for all that is loaded from now on."""
