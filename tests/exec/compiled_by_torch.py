@@ -2,12 +2,14 @@
 `tilewright run`. Arguments name functions, which are all by default."""
 
 import sys
+import warnings
 
 import torch
 import torch._inductor.config as inductor
 import torch.nn.functional as F
 from torch._inductor.async_compile import AsyncCompile
 
+warnings.filterwarnings("error", "Could not find an active")
 inductor.cpu_backend = "triton"
 torch.manual_seed(0)
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from suite.children import Children
 from tilewright.support import knobs
 
 HERE = Path(__file__).resolve().parent
@@ -31,6 +32,13 @@ def a_gpu() -> Iterator[str]:
     """A GPU as target: the real one where it was named, else the simulated one."""
     with knobs.scope(target=CHOSEN if CHOSEN == REAL else "cuda_sim"):
         yield CHOSEN
+
+
+@pytest.fixture(scope="session")
+def torch_children() -> Iterator[Children]:
+    """Programs with PyTorch, which import it and what most of it imports once for all."""
+    with Children("torch", "torch.distributed.tensor", "sympy") as children:
+        yield children
 
 
 @pytest.fixture(autouse=CHOSEN == REAL)

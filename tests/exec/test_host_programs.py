@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,18 +17,11 @@ pytestmark = [
 PROGRAMS = sorted((Path(__file__).parent / "host_programs").glob("*.py"))
 
 
-@pytest.fixture(scope="module")
-def children() -> Iterator[Children]:
-    """PyTorch, and what its comparison of tensors imports, take half of the time of a program."""
-    with Children("torch", "torch.distributed.tensor") as children:
-        yield children
-
-
 @pytest.mark.costly
 @pytest.mark.parametrize("target", ["cpu", "cuda_sim"])
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
-def test_program_runs_unchanged(program: Path, target: str, children: Children, tmp_path: Path) -> None:
+def test_program_runs_unchanged(program: Path, target: str, torch_children: Children, tmp_path: Path) -> None:
     command = ["tilewright.tools.cli", "run", str(program)]
-    done = children.run(command, {"TILEWRIGHT_TARGET": target}, tmp_path)
+    done = torch_children.run(command, {"TILEWRIGHT_TARGET": target}, tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout.rstrip().endswith("right on " + ("cpu" if target == "cpu" else "cuda"))
