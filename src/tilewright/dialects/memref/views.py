@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -246,9 +247,8 @@ class SubviewOp(SlicingOp, HasFolderInterface):
     def _find_kept_dims(self) -> list[int] | None:
         """Return the dimensions of the source that the result keeps, by strides where several have size 1."""
         source, result = as_memref(self.operands[0].type), as_memref(self.results[0].type)
-        whole = infer_subview_type(source, self.mixed_offsets, self.mixed_sizes, self.mixed_strides)
-        strides, found = strides_and_offset(whole)[0], strides_and_offset(result)[0]
-        return find_kept_dims(whole.get_shape(), result.get_shape(), strides, found)
+        kept = _kept_dims(source, result, self.static_sizes, self.static_strides)
+        return None if kept is None else list(kept)
 
     def verify_(self) -> None:
         source, result = as_memref(self.operands[0].type), as_memref(self.results[0].type)
@@ -274,6 +274,24 @@ class SubviewOp(SlicingOp, HasFolderInterface):
         return (source,) if whole else None
 
 
+@lru_cache(maxsize=4096)
+def _kept_dims(
+    source: MemRefType[Attribute], result: MemRefType[Attribute], sizes: I64Array, steps: I64Array
+) -> tuple[int, ...] | None:
+    """Return which dimensions of its source a subview has. Remembered: the reference asks at every execution."""
+    strides = _moved_strides(source, static_values(steps))
+    kept = find_kept_dims(static_values(sizes), result.get_shape(), strides, strides_and_offset(result)[0])
+    return None if kept is None else tuple(kept)
+
+
+def _moved_strides(source: MemRefType[Attribute], steps: Sequence[int]) -> list[int]:
+    """The strides of a view that takes every so manieth element; unknown where either is."""
+    return [
+        DYNAMIC_INDEX if DYNAMIC_INDEX in (stride, step) else stride * step
+        for stride, step in zip(strides_and_offset(source)[0], steps, strict=True)
+    ]
+
+
 def infer_subview_type(
     source: MemRefType[Attribute],
     offsets: Sequence[MixedIndex],
@@ -283,11 +301,7 @@ def infer_subview_type(
     """The type of a subview of full rank: strides multiply, offsets add up, anything unknown makes them dynamic."""
     source_strides, source_offset = strides_and_offset(source)
     offset = moved_offset(source_offset, source_strides, static_extents(offsets))
-    result_strides = [
-        DYNAMIC_INDEX if DYNAMIC_INDEX in (stride, step) else stride * step
-        for stride, step in zip(source_strides, static_extents(strides), strict=True)
-    ]
-    layout = strided_layout(result_strides, offset)
+    layout = strided_layout(_moved_strides(source, static_extents(strides)), offset)
     return MemRefType(source.element_type, static_extents(sizes), layout, source.memory_space)
 
 
