@@ -26,6 +26,7 @@ def differences_of_lanes(x_ptr, o_ptr, n, W):
     tl.store(o_ptr + 448 + j, tl.load(x_ptr + (n + j) - (n + j) % 8))
 
 
+@pytest.mark.pairwise
 @pytest.mark.parametrize("n", [0, 5, 35])
 @pytest.mark.parametrize("width", [8, 35, 100])
 def test_lanes_less_lanes(n: int, width: int) -> None:
@@ -120,6 +121,7 @@ def persistent_matmul(
         tl.store(c_at, acc, mask=(rows[:, None] < M) & (cols[None, :] < N))
 
 
+@pytest.mark.pairwise
 @pytest.mark.parametrize("clamps", [True, False], ids=["clamped", "wrapped"])
 @pytest.mark.parametrize("shape", [(64, 64, 32), (70, 50, 40)], ids=["whole tiles", "parts of tiles"])
 def test_persistent_matmul(shape: tuple[int, int, int], clamps: bool) -> None:
@@ -160,6 +162,7 @@ def sums_in_any_order(x_ptr, o_ptr, start_ptr, FORM: tl.constexpr, W: tl.constex
     tl.store(o_ptr + (tl.program_id(0) * Y + tl.arange(0, Y))[:, None] * X + x, value)
 
 
+@pytest.mark.pairwise
 @pytest.mark.parametrize("kind", [np.int32, np.int64], ids=["int32", "int64"])
 @pytest.mark.parametrize("width", [5, 16])
 @pytest.mark.parametrize("form", range(6))

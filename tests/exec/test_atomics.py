@@ -157,6 +157,7 @@ def test_rows_that_meet(columns: int, scope: str) -> None:
     np.testing.assert_array_equal(x, expected)
 
 
+@pytest.mark.pairwise
 @pytest.mark.parametrize("sem", SEMANTICS)
 @pytest.mark.parametrize("dtype", [np.int32, np.float32, np.int64], ids=lambda dtype: np.dtype(dtype).name)
 def test_scalars_reach_every_element(dtype: Any, sem: str) -> None:
@@ -337,6 +338,7 @@ def poll_one(x_ptr, y_ptr, value, timeout, SEM: tl.constexpr):
     tl.store(y_ptr, tl.atomic_poll(x_ptr, value, sem=SEM, timeout_ns=timeout))
 
 
+@pytest.mark.pairwise
 @pytest.mark.parametrize("dtype", [np.int16, np.uint32, np.int64])
 @pytest.mark.parametrize("timeout", [0, 1000])
 def test_polls_tell_which_values_came(dtype: Any, timeout: int) -> None:

@@ -264,6 +264,7 @@ def test_batches(arch: str, dtype: Any) -> None:
     assert "mma.sync" in kernel.asm["ptx"]
 
 
+@pytest.mark.pairwise
 @pytest.mark.parametrize("num_warps", [4, 8])
 @pytest.mark.parametrize("dtype", [np.float16, BF16, np.float32])
 @pytest.mark.parametrize("arch", ["sm80", "sm90"])

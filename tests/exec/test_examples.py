@@ -128,6 +128,7 @@ def attention_gradients(arrays: list[Array], dout: Array, scale: float, causal: 
     return out, lse, ds @ k, np.einsum("hmn,hmd->hnd", ds, q), dv
 
 
+@pytest.mark.pairwise
 @pytest.mark.parametrize("causal", [False, True], ids=["full", "causal"])
 @pytest.mark.parametrize("length", [64, 80], ids=str)
 def test_attention_backward(length: int, causal: bool) -> None:
@@ -146,6 +147,7 @@ def test_attention_backward(length: int, causal: bool) -> None:
         np.testing.assert_allclose(got, expected, rtol=2e-4, atol=2e-4)
 
 
+@pytest.mark.pairwise
 @pytest.mark.parametrize("dtype", [np.float32, np.float16], ids=lambda d: np.dtype(d).name)
 @pytest.mark.parametrize("size", [(64, 64, 64), (100, 72, 56)], ids=str)
 def test_persistent_matmul(size: tuple[int, int, int], dtype: Any) -> None:

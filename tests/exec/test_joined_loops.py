@@ -44,7 +44,7 @@ def step(q, k_ptrs, v_ptrs, start, rows, columns, row_max, row_sum, acc, HEAD: t
     return new_max, row_sum, acc
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["first", "middle", "last"])
 def two_loops(
     q_ptr, k_ptr, v_ptr, out_ptr, first, middle, last,
     HEAD: tl.constexpr, M: tl.constexpr, N: tl.constexpr, FORM: tl.constexpr,
@@ -69,7 +69,7 @@ def two_loops(
     tl.store(out_ptr + tl.arange(0, M)[:, None] * HEAD + dims[None, :], acc / row_sum[:, None])
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["row", "key", "blocks"])
 def one_loop(
     q_ptr, k_ptr, v_ptr, out_ptr, row, key, blocks,
     HEAD: tl.constexpr, M: tl.constexpr, N: tl.constexpr, FORM: tl.constexpr,
@@ -88,6 +88,10 @@ def one_loop(
             q, k_ptrs, v_ptrs, start, rows, key + columns, row_max, row_sum, acc, HEAD, FORM
         )  # fmt: skip
     tl.store(out_ptr + tl.arange(0, M)[:, None] * HEAD + dims[None, :], acc / row_sum[:, None])
+
+
+SPECIALISED: dict[Any, Any] = {kernel: triton.jit(kernel.fn) for kernel in (two_loops, one_loop)}
+"""The kernels for counts that are known to be 1 or divisible by 16 where they are: others share their compiled form."""
 
 
 def matrices(rows: int, keys: int, head: int) -> list[Array]:
@@ -124,10 +128,19 @@ def count(ttgir: str, text: str) -> int:
 )
 def test_two_loops_are_one(first: int, middle: int, last: int, form: str, overlap: str) -> None:
     """Either of the loops may have no iteration, and the second may begin before the first would."""
+    check_two_loops(two_loops, (first, middle, last), form, overlap)
+
+
+@pytest.mark.parametrize("counts", [(0, 1, 2), (1, 3, 4)])
+def test_two_loops_with_known_counts_are_one(counts: tuple[int, int, int]) -> None:
+    check_two_loops(SPECIALISED[two_loops], counts, "select", "always")
+
+
+def check_two_loops(kernel: Any, counts: tuple[int, int, int], form: str, overlap: str) -> None:
     with knobs.scope(overlap_products=overlap):
         with knobs.scope(join_loops=False):
-            expected, apart = run(two_loops, (first, middle, last), form)
-        found, joined = run(two_loops, (first, middle, last), form)
+            expected, apart = run(kernel, counts, form)
+        found, joined = run(kernel, counts, form)
     assert count(apart, "scf.for") == 2
     assert count(joined, "scf.for") == 1
     np.testing.assert_array_equal(found, expected)
@@ -155,16 +168,25 @@ HIGHEST = (1 << 31) - 1
 )
 def test_masks_are_skipped(row: int, key: int, form: str) -> None:
     """Rows and keys that wrap around are compared as they are without the pass."""
+    check_masks(one_loop, (row, key, 5), form)
+
+
+@pytest.mark.parametrize(("row", "key", "form"), [(64, 0, "select"), (HIGHEST - 63, HIGHEST - 191, "add")])
+def test_masks_of_known_numbers_are_skipped(row: int, key: int, form: str) -> None:
+    check_masks(SPECIALISED[one_loop], (row, key, 5), form)
+
+
+def check_masks(kernel: Any, numbers: tuple[int, int, int], form: str) -> None:
     with knobs.scope(guard_masks=False):
-        expected, plain = run(one_loop, (row, key, 5), form)
-    found, guarded = run(one_loop, (row, key, 5), form)
+        expected, plain = run(kernel, numbers, form)
+    found, guarded = run(kernel, numbers, form)
     assert count(plain, "scf.if") == 0
     assert count(guarded, "scf.if") > 0
     np.testing.assert_array_equal(found, expected)
 
 
 @pytest.mark.skipif(find_ptxas() is None, reason="there is no ptxas")
-@pytest.mark.parametrize("kernel", [two_loops, one_loop])
+@pytest.mark.parametrize("kernel", SPECIALISED.values(), ids=["two_loops", "one_loop"])
 def test_ptxas_neither_spills_nor_serialises(kernel: Any) -> None:
     """At the size that is fastest on an H200."""
     q, k, v = matrices(128, 128, 128)

@@ -58,6 +58,7 @@ def variances(
     tl.store(m2_ptr + x, m2_of_all[:, None], x < rows)
 
 
+@pytest.mark.pairwise
 @pytest.mark.parametrize(("pieces", "width"), [(4, 49), (3, 64), (1, 100), (7, 4)])
 @pytest.mark.parametrize(("xblock", "rblock"), [(1, 64), (1, 256), (4, 32)])
 def test_running_variances(pieces: int, width: int, xblock: int, rblock: int) -> None:

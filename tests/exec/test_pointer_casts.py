@@ -239,6 +239,7 @@ def launch(kernel: Any, n: int, first: int = 0) -> list[int]:
     return [*out.tolist(), *x.tolist()]
 
 
+@pytest.mark.pairwise
 @pytest.mark.parametrize("first", [0, 1])
 @pytest.mark.parametrize("opt", ["strict", "0"])
 @pytest.mark.parametrize("kernel", KERNELS)

@@ -38,6 +38,7 @@ def _graph(width: int, dtype: Any) -> tuple[Any, ...]:
     return edges, x, expected
 
 
+@pytest.mark.pairwise
 @pytest.mark.parametrize("block", [64, 256])
 @pytest.mark.parametrize("width", [16, 21, 64, 200])
 @pytest.mark.parametrize("dtype", [np.float32, np.int32])

@@ -98,6 +98,7 @@ def has_computed_maps(compiled: Any) -> bool:
     return any(isinstance(parameter, ComputedMapParameter) for parameter in compiled.native.facts.parameters)
 
 
+@pytest.mark.pairwise
 @pytest.mark.parametrize("wraps", [False, True])
 @pytest.mark.parametrize("transposed", [False, True])
 @pytest.mark.parametrize(("m", "n", "k"), [(64, 64, 32), (112, 80, 208), (16, 144, 96)])
@@ -180,6 +181,7 @@ def test_memory_that_the_kernel_writes_first() -> None:
     assert error(out, a.astype(np.float64) @ b.astype(np.float64)) < 1e-3
 
 
+@pytest.mark.pairwise
 @pytest.mark.parametrize("overlap", ["never", "always"])
 @pytest.mark.parametrize("masked", [False, True])
 @pytest.mark.parametrize(("keys", "num_stages"), [(32, 3), (64, 2), (256, 3)])

@@ -22,6 +22,7 @@ def turned_and_straight(x_ptr, y_ptr, b_ptr, o_ptr, M, N, x_stride, o_stride, BM
     tl.store(o_ptr + i * o_stride + j, x * 2 + y - row, mask=mask)
 
 
+@pytest.mark.pairwise
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16, np.int32, np.int8])
 @pytest.mark.parametrize("shape", [(64, 64), (37, 45), (5, 70), (70, 3), (1, 1)])
 @pytest.mark.parametrize("block", [(32, 32), (8, 64)])

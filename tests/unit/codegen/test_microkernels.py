@@ -109,6 +109,7 @@ def test_depths(columns: int) -> None:
             check(f"tw_mk_f32_f32_16x{columns}", "f32", 18, columns, k, facts)
 
 
+@pytest.mark.pairwise
 @pytest.mark.parametrize("kind", ["f32", "bf16", "i8"])
 @pytest.mark.parametrize("size", ["8x32", "16x64", "64x64"])
 @pytest.mark.parametrize("layout", ["columns", "neither"])
