@@ -11,21 +11,25 @@ VARIABLES = {"TILEWRIGHT_CACHE_DIR": "tilewright", "XDG_CACHE_HOME": "user", "TR
 """What says where compiled kernels are kept, ours and official Triton's, and the folder for each."""
 
 MARK = "TILEWRIGHT_TEST_CACHE"
-"""The environment variable by which workers find the folder that the first process made."""
+"""The environment variable by which workers find the folder that the first process made, and runs that are one for
+continuous integration theirs: the later of them compiles nothing again."""
 
 
 def enter_cache_folder() -> Path | None:
-    """Make a fresh folder and point every cache at it; None in a worker, which takes the one that its parent made.
+    """Make a fresh folder and point every cache at it; None where there is one already: a worker takes that which its
+    parent made, a run that of its caller.
 
-    Every run starts empty: what is tested is the compiler, not what an earlier run left behind.
+    Every other run starts empty: what is tested is the compiler, not what an earlier run left behind.
     """
-    if MARK in os.environ:
-        return None
-    folder = Path(tempfile.mkdtemp(prefix="tilewright-tests-"))
+    given = os.environ.get(MARK)
+    folder = Path(given or tempfile.mkdtemp(prefix="tilewright-tests-"))
     os.environ[MARK] = str(folder)
     for variable, name in VARIABLES.items():
-        os.environ[variable] = str(folder / name)
-    return folder
+        if given:
+            os.environ.setdefault(variable, str(folder / name))
+        else:
+            os.environ[variable] = str(folder / name)
+    return None if given else folder
 
 
 def leave_cache_folder(folder: Path | None) -> None:

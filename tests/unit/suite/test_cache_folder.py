@@ -8,6 +8,9 @@ import sys
 import tempfile
 from pathlib import Path
 
+import pytest
+
+from suite.cache_folder import MARK, VARIABLES, enter_cache_folder, leave_cache_folder
 from tilewright.support.disk_cache import cache_directory, cache_directory_or_temporary
 
 PROGRAM = "from tilewright.support.disk_cache import cache_directory; print(cache_directory())"
@@ -31,3 +34,15 @@ def test_without_our_variable_the_users_cache_is_safe() -> None:
     bare = {name: value for name, value in os.environ.items() if name != "TILEWRIGHT_CACHE_DIR"}
     done = subprocess.run([sys.executable, "-c", PROGRAM], env=bare, capture_output=True, text=True, check=True)
     assert is_in_temporary_folder(Path(done.stdout.strip()))
+
+
+def test_runs_that_are_one_share_a_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The caller's, which stays there; a cache that has a folder of its own keeps it."""
+    monkeypatch.setenv(MARK, str(tmp_path))
+    for variable in VARIABLES:
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setenv("TRITON_HOME", "elsewhere")
+    leave_cache_folder(enter_cache_folder())
+    assert tmp_path.is_dir()
+    assert os.environ["TILEWRIGHT_CACHE_DIR"] == str(tmp_path / "tilewright")
+    assert os.environ["TRITON_HOME"] == "elsewhere"
