@@ -6,7 +6,7 @@ import gc
 import importlib.util
 import os
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from suite import sampling
 from suite.cache_folder import enter_cache_folder, leave_cache_folder
+from suite.children import Children, start_children
 from suite.pairwise import keep_pairs
 from suite.progress import Progress, skips_by_kind
 from suite.reports import run_with_one_report, wants_every_report
@@ -62,6 +63,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--except-sample", type=int, metavar="N", help="run everything but sample N, after a run of `--sample=N`"
     )
+
+
+@pytest.fixture(scope="session")
+def compiler_children() -> Iterator[Children]:
+    """Programs that compile, which import the compiler once for all; none of them has compiled before it is run."""
+    yield from start_children("numpy", "suite.whole_compiler")
 
 
 def is_worker(config: pytest.Config) -> bool:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from suite.children import Children
+from suite.children import Children, start_children
 from tilewright.support import knobs
 
 HERE = Path(__file__).resolve().parent
@@ -37,8 +37,7 @@ def a_gpu() -> Iterator[str]:
 @pytest.fixture(scope="session")
 def torch_children() -> Iterator[Children]:
     """Programs with PyTorch, which import it and what most of it imports once for all."""
-    with Children("torch", "torch.distributed.tensor", "sympy") as children:
-        yield children
+    yield from start_children("torch", "torch.distributed.tensor", "sympy")
 
 
 @pytest.fixture(autouse=CHOSEN == REAL)

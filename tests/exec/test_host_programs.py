@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
 
 from suite.children import Children
 
-pytestmark = [
-    pytest.mark.needs("torch"),
-    pytest.mark.skipif(not hasattr(os, "fork"), reason="the programs are children of one process"),
-]
+pytestmark = pytest.mark.needs("torch")
 
 PROGRAMS = sorted((Path(__file__).parent / "host_programs").glob("*.py"))
 

@@ -12,11 +12,7 @@ import pytest
 
 from suite.children import Children
 
-pytestmark = [
-    pytest.mark.costly,
-    pytest.mark.needs("torch"),
-    pytest.mark.skipif(not hasattr(os, "fork"), reason="the programs are children of one process"),
-]
+pytestmark = [pytest.mark.costly, pytest.mark.needs("torch")]
 
 HERE = Path(__file__).parent
 

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
+
+import pytest
+
+TESTS = Path(__file__).parents[1]
+"""On the path of what is imported for all, not on that of the programs."""
 
 PARENT = """
 import importlib, json, os, runpy, sys, traceback
 
-for name in sys.argv[1:]:
+sys.path.insert(0, sys.argv[1])
+for name in sys.argv[2:]:
     importlib.import_module(name)
+sys.path.remove(sys.argv[1])
 
 def run(module, *arguments):
     sys.argv = [module, *arguments]
@@ -38,6 +46,8 @@ for line in sys.stdin:
             for number, file in ((1, job["out"]), (2, job["err"])):
                 os.dup2(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
             os.environ.update(job["environment"])
+            sys.path[:0] = filter(None, job["environment"].get("PYTHONPATH", "").split(os.pathsep))
+            os.chdir(job["cwd"])
             status = run(*job["command"])
             for stream in (sys.stdout, sys.stderr):
                 if not stream.closed:
@@ -48,11 +58,19 @@ for line in sys.stdin:
 """
 
 
+def start_children(*modules: str) -> Iterator[Children]:
+    """The body of a fixture that has `Children`."""
+    if not hasattr(os, "fork"):
+        pytest.skip("the programs are children of one process")
+    with Children(*modules) as children:
+        yield children
+
+
 class Children:
     """`with Children("torch") as children`: what `children.run` runs need not import PyTorch again."""
 
     def __init__(self, *modules: str) -> None:
-        command = [sys.executable, "-c", PARENT, *modules]
+        command = [sys.executable, "-c", PARENT, str(TESTS), *modules]
         self._parent = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def __enter__(self) -> Children:
@@ -64,11 +82,17 @@ class Children:
         self._parent.communicate()
 
     def run(
-        self, command: Sequence[str], environment: Mapping[str, str], folder: Path
+        self, command: Sequence[str], environment: Mapping[str, str], folder: Path, *, cwd: Path | None = None
     ) -> subprocess.CompletedProcess[str]:
         """Run `python -m COMMAND` with more environment variables; its output is kept in a folder."""
         out, err = folder / "out.txt", folder / "err.txt"
-        job = {"command": list(command), "environment": dict(environment), "out": str(out), "err": str(err)}
+        job = {
+            "command": list(command),
+            "environment": dict(environment),
+            "cwd": str(cwd or Path.cwd()),
+            "out": str(out),
+            "err": str(err),
+        }
         assert self._parent.stdin is not None and self._parent.stdout is not None
         self._parent.stdin.write(json.dumps(job) + "\n")
         self._parent.stdin.flush()

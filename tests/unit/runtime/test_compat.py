@@ -12,6 +12,7 @@ import pytest
 
 import tilewright
 import tilewright.language as tl
+from suite.children import Children
 from tilewright import compat
 from tilewright.support.errors import OptionError
 
@@ -62,9 +63,8 @@ def test_a_module_that_triton_does_not_have_is_not_found() -> None:
         importlib.import_module("triton.no_such_module")
 
 
-def run(script: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "tilewright.tools.cli", "run", str(script), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+def run(children: Children, script: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return children.run(["tilewright.tools.cli", "run", str(script), *arguments], {}, script.parent)
 
 
 def test_programs_keep_files_of_their_own(tmp_path: Path) -> None:
@@ -108,19 +108,19 @@ def test_what_back_ends_have_in_common() -> None:
 
 
 @pytest.mark.costly
-def test_running_a_script(tmp_path: Path) -> None:
+def test_running_a_script(tmp_path: Path, compiler_children: Children) -> None:
     script = tmp_path / "script.py"
     script.write_text(SCRIPT.format(suffix=""))
-    result = run(script, "--size", "3")
+    result = run(compiler_children, script, "--size", "3")
     assert result.returncode == 0, result.stderr
     assert result.stdout.strip() == "['--size', '3'] [0.0, 2.0, 4.0, 6.0, 8.0, 10.0, 12.0, 14.0] triton"
 
 
 @pytest.mark.costly
-def test_a_mistake_in_the_kernel_is_shown_without_our_frames(tmp_path: Path) -> None:
+def test_a_mistake_in_the_kernel_is_shown_without_our_frames(tmp_path: Path, compiler_children: Children) -> None:
     script = tmp_path / "script.py"
     script.write_text(SCRIPT.format(suffix=" + missing"))
-    result = run(script)
+    result = run(compiler_children, script)
     assert result.returncode == 1
     assert "script.py:12:" in result.stderr
     assert "missing is not defined" in result.stderr
@@ -128,8 +128,8 @@ def test_a_mistake_in_the_kernel_is_shown_without_our_frames(tmp_path: Path) -> 
     assert "Traceback" not in result.stderr and "tilewright/runtime" not in result.stderr
 
 
-def test_a_script_that_is_not_there(tmp_path: Path) -> None:
-    result = run(tmp_path / "none.py")
+def test_a_script_that_is_not_there(tmp_path: Path, compiler_children: Children) -> None:
+    result = run(compiler_children, tmp_path / "none.py")
     assert result.returncode == 2
     assert "no such file" in result.stderr
 

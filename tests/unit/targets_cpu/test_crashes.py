@@ -7,9 +7,12 @@ import re
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from suite.children import Children
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 
@@ -42,18 +45,24 @@ CRASH = (
 BAD = (11 * 7 + 2) * 5 + 3
 
 
-def run(tmp_path: Path, body: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    (tmp_path / "program.py").write_text(START + body)
-    return subprocess.run(
-        [sys.executable, "program.py"],
-        cwd=tmp_path, env={**os.environ, **environment}, capture_output=True, text=True, timeout=120, check=False,
-    )  # fmt: skip
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def run(tmp_path: Path, compiler_children: Children) -> Run:
+    """Run a program that has a kernel, and more."""
+
+    def run(body: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        (tmp_path / "program.py").write_text(START + body)
+        return compiler_children.run(["program"], {"PYTHONPATH": str(tmp_path), **environment}, tmp_path)
+
+    return run
 
 
 @pytest.mark.costly
 @pytest.mark.parametrize("threads", [1, 4])
-def test_a_wild_store_names_kernel_and_program(tmp_path: Path, threads: int) -> None:
-    done = run(tmp_path, f"run({BAD})", TILEWRIGHT_NUM_THREADS=str(threads))
+def test_a_wild_store_names_kernel_and_program(run: Run, threads: int) -> None:
+    done = run(f"run({BAD})", TILEWRIGHT_NUM_THREADS=str(threads))
     assert done.returncode in (-signal.SIGSEGV, -signal.SIGBUS)
     (line,) = done.stderr.strip().splitlines()
     assert re.match(CRASH, line), line
@@ -61,7 +70,7 @@ def test_a_wild_store_names_kernel_and_program(tmp_path: Path, threads: int) -> 
 
 
 @pytest.mark.costly
-def test_a_kernel_that_writes_over_the_heap_is_named(tmp_path: Path) -> None:
+def test_a_kernel_that_writes_over_the_heap_is_named(run: Run) -> None:
     """The arena's header, which says which program runs, may lie there, too."""
     body = """
 @triton.jit
@@ -72,7 +81,7 @@ def flood(out, B: tl.constexpr):
 
 flood[(1000000,)](np.zeros(16, np.float32), B=1024)
 """
-    done = run(tmp_path, body, TILEWRIGHT_NUM_THREADS="1")
+    done = run(body, TILEWRIGHT_NUM_THREADS="1")
     assert done.returncode in (-signal.SIGSEGV, -signal.SIGBUS)
     (line,) = done.stderr.strip().splitlines()
     assert re.match(r"tilewright: kernel 'flood', .*: an access to address 0x[0-9a-f]+, where there is no", line), line
@@ -80,8 +89,8 @@ flood[(1000000,)](np.zeros(16, np.float32), B=1024)
 
 
 @pytest.mark.costly
-def test_the_advice_is_right(tmp_path: Path) -> None:
-    done = run(tmp_path, f"run({BAD})", TILEWRIGHT_SANITIZE="bounds")
+def test_the_advice_is_right(run: Run) -> None:
+    done = run(f"run({BAD})", TILEWRIGHT_SANITIZE="bounds")
     assert done.returncode == 1
     assert "program 3, 2, 11" in done.stderr
     assert "tl.store(out + far + i, i)" in done.stderr
@@ -90,16 +99,18 @@ def test_the_advice_is_right(tmp_path: Path) -> None:
 @pytest.mark.sampled
 @pytest.mark.parametrize("threads", [1, 4])
 @pytest.mark.parametrize("order", ["before", "after"])
-def test_faulthandler_keeps_working(tmp_path: Path, order: str, threads: int) -> None:
-    enabling = "import faulthandler; faulthandler.enable()"
-    if order == "before":
+def test_faulthandler_keeps_working(tmp_path: Path, run: Run, order: str, threads: int) -> None:
+    enabling, environment = "import faulthandler; faulthandler.enable()", {"TILEWRIGHT_NUM_THREADS": str(threads)}
+    if order == "after":
+        done = run(f"{enabling}\nrun({BAD})", **environment)
+    else:
         (tmp_path / "sitecustomize.py").write_text(enabling)
-    done = run(
-        tmp_path,
-        (enabling if order == "after" else "") + f"\nrun({BAD})",
-        PYTHONPATH=str(tmp_path),
-        TILEWRIGHT_NUM_THREADS=str(threads),
-    )
+        (tmp_path / "program.py").write_text(START + f"\nrun({BAD})")
+        environment = {**os.environ, **environment, "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])}
+        done = subprocess.run(
+            [sys.executable, "program.py"],
+            cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120, check=False,
+        )  # fmt: skip
     assert done.returncode in (-signal.SIGSEGV, -signal.SIGBUS)
     assert done.stderr.count("kernel 'scatter', program (3, 2, 11)") == 1
     assert "Fatal Python error" in done.stderr
@@ -107,9 +118,9 @@ def test_faulthandler_keeps_working(tmp_path: Path, order: str, threads: int) ->
 
 
 @pytest.mark.costly
-def test_faults_elsewhere_are_none_of_ours(tmp_path: Path) -> None:
+def test_faults_elsewhere_are_none_of_ours(run: Run) -> None:
     for body in ("ctypes.string_at(1)", "import os; os.kill(os.getpid(), signal.SIGSEGV)"):
-        done = run(tmp_path, body)
+        done = run(body)
         assert done.returncode == -signal.SIGSEGV
         assert "tilewright" not in done.stderr
 
@@ -144,13 +155,11 @@ print(len(seen), page[0])
 """
 
 
-def test_handlers_that_recover_do_so(tmp_path: Path) -> None:
+def test_handlers_that_recover_do_so(tmp_path: Path, compiler_children: Children) -> None:
     """As those of a JVM, or of collectors that guard pages: one that was there before gets its faults."""
     loading = START.index("run(-1)")
     program = START[:loading] + RECOVERING + "run(-1)\n" + FAULTS
     (tmp_path / "program.py").write_text(program)
-    done = subprocess.run(
-        [sys.executable, "program.py"], cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
-    )
+    done = compiler_children.run(["program"], {"PYTHONPATH": str(tmp_path)}, tmp_path)
     assert done.stdout == "3 2\n", done.stderr
     assert "tilewright" not in done.stderr

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from suite.children import Children
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 
@@ -84,13 +84,12 @@ assert x[:4].tolist() == [5] * 4
 @pytest.mark.costly
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("kernel", ["counts", "adds_tiles", "ranges", "calls"])
-def test_a_program_that_never_ends_can_be_stopped(tmp_path: Path, kernel: str, threads: int) -> None:
+def test_a_program_that_never_ends_can_be_stopped(
+    tmp_path: Path, compiler_children: Children, kernel: str, threads: int
+) -> None:
     (tmp_path / "program.py").write_text(PROGRAM.replace("GRID", str(1 if threads == 1 else 6)))
-    done = subprocess.run(
-        [sys.executable, "program.py", kernel],
-        cwd=tmp_path, env={**os.environ, "TILEWRIGHT_NUM_THREADS": str(threads)}, capture_output=True, text=True,
-        timeout=120, check=False,
-    )  # fmt: skip
+    environment = {"PYTHONPATH": str(tmp_path), "TILEWRIGHT_NUM_THREADS": str(threads)}
+    done = compiler_children.run(["program", kernel], environment, tmp_path)
     delays = [float(line) for line in done.stdout.split()]
     assert done.returncode == 0 and len(delays) == 2, done.stderr
     assert min(delays) < 0.5

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from suite.children import Children
+
 HERE = Path(__file__).resolve().parent
 
 SCRIPT = """
@@ -52,6 +54,12 @@ class Package:
         done = subprocess.run(command, env=os.environ | here, capture_output=True, text=True, check=False, timeout=120)
         return done.stdout + done.stderr
 
+    def run_with(self, children: Children, *command: str, **environment: str) -> str:
+        """What a program prints that need not import the compiler itself: a module, and its arguments."""
+        here = {"PYTHONPATH": str(self.folder), "TILEWRIGHT_CACHE_DIR": str(self.folder / "cache"), **environment}
+        done = children.run(command, here, self.folder)
+        return done.stdout + done.stderr
+
     def run_kernel(self, target: str = "cpu", **environment: str) -> str:
         return self.run(str(self.folder / "script.py"), TILEWRIGHT_TARGET=target, **environment)
 
@@ -75,11 +83,11 @@ def test_a_pass_of_a_package_runs_and_is_part_of_the_cache_key(package: Package)
 
 
 @pytest.mark.costly
-def test_places_of_other_targets(package: Package) -> None:
+def test_places_of_other_targets(package: Package, compiler_children: Children) -> None:
     package.register(factor="third_factor:IN_TTIR", names="third_factor:IN_TTGIR", loops="third_factor:IN_LOOPS")
-    assert package.run_kernel("cuda_sim") == "2.0 True True\n"
+    assert package.run_with(compiler_children, "script", TILEWRIGHT_TARGET="cuda_sim") == "2.0 True True\n"
     package.register(names="third_factor:AT_THE_END")
-    assert package.run_kernel("cuda_sim") == "2.0 True True\n"
+    assert package.run_with(compiler_children, "script", TILEWRIGHT_TARGET="cuda_sim") == "2.0 True True\n"
 
 
 @pytest.mark.costly
@@ -89,10 +97,11 @@ def test_the_baseline_leaves_out_places_that_it_has_not(package: Package) -> Non
 
 
 @pytest.mark.costly
-def test_its_passes_have_flags(package: Package) -> None:
+def test_its_passes_have_flags(package: Package, compiler_children: Children) -> None:
     package.register(names="third_factor:AT_THE_END")
     (package.folder / "module.mlir").write_text(MODULE)
-    output = package.run("-m", "tilewright.tools.opt", str(package.folder / "module.mlir"), "--name-functions")
+    command = ["tilewright.tools.opt", str(package.folder / "module.mlir"), "--name-functions"]
+    output = package.run_with(compiler_children, *command)
     assert 'toy.seen = "f"' in output, output
 
 
@@ -114,8 +123,8 @@ def test_its_passes_have_flags(package: Package) -> None:
         ("third_factor:NO_MAKER", "makes int, no pass"),
     ],
 )
-def test_bad_plugins_are_named(package: Package, value: str, message: str) -> None:
+def test_bad_plugins_are_named(package: Package, compiler_children: Children, value: str, message: str) -> None:
     package.register(mine=value)
-    last = package.run_kernel().splitlines()[-1]
+    last = package.run_with(compiler_children, "script", TILEWRIGHT_TARGET="cpu").splitlines()[-1]
     assert last.startswith("tilewright.support.errors.PipelineError: pass plug-in 'mine' of third-factor 0.1"), last
     assert message in last

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from suite.children import Children
 from tilewright.analysis.membar import find_filter, no_filter, nvidia_filter, register_filter
 from tilewright.support.errors import TargetError
 from tilewright.targets.base import find_target
@@ -78,10 +79,17 @@ def run(folder: Path, arguments: list[str], **environment: str) -> str:
     return done.stdout + done.stderr
 
 
+def run_with(children: Children, folder: Path, *command: str, **environment: str) -> str:
+    """What a program prints that need not import the compiler itself."""
+    here = {"PYTHONPATH": str(folder), "TILEWRIGHT_CACHE_DIR": str(folder / "cache"), **environment}
+    done = children.run(command, here, folder)
+    return done.stdout + done.stderr
+
+
 @pytest.mark.costly
-def test_kernels_run_on_a_third_partys_target(installed: Path) -> None:
+def test_kernels_run_on_a_third_partys_target(installed: Path, compiler_children: Children) -> None:
     (installed / "script.py").write_text(SCRIPT)
-    output = run(installed, [str(installed / "script.py")], TILEWRIGHT_TARGET="toy")
+    output = run_with(compiler_children, installed, "script", TILEWRIGHT_TARGET="toy")
     assert output.splitlines() == [
         "toy ['asm', 'llir', 'obj', 'source', 'ttgir', 'ttir'] True",
         "a toy has two warps",
@@ -90,13 +98,13 @@ def test_kernels_run_on_a_third_partys_target(installed: Path) -> None:
 
 
 @pytest.mark.costly
-def test_barriers_are_the_back_ends_choice(installed: Path) -> None:
+def test_barriers_are_the_back_ends_choice(installed: Path, compiler_children: Children) -> None:
     """The toy orders a load after a store by itself; the store after the load still needs its barrier."""
     counts: list[int] = []
     for kind in ("cuda:90", "toy:1", "other:1"):
         (installed / "shared.mlir").write_text(SHARED.replace("TARGET", kind))
-        command = ["-m", "tilewright.tools.opt", str(installed / "shared.mlir"), "--membar"]
-        output = run(installed, [*command, *(["--target=toy"] if kind == "toy:1" else [])])
+        command = ["tilewright.tools.opt", str(installed / "shared.mlir"), "--membar"]
+        output = run_with(compiler_children, installed, *command, *(["--target=toy"] if kind == "toy:1" else []))
         assert "local_store" in output, output
         counts.append(output.count("ttg.local_barrier"))
     assert counts == [2, 1, 2]

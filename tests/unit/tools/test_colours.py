@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import io
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from suite.children import Children
 from tilewright.support.spans import Span, render_message
 from tilewright.tools.cli import main
 from tilewright.tools.colours import styled, write_diagnostic
@@ -119,14 +117,11 @@ def test_commands(
 
 
 @pytest.mark.costly
-def test_programs(tmp_path: Path) -> None:
+def test_programs(tmp_path: Path, compiler_children: Children) -> None:
     """The error of a program's kernel, behind the line that launched it."""
     (tmp_path / "kernel.py").write_text(PROGRAM)
-    command = [sys.executable, "-m", "tilewright", "run", "kernel.py"]
     for more, is_coloured in CASES[:2]:
-        done = subprocess.run(
-            command, cwd=tmp_path, env={**os.environ, **more}, capture_output=True, text=True, check=False
-        )
+        done = compiler_children.run(["tilewright", "run", "kernel.py"], more, tmp_path, cwd=tmp_path)
         assert done.returncode == 1 and "kernel[(1,)](np.ones(1))" in done.stderr
         check(done.stderr, is_coloured, "kernel.py:8:17: error: ")
 

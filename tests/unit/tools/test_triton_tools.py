@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import pytest
 from c_programs import COMPILER, KERNELS, cuda_headers, needs_compiler, run_c
 
+from suite.children import Children
 from tilewright.tools.compile import CompileArgs, compile_kernel
 from tilewright.tools.link import LinkerError, link
 
@@ -103,20 +104,20 @@ def test_headers_that_cannot_be_joined(tmp_path: Path) -> None:
 
 
 @pytest.mark.costly
-def test_as_a_user_runs_them(tmp_path: Path) -> None:
-    run = [sys.executable, "-m", "tilewright.tools.cli", "run", "-m"]
-    tool = [*run, "triton.tools.compile", str(KERNELS), "-n", "tuned", "-s", "*fp32,i32,64", "-t", "cpu", "-o", "tuned"]
-    done = subprocess.run([*tool, "-g", "n +"], cwd=tmp_path, capture_output=True, text=True, check=False)
+def test_as_a_user_runs_them(tmp_path: Path, compiler_children: Children) -> None:
+    def run(*command: str) -> CompletedProcess[str]:
+        return compiler_children.run(["tilewright.tools.cli", "run", "-m", *command], {}, tmp_path, cwd=tmp_path)
+
+    tool = ["triton.tools.compile", str(KERNELS), "-n", "tuned", "-s", "*fp32,i32,64", "-t", "cpu", "-o", "tuned"]
+    done = run(*tool, "-g", "n +")
     assert done.returncode == 2 and "error: --grid: expected a number" in done.stderr
-    subprocess.run([*tool, "-g", "1,1,1"], cwd=tmp_path, check=True)
+    assert run(*tool, "-g", "1,1,1").returncode == 0
     (top,) = tmp_path.glob("tuned.*.h")
-    subprocess.run([*tool[:-1], "new/folder/tuned", "-g", "1,1,1"], cwd=tmp_path, check=True)
+    assert run(*tool[:-1], "new/folder/tuned", "-g", "1,1,1").returncode == 0
     assert (tmp_path / "new/folder" / top.name).is_file()
-    done = subprocess.run(
-        [*tool[:-1], f"{top.name}/tuned", "-g", "1"], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
+    done = run(*tool[:-1], f"{top.name}/tuned", "-g", "1")
     assert done.returncode == 2 and done.stderr == f"error: {top.name}: File exists\n"
-    subprocess.run([*run, "triton.tools.link", top.name, "-o", "all"], cwd=tmp_path, check=True)
+    assert run("triton.tools.link", top.name, "-o", "all").returncode == 0
     assert "int tuned(float *x_ptr, int32_t n, int algo_id);" in (tmp_path / "all.h").read_text()
-    done = subprocess.run([*run, "triton.no_such"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = run("triton.no_such")
     assert done.returncode == 2 and "no module named triton.no_such" in done.stderr
