@@ -36,6 +36,7 @@ LAUNCHED = (
     "test_descriptors",
     "test_hopper",
     "test_gluon",
+    "test_gluon_programs",
     "test_joined_loops",
     "test_overlapped_products",
     "test_specialized_warps",

@@ -24,6 +24,7 @@ from tilewright.frontend.recovery import WrongValue
 from tilewright.frontend.state import FunctionState, LoopVariableAfterLoop
 from tilewright.ir.naming import hint_value
 from tilewright.language import iteration
+from tilewright.language.aggregates import is_carried_as
 from tilewright.language.casts import cast_to
 from tilewright.language.creation import as_tensor
 from tilewright.language.dtypes import dtype
@@ -74,7 +75,7 @@ class Carried:
         for name in self.names:
             start = self.before[name]
             now = start if isinstance(state.scope.get(name), WrongValue) else state.find(name)
-            if type_of(now) != type_of(start):
+            if not is_carried_as(type_of(start), type_of(now)):
                 raise state.error(
                     _last_assignment(node, name) or node,
                     f"Loop-carried variable {name} has initial type {_words(start)} but is re-assigned to "

@@ -67,6 +67,20 @@ class aggregate_type(base_type):
         return f"{self.cls.__name__}({', '.join(f'{name}: {ty}' for name, ty in self.fields)})"
 
 
+def is_carried_as(start: Any, now: Any) -> bool:
+    """May a loop carry a value of type `now` as one of type `start`: is it the same, or are both records of one class
+    whose fields differ only in being a tensor or the result of a `wgmma` that is under way?"""
+    if not (isinstance(start, aggregate_type) and isinstance(now, aggregate_type) and start.cls is now.cls):
+        return start == now
+    pairs = zip(start.fields, now.fields, strict=True)
+    return all(is_carried_as(_arrived(one), _arrived(other)) for (_, one), (_, other) in pairs)
+
+
+def _arrived(ty: Any) -> Any:
+    """The type of what is there when an asynchronous result has come."""
+    return getattr(ty, "tensor_type", ty)
+
+
 def new_record(cls: Any) -> Any:
     """An instance without fields yet."""
     return object.__new__(cls)

@@ -127,6 +127,13 @@ def _widen_for_mask(pointer: tensor, mask: Any) -> tensor:
     return broadcast_pair(pointer, mask)[0]
 
 
+def _placed_by(pointer: tensor, value: Any) -> tensor:
+    """A block of pointers in the layout of the value that it is accessed with, where its own is to follow."""
+    if isinstance(value, tensor) and value.extents and pointer.type.has_layout:
+        return broadcast_pair(pointer, value)[0]
+    return pointer
+
+
 def as_bytes(pointer: tensor) -> tensor:
     """A pointer to int1 as one to int8, the form in which booleans lie in memory; others unchanged."""
     ty = pointer.dtype
@@ -141,7 +148,7 @@ def _load_lanes(
     _check_lane_options(pointer, checked, padding, "load")
     if mask is None and other is not None:
         raise ValueError("`other` cannot be provided without `mask`")
-    pointer = _widen_for_mask(pointer, mask)
+    pointer = _placed_by(_widen_for_mask(pointer, mask), other)
     mask_value = _mask_for(pointer, mask) if mask is not None else None
     other_value = _scalar_or_block(pointer, other, "other") if other is not None else None
     was_bool = _pointee(pointer).is_bool()
@@ -226,7 +233,7 @@ def store(
 
 def _store_lanes(pointer: tensor, value: tensor, mask: Any, checked: list[int], hints: dict[str, Any]) -> None:
     _check_lane_options(pointer, checked, None, "store")
-    pointer = _widen_for_mask(pointer, mask)
+    pointer = _placed_by(_widen_for_mask(pointer, mask), value)
     value = _scalar_or_block(pointer, value, "value")
     mask_value = _mask_for(pointer, mask) if mask is not None else None
     value = cast_to(value, _pointee(pointer))  # to int1 is a comparison with zero, also on the way to the byte

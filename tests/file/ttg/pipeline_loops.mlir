@@ -209,16 +209,16 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
   // CHECK-LABEL: @stores
   // CHECK: %[[M:.*]] = ttg.local_alloc : () -> !ttg.memdesc<64x64xf16, #shared{{[0-9]*}}, #smem, mutable>
   // CHECK: scf.for
-  // CHECK-NEXT: ttng.async_tma_store_wait {pendings = 0 : i32}
+  // CHECK-NEXT: ttng.async_tma_store_wait {pendings = 0 : i32, read_only}
   // CHECK-NEXT: ttg.local_store %arg1, %[[M]]
   // CHECK-NEXT: ttng.fence_async_shared
   // CHECK-NEXT: ttng.async_tma_copy_local_to_global %arg0[%c0_i32, %{{.*}}] %[[M]]
-  // CHECK-NEXT: ttng.async_tma_store_wait {pendings = 0 : i32}
+  // CHECK-NEXT: ttng.async_tma_store_wait {pendings = 0 : i32, read_only}
   // CHECK-NEXT: ttg.local_store %arg1, %[[M]]
   // CHECK-NEXT: ttng.fence_async_shared
   // CHECK-NEXT: ttng.async_tma_reduce add, %arg0
   // CHECK: }
-  // CHECK-NEXT: ttng.async_tma_store_wait {pendings = 0 : i32}
+  // CHECK-NEXT: ttng.async_tma_store_wait {pendings = 0 : i32, read_only}
   // CHECK-NEXT: ttg.local_dealloc %[[M]]
   // CHECK: scf.for
   // CHECK-NEXT: tt.descriptor_store

@@ -14,7 +14,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
   // CHECK: ttg.local_alloc %
   // CHECK-NEXT: ttng.fence_async_shared
   // CHECK-NEXT: ttng.async_tma_copy_local_to_global
-  // CHECK-NEXT: ttng.async_tma_store_wait {pendings = 0 : i32}
+  // CHECK-NEXT: ttng.async_tma_store_wait {pendings = 0 : i32, read_only}
   tt.func @copy(%a: !tt.tensordesc<128x64xf16>, %b: !tt.tensordesc<128x64xf16>, %i: i32) {
     %0 = tt.descriptor_load %a[%i, %i] : !tt.tensordesc<128x64xf16> -> tensor<128x64xf16, #blocked>
     tt.descriptor_store %b[%i, %i], %0 : !tt.tensordesc<128x64xf16>, tensor<128x64xf16, #blocked>

@@ -66,9 +66,8 @@ ABSENT_MODULES = {
     "triton.experimental.gluon.language.amd": "there is no target for AMD's GPUs",
     "triton.experimental.gluon.language.extra": "of AMD's GPUs",
     "triton.experimental.gluon.language.fpsan": "a sanitizer of Triton's own",
-    "triton.experimental.gluon.language.nvidia.blackwell": "there is no target for Blackwell",
+    "triton.experimental.gluon.language.nvidia.blackwell.float2": "there is no target for Blackwell",
     "triton.experimental.gluon.language.nvidia.rubin": "there is no target for Rubin",
-    "triton.experimental.gluon.nvidia.blackwell": "there is no target for Blackwell",
     "triton.experimental.gsan": "the check of races is a sanitizer of every target",
     "triton.instrumentation": "parts of the compiler that official Triton is built of",
     "triton.language.extra.hip": "there is no target for AMD's GPUs",
@@ -93,26 +92,26 @@ _SWITCHES = "the classes of Triton's switches; the switches themselves are all t
 _INTERPRETER = "a part of the interpreter; interpreted kernels run on the reference engine"
 
 _OTHER_GPUS = "there is no target for these GPUs"
-_CACHE_POLICY = "evictions in parts of the second cache; `cache_modifier` and `eviction_policy` are taken"
 _IM2COL = "copies of pixels around a point have no op yet"
 
 ABSENT = {
     "triton.experimental.gluon": {"amd": _OTHER_GPUS},
     "triton.experimental.gluon.language": {
-        "CachePolicy": _CACHE_POLICY, "amd": _OTHER_GPUS, "bank_conflicts": "`tilewright layout` counts them",
+        "amd": _OTHER_GPUS, "bank_conflicts": "`tilewright layout` counts them",
         "extra": _OTHER_GPUS, "fpsan": "a sanitizer of Triton's own",
         "inline_asm": "`inline_asm_elementwise` is taken"},
-    "triton.experimental.gluon.language.nvidia": dict.fromkeys(("blackwell", "rubin"), _OTHER_GPUS),
+    "triton.experimental.gluon.language.nvidia": {"rubin": _OTHER_GPUS},
     "triton.experimental.gluon.language.nvidia.ampere": dict.fromkeys(
-        ("CachePolicy", "FractionalEvictionPolicy"), _CACHE_POLICY) | dict.fromkeys(
         ("DotOperandLayout", "constexpr_type"), "imported there by chance"),
-    "triton.experimental.gluon.language.nvidia.hopper": dict.fromkeys(
-        ("CachePolicy", "FractionalEvictionPolicy"), _CACHE_POLICY) | {
+    "triton.experimental.gluon.language.nvidia.hopper": {
         "async_store": "stores to other CTAs of a cluster have no op yet", "unflatten_ir_values": "imported by chance"},
     "triton.experimental.gluon.language.nvidia.hopper.tma": dict.fromkeys(
         ("async_copy_global_to_shared_im2col", "async_load_im2col", "tensor_descriptor_im2col",
          "tensor_descriptor_im2col_type"), _IM2COL),
-    "triton.experimental.gluon.nvidia": {"blackwell": _OTHER_GPUS},
+    "triton.experimental.gluon.language.nvidia.blackwell": dict.fromkeys(
+        ("SharedLinearLayout", "base_type", "base_value", "builtin", "constexpr_function"),
+        "imported there by chance") | {
+        "get_tmem_reg_layout": _OTHER_GPUS, "async_store": "stores to other CTAs of a cluster have no op yet"},
     "triton.experimental.gluon.nvidia.hopper": {"TensorDescriptorIm2Col": _IM2COL},
     "triton._utils": dict.fromkeys(
         ("apply_with_path", "canonicalize_dtype", "canonicalize_ptr_dtype", "get_primitive_bitwidth", "is_iterable",

@@ -191,9 +191,10 @@ class BulkCopyLeaf:
         """The thread's stores of boxes since the last commit become one group."""
         inline_asm(text, "cp.async.bulk.commit_group;", "", [], (), clobbers_memory=True)
 
-    def wait_stores(self, text: FunctionText, pending: int) -> None:
-        """Wait until at most `pending` of the thread's groups still read shared memory."""
-        inline_asm(text, f"cp.async.bulk.wait_group.read {pending};", "", [], (), clobbers_memory=True)
+    def wait_stores(self, text: FunctionText, pending: int, *, read_only: bool) -> None:
+        """Wait until at most `pending` of the thread's groups are under way, or still read shared memory."""
+        form = ".read" if read_only else ""
+        inline_asm(text, f"cp.async.bulk.wait_group{form} {pending};", "", [], (), clobbers_memory=True)
 
     def replace_field(
         self, text: FunctionText, tensor_map: str, field: str, value: str, type: str, predicate: str, ordinal: int = -1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import FunctionType, IntegerAttr, i1, i32, i64
+from xdsl.dialects.builtin import FunctionType, IntegerAttr, UnitAttr, i1, i32, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import AttrSizedOperandSegments, ParsePropInAttrDict, traits_def
 from xdsl.parser import Parser
@@ -12,8 +12,17 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.construction import i32_attr, segment_sizes
-from tilewright.dialects.fields import Operand, Operands, Result, operand_def, prop_def, result_def, var_operand_def
+from tilewright.dialects.construction import i32_attr, segment_sizes, unit_if
+from tilewright.dialects.fields import (
+    Operand,
+    Operands,
+    Result,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    var_operand_def,
+)
 from tilewright.dialects.text import write
 from tilewright.dialects.tt.cache_policy import CachedOp, VolatileOp
 from tilewright.dialects.tt.constraints import TENSOR
@@ -175,13 +184,14 @@ class AsyncTMAScatterOp(TritonGPUOp):
 
 
 class TMAStoreWaitOp(TritonGPUOp):
-    """Waits until at most `pendings` stores still read shared memory: `ttng.async_tma_store_wait {pendings = 0 :
-    i32}`.
+    """Waits until at most `pendings` stores are under way: `ttng.async_tma_store_wait {pendings = 0 : i32}`; with
+    `read_only`, until at most that many still read shared memory, which says nothing about what they write.
     """
 
     name = "ttng.async_tma_store_wait"
 
     pendings: IntegerAttr = prop_def(IntegerAttr, converter=i32_attr)
+    read_only: UnitAttr | None = opt_prop_def(UnitAttr, converter=unit_if, default=False, kw_only=True)
 
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "attr-dict"

@@ -1,5 +1,5 @@
 """What programs make on the host for kernels in Gluon on NVIDIA's GPUs."""
 
-from tilewright.gluon.nvidia import hopper
+from tilewright.gluon.nvidia import blackwell, hopper
 
-__all__ = ["hopper"]
+__all__ = ["blackwell", "hopper"]

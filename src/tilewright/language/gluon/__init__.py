@@ -98,6 +98,7 @@ from tilewright.language.gluon.blocks import (
     zeros_like,
 )
 from tilewright.language.gluon.buffers import allocate_shared_memory, shared_memory_descriptor
+from tilewright.language.gluon.cache_policies import CachePolicy
 from tilewright.language.gluon.layouts import (
     AutoLayout,
     BlockedLayout,
@@ -124,6 +125,7 @@ from tilewright.language.values import base_value, constexpr, tensor, tuple, tup
 __all__ = [
     "AutoLayout",
     "BlockedLayout",
+    "CachePolicy",
     "CoalescedLayout",
     "DistributedLayout",
     "DistributedLinearLayout",

@@ -8,6 +8,7 @@ from tilewright.language import dtypes as dt
 from tilewright.language.context import current, emit, emit_void
 from tilewright.language.creation import filled, made, range_bounds, range_of
 from tilewright.language.gluon.agreement import drawn, layout_of, placed, type_with_layout
+from tilewright.language.gluon.cache_policies import hints_of
 from tilewright.language.gluon.layouts import (
     AutoLayout,
     BlockedLayout,
@@ -86,18 +87,25 @@ def load(
     cache_modifier: Any = None,
     eviction_policy: Any = None,
     volatile: Any = False,
+    cache_policy: Any = None,
 ) -> tensor:
     """Read the elements that `pointer` points to, as `tl.load`; pointers, mask and other have one layout."""
-    hints = {"cache_modifier": cache_modifier, "eviction_policy": eviction_policy, "volatile": volatile}
-    return load_lanes(pointer, mask, other, **hints)
+    hints = hints_of(cache_policy, cache_modifier, eviction_policy)
+    return load_lanes(pointer, mask, other, volatile=volatile, **hints)
 
 
 @builtin
 def store(
-    pointer: Any, value: Any, mask: Any = None, *, cache_modifier: Any = None, eviction_policy: Any = None
+    pointer: Any,
+    value: Any,
+    mask: Any = None,
+    *,
+    cache_modifier: Any = None,
+    eviction_policy: Any = None,
+    cache_policy: Any = None,
 ) -> None:
     """Write elements where `pointer` points, as `tl.store`; pointers, value and mask have one layout."""
-    store_lanes(pointer, value, mask, cache_modifier=cache_modifier, eviction_policy=eviction_policy)
+    store_lanes(pointer, value, mask, **hints_of(cache_policy, cache_modifier, eviction_policy))
 
 
 @builtin

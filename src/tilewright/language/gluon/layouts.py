@@ -236,15 +236,21 @@ class SliceLayout(DistributedLayout):
 
 @dataclass(frozen=True)
 class DistributedLinearLayout(DistributedLayout):
-    """A layout given by its bases: where the element of each power-of-two register, lane, warp and CTA lies."""
+    """A layout given by its bases: where the element of each power-of-two register, lane, warp and CTA lies.
+
+    Two with equal bases are equal: `shape` says for which tensors one was made, and a slice of it, broadcast along
+    what was sliced, is in the same layout as the whole.
+    """
 
     reg_bases: Lists
     lane_bases: Lists
     warp_bases: Lists
     block_bases: Lists
-    shape: list[int]
+    shape: list[int] = field(compare=False)
 
-    __hash__ = Layout.__hash__
+    def __hash__(self) -> int:
+        groups = (self.reg_bases, self.lane_bases, self.warp_bases, self.block_bases)
+        return hash((type(self), len(self.shape), *map(_tuples, groups)))
 
     def check(self) -> None:
         _check_vectors(

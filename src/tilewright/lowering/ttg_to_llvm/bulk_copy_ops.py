@@ -185,7 +185,7 @@ def _store(
 
 @lowers(ttng.TMAStoreWaitOp)
 def lower_store_wait(op: ttng.TMAStoreWaitOp, fn: FunctionLowering) -> None:
-    fn.leaf.wait_stores(fn.text, op.pendings.value.data)
+    fn.leaf.wait_stores(fn.text, op.pendings.value.data, read_only=op.read_only is not None)
 
 
 @lowers(ttng.AsyncTMAGatherOp)

@@ -105,7 +105,7 @@ def _lower_store(op: DescriptorWrite, num_warps: int) -> None:
     buffer = builder.insert(ttg.LocalAllocOp(buffer_type(op, mutable=False), written_value(builder, op))).result
     builder.insert(ttng.FenceAsyncSharedOp())
     copy_out(builder, op, buffer, num_warps)
-    builder.insert(ttng.TMAStoreWaitOp(0))
+    builder.insert(ttng.TMAStoreWaitOp(0, read_only=True))
     op.detach()
     op.erase()
 

@@ -202,7 +202,8 @@ def commit(instruction: Instruction, decoder: Decoder) -> Step:
 
 @decodes("cp.async.bulk.wait_group")
 def wait(instruction: Instruction, decoder: Decoder) -> Step:
-    """`cp.async.bulk.wait_group.read n;`: all groups but the last n have read their shared memory."""
+    """`cp.async.bulk.wait_group.read n;`: all groups but the last n have read their shared memory. Here they are done
+    then, as without `.read`."""
     pending = decoder.source(instruction.operands[0], B32, instruction)
     return lambda machine: machine.asynchronous.wait_for_stores(int(scalar_of(pending(machine))))
 

@@ -9,12 +9,12 @@ becomes
 ```mlir
 %m = ttg.local_alloc : () -> !ttg.memdesc<128x64xf16, #shared, #smem, mutable>
 scf.for ... {
-  ttng.async_tma_store_wait {pendings = 0 : i32}   // the copy of the iteration before has read the buffer
+  ttng.async_tma_store_wait {pendings = 0 : i32, read_only}   // the copy of the iteration before has read the buffer
   ttg.local_store %x, %m : ...
   ttng.fence_async_shared {bCluster = false}
   ttng.async_tma_copy_local_to_global %d[%i, %j] %m : ...
 }
-ttng.async_tma_store_wait {pendings = 0 : i32}
+ttng.async_tma_store_wait {pendings = 0 : i32, read_only}
 ttg.local_dealloc %m : ...
 ```
 There is one buffer for all stores of a type: each waits for the one before, and shared memory is what loops lack first.
@@ -53,7 +53,7 @@ def pipeline_stores(loop: scf.ForOp, module: ModuleOp) -> None:
     if not writes or shape is None:
         return
     before, after = OpBuilder.before(loop), OpBuilder.after(loop)
-    after.insert(ttng.TMAStoreWaitOp(0))
+    after.insert(ttng.TMAStoreWaitOp(0, read_only=True))
     buffers: dict[MemDescType, SSAValue] = {}
     for op in writes:
         type = buffer_type(op, mutable=True)
@@ -66,7 +66,7 @@ def pipeline_stores(loop: scf.ForOp, module: ModuleOp) -> None:
 def _replace(op: DescriptorWrite, buffer: SSAValue, num_warps: int) -> Operation:
     builder = OpBuilder.before(op)
     value = written_value(builder, op)
-    builder.insert(ttng.TMAStoreWaitOp(0))
+    builder.insert(ttng.TMAStoreWaitOp(0, read_only=True))
     builder.insert(ttg.LocalStoreOp(value, buffer))
     builder.insert(ttng.FenceAsyncSharedOp())
     copy = copy_out(builder, op, buffer, num_warps)

@@ -6,6 +6,8 @@ from typing import Any
 
 from tilewright.language.gluon.agreement import layout_of
 from tilewright.language.gluon.blocks import check_operands
+from tilewright.language.gluon.cache_policies import FractionalEvictionPolicy
+from tilewright.language.gluon.cache_policies import NvidiaCachePolicy as CachePolicy
 from tilewright.language.gluon.layouts import NVMMADistributedLayout
 from tilewright.language.gluon.nvidia.ampere import async_copy, mbarrier
 from tilewright.language.matmul import dot
@@ -24,4 +26,4 @@ def mma_v2(a: Any, b: Any, acc: Any, input_precision: Any = None) -> tensor:
     return dot(a, b, acc, input_precision=input_precision, out_dtype=acc.dtype)
 
 
-__all__ = ["async_copy", "mbarrier", "mma_v2"]
+__all__ = ["CachePolicy", "FractionalEvictionPolicy", "async_copy", "mbarrier", "mma_v2"]

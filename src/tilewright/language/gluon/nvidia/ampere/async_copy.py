@@ -7,6 +7,7 @@ from typing import Any
 from tilewright.language.context import emit, emit_void
 from tilewright.language.gluon.agreement import type_with_layout
 from tilewright.language.gluon.buffers import as_buffer
+from tilewright.language.gluon.cache_policies import hints_of
 from tilewright.language.ir_modules import ttg, ttng
 from tilewright.language.memory import EVICTION, LOAD_CACHE, keyword_of
 from tilewright.language.registry import builtin, with_hint
@@ -22,6 +23,7 @@ def async_load(
     cache_modifier: Any = None,
     eviction_policy: Any = None,
     volatile: Any = False,
+    cache_policy: Any = None,
 ) -> None:
     """Start copying what a block of pointers points to into a buffer of its shape; where `mask` is false, zeros.
 
@@ -37,12 +39,13 @@ def async_load(
             f"expected smem shape to match pointer shape but got smem.shape = {buffer.shape}, pointer.shape = "
             f"{pointers.extents}"
         )
+    hints = hints_of(cache_policy, cache_modifier, eviction_policy)
     op = ttg.AsyncCopyGlobalToLocalOp(
         pointers.handle,
         buffer.handle,
         None if switch is None else switch.handle,
-        cache=keyword_of(LOAD_CACHE, cache_modifier, "Cache modifier"),
-        evict=keyword_of(EVICTION, eviction_policy, "Eviction policy"),
+        cache=keyword_of(LOAD_CACHE, hints["cache_modifier"], "Cache modifier"),
+        evict=keyword_of(EVICTION, hints["eviction_policy"], "Eviction policy"),
         is_volatile=bool(unwrap(volatile)),
     )
     emit(op)

@@ -10,7 +10,7 @@ from tilewright.language.dtypes import base_type
 from tilewright.language.gluon.agreement import type_with_layout
 from tilewright.language.gluon.buffers import as_buffer, shared_memory_descriptor
 from tilewright.language.gluon.layouts import DotOperandLayout, NVMMADistributedLayout
-from tilewright.language.gluon.nvidia.ampere import async_copy, mma_v2
+from tilewright.language.gluon.nvidia.ampere import CachePolicy, FractionalEvictionPolicy, async_copy, mma_v2
 from tilewright.language.gluon.nvidia.ampere.mbarrier import predicate
 from tilewright.language.gluon.nvidia.hopper import cluster, mbarrier, tma
 from tilewright.language.gluon.types import distributed_type
@@ -156,6 +156,8 @@ def warpgroup_mma_wait(num_outstanding: Any = 0, deps: Any = None) -> Any:
 
 
 __all__ = [
+    "CachePolicy",
+    "FractionalEvictionPolicy",
     "async_copy",
     "cluster",
     "fence_async_shared",

@@ -11,6 +11,7 @@ from tilewright.language.context import emit_void
 from tilewright.language.descriptors import tensor_descriptor as plain_descriptor
 from tilewright.language.dtypes import block_type
 from tilewright.language.gluon.buffers import as_buffer, shared_memory_descriptor
+from tilewright.language.gluon.cache_policies import check_policy_of_box
 from tilewright.language.gluon.layouts import NVMMASharedLayout
 from tilewright.language.gluon.nvidia.ampere.mbarrier import as_barrier, predicate
 from tilewright.language.gluon.types import shared_layout
@@ -115,11 +116,18 @@ def _box(
 
 @builtin
 def async_load(
-    tensor_desc: Any, coord: Any, barrier: Any, result: Any, pred: Any = True, multicast: Any = False
+    tensor_desc: Any,
+    coord: Any,
+    barrier: Any,
+    result: Any,
+    pred: Any = True,
+    multicast: Any = False,
+    cache_policy: Any = None,
 ) -> None:
     """Start copying the box at `coord` into the buffer `result`, unless `pred` is false; `barrier` counts its bytes.
     Elements outside of the tensor become the descriptor's padding."""
     _check_not_multicast(multicast)
+    check_policy_of_box(cache_policy)
     descriptor, place, buffer = _box(tensor_desc, coord, result, "result")
     op = ttng.AsyncTMACopyGlobalToLocalOp(
         descriptor.handle, place, as_barrier(barrier, "barrier").handle, buffer.handle, predicate(pred).handle
@@ -133,9 +141,10 @@ def _check_not_multicast(multicast: Any) -> None:
 
 
 @builtin
-def async_store(tensor_desc: Any, coord: Any, src: Any) -> None:
+def async_store(tensor_desc: Any, coord: Any, src: Any, cache_policy: Any = None) -> None:
     """Start copying the buffer `src` to the box at `coord`; elements outside of the tensor are dropped. The buffer may
     be written again after `store_wait`."""
+    check_policy_of_box(cache_policy)
     descriptor, place, buffer = _box(tensor_desc, coord, src, "src")
     emit_void(ttng.AsyncTMACopyLocalToGlobalOp(descriptor.handle, place, buffer.handle))
 
@@ -194,12 +203,13 @@ def async_atomic_xor(tensor_desc: Any, coord: Any, src: Any) -> None:
 
 
 @builtin
-def store_wait(pendings: Any) -> None:
-    """Wait until at most `pendings` copies out of shared memory, a constant, still read it."""
+def store_wait(pendings: Any, read_only: Any = True) -> None:
+    """Wait until at most `pendings` copies out of shared memory, a constant, still read it; with `read_only=False`,
+    until at most that many are under way: what the others wrote may then be announced to other programs."""
     count = unwrap(pendings)
     if not isinstance(count, int) or count < 0:
         raise ValueError(f"pendings must be a constant that is not negative, got {describe(pendings)}")
-    emit_void(ttng.TMAStoreWaitOp(count))
+    emit_void(ttng.TMAStoreWaitOp(count, read_only=bool(unwrap(read_only))))
 
 
 @builtin
