@@ -320,3 +320,49 @@ def test_products_that_do_not_gain_stay_as_they_are(head: int, block: int, stage
             q, k, v, out, 128, HEAD=head, M=128, N=block, MASKED=False, num_warps=8, num_stages=stages
         )
     assert not has_roles(compiled) and not has_computed_maps(compiled)
+
+
+@triton.jit
+def causal_attention(
+    q_ptr, k_ptr, v_ptr, out_ptr, scale, keys,
+    HEAD: tl.constexpr, M: tl.constexpr, N: tl.constexpr, LEAST: tl.constexpr,
+):  # fmt: skip
+    rows, dims, columns = tl.program_id(0) * M + tl.arange(0, M), tl.arange(0, HEAD), tl.arange(0, N)
+    q = tl.load(q_ptr + rows[:, None] * HEAD + dims[None, :])
+    row_max = tl.full([M], -float("inf"), tl.float32)
+    row_sum = tl.zeros([M], tl.float32)
+    acc = tl.zeros([M, HEAD], tl.float32)
+    for start in range(0, keys, N):
+        k = tl.load(k_ptr + (start + columns)[None, :] * HEAD + dims[:, None])
+        scores = tl.dot(q, k) * scale
+        scores = tl.where(rows[:, None] >= (start + columns)[None, :], scores, LEAST)
+        new_max = tl.maximum(row_max, tl.max(scores, 1))
+        p = tl.math.exp2(scores - new_max[:, None])
+        alpha = tl.math.exp2(row_max - new_max)
+        row_sum = row_sum * alpha + tl.sum(p, 1)
+        v = tl.load(v_ptr + (start + columns)[:, None] * HEAD + dims[None, :])
+        acc = tl.dot(p.to(v.dtype), v, acc * alpha[:, None])
+        row_max = new_max
+    tl.store(out_ptr + rows[:, None] * HEAD + dims[None, :], (acc / row_sum[:, None]).to(out_ptr.dtype.element_ty))
+
+
+@pytest.mark.parametrize("least", [-1.0e6, 0.25])
+@pytest.mark.parametrize("scale", [0.3, -0.3])
+def test_masked_scores_of_any_scale(scale: float, least: float) -> None:
+    """What a mask puts in the place of scores counts in the rows where it does: also where it is the largest."""
+    q, k, v = matrices((256, 64), (256, 64), (256, 64), scale=0.5)
+    outs: list[Array] = []
+    for early in (True, False):
+        out = np.full_like(q, np.nan)
+        with knobs.scope(scale_after_max=early):
+            compiled: Any = causal_attention[(2,)](
+                q, k, v, out, scale, 256, HEAD=64, M=128, N=64, LEAST=least, num_warps=8
+            )
+        assert ("positive = [4]" in compiled.asm["ttgir"]) == early
+        outs.append(out)
+    a, b, c = (x.astype(np.float64) for x in (q, k, v))
+    scores = np.where(np.tri(256), a @ b.T * scale, least)
+    p = np.exp2(scores - scores.max(1, keepdims=True))
+    expected = p / p.sum(1, keepdims=True) @ c
+    assert error(outs[0], expected) < 1e-3
+    assert error(outs[0], outs[1].astype(np.float64)) < 1e-3

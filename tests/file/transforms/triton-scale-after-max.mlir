@@ -89,3 +89,50 @@ tt.func public @used_otherwise(%x: tensor<4x8xf32>) -> (tensor<4xf32>, tensor<4x
   }) : (tensor<4x8xf32>) -> tensor<4xf32>
   tt.return %m, %y : tensor<4xf32>, tensor<4x8xf32>
 }
+
+// Where a branch masks some of the numbers, the others are looked at unscaled in both branches, and the difference is
+// computed in both; what the mask puts in their place counts only in rows where it does.
+// CHECK-LABEL: @masked_in_a_branch
+// CHECK: [[N:%[a-z0-9_]+]]:2 = scf.if %arg2 -> (tensor<4xf32>, tensor<4xf32>) {
+// CHECK: [[M:%[a-z0-9_]+]] = arith.cmpi sge
+// CHECK: [[L:%[a-z0-9_]+]] = arith.select [[M]], %arg0, %{{.*}}
+// CHECK: [[R:%[a-z0-9_]+]] = arith.select [[M]],
+// CHECK: "tt.reduce"([[L]], [[R]])
+// CHECK-COUNT-2: arith.maxnumf
+// CHECK: } else {
+// CHECK: "tt.reduce"(%arg0)
+// CHECK: }
+// CHECK: [[S:%[a-z0-9_]+]] = arith.mulf [[N]]#0
+// CHECK: arith.maxnumf [[S]], [[N]]#1
+// CHECK: scf.if %arg2 -> (tensor<4x8xf32>) {
+// CHECK: [[M2:%[a-z0-9_]+]] = arith.cmpi sge
+// CHECK: [[Y:%[a-z0-9_]+]] = arith.mulf %arg0
+// CHECK: [[D:%[a-z0-9_]+]] = arith.subf [[Y]]
+// CHECK: [[C:%[a-z0-9_]+]] = arith.subf %cst
+// CHECK: arith.select [[M2]], [[D]], [[C]]
+// CHECK: } else {
+// CHECK: [[Y:%[a-z0-9_]+]] = arith.mulf %arg0
+// CHECK: arith.subf [[Y]]
+tt.func public @masked_in_a_branch(%x: tensor<4x8xf32>, %rows: tensor<4x8xi32>, %some: i1) -> tensor<4x8xf32> {
+  %s = arith.constant 0.125 : f32
+  %least = arith.constant dense<-1.0e6> : tensor<4x8xf32>
+  %zero = arith.constant dense<0> : tensor<4x8xi32>
+  %c = tt.splat %s : f32 -> tensor<4x8xf32>
+  %y = arith.mulf %x, %c : tensor<4x8xf32>
+  %z = scf.if %some -> (tensor<4x8xf32>) {
+    %mask = arith.cmpi sge, %rows, %zero : tensor<4x8xi32>
+    %w = arith.select %mask, %y, %least : tensor<4x8xi1>, tensor<4x8xf32>
+    scf.yield %w : tensor<4x8xf32>
+  } else {
+    scf.yield %y : tensor<4x8xf32>
+  }
+  %m = "tt.reduce"(%z) <{axis = 1 : i32}> ({
+  ^bb0(%a: f32, %b: f32):
+    %l = arith.maxnumf %a, %b : f32
+    tt.reduce.return %l : f32
+  }) : (tensor<4x8xf32>) -> tensor<4xf32>
+  %e = tt.expand_dims %m {axis = 1 : i32} : tensor<4xf32> -> tensor<4x1xf32>
+  %f = tt.broadcast %e : tensor<4x1xf32> -> tensor<4x8xf32>
+  %d = arith.subf %z, %f : tensor<4x8xf32>
+  tt.return %d : tensor<4x8xf32>
+}

@@ -10,6 +10,7 @@ from tilewright.dialects.types import is_tensor
 from tilewright.ir.builder import OpBuilder
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import ops_within
+from tilewright.transforms.tt.masked_scores import find_masked_scores, reduce_masked, subtract_masked
 from tilewright.transforms.tt.tma.recipe import RECIPE, Recipe, with_positive
 
 LEAST_FACTOR, MOST_FACTOR = 1e-6, 1e6
@@ -34,6 +35,9 @@ class ScaleAfterMaxPass(Pass):
     %m = arith.mulf %n, %row_c : tensor<128xf32>
     %d = arith.subf %y, %far : tensor<128x128xf32>
     ```
+    Where a branch replaces some of the numbers, as `triton-guard-masks` has it for the blocks at the diagonal of causal
+    attention, the largest of the others is found in both branches, and the difference computed.
+
     That an argument is positive the launcher checks, in kernels that `triton-promote-loads-to-tma` gave a recipe; a
     launch where it is not runs the kernel's other form.
     """
@@ -48,37 +52,66 @@ class ScaleAfterMaxPass(Pass):
 
 
 def _rewrite(reduce: tt.ReduceOp, function: tt.FuncOp) -> None:
-    found = _find_scaled(reduce)
-    if found is None:
+    kind = _maximum_of(reduce)
+    if kind is None:
         return
-    source, factor = found
+    value = reduce.srcs[0]
+    masked = find_masked_scores(value)
+    scaled = _find_scaled(value if masked is None else masked.product)
+    differences = _differences(value, reduce)
+    if scaled is None or differences is None:
+        return
+    source, factor = scaled
     arguments = _arguments_of(factor, function)
     if arguments is None or (arguments and not _promise(function, arguments)):
         return
     builder = OpBuilder.before(reduce)
-    largest = builder.insert(tt.ReduceOp([source], reduce.axis.value.data, reduce.combine_op.clone())).results[0]
-    scale: SSAValue = factor
-    if is_tensor(largest.type):
-        scale = builder.insert(tt.SplatOp(factor, largest.type)).result
-    scaled = builder.insert(arith.MulfOp(largest, scale)).results[0]
-    scaled.name_hint = reduce.results[0].name_hint
-    reduce.results[0].replace_all_uses_with(scaled)
+    if masked is None:
+        largest = _scaled(builder, builder.insert(_same(reduce, source)).results[0], factor)
+    else:
+        live, replaced = reduce_masked(masked, reduce, source)
+        largest = builder.insert(kind(_scaled(builder, live, factor), replaced)).results[0]
+        for difference in differences:
+            subtract_masked(masked, difference)
+    largest.name_hint = reduce.results[0].name_hint
+    reduce.results[0].replace_all_uses_with(largest)
     reduce.detach()
     reduce.erase()
+    if masked is not None:
+        masked.branch.detach()
+        masked.branch.erase()
 
 
-def _find_scaled(reduce: tt.ReduceOp) -> tuple[SSAValue, SSAValue] | None:
-    """The numbers and the scalar factor whose products a maximum is taken of, which otherwise are only subtracted
-    from.
-    """
+def _same(reduce: tt.ReduceOp, source: SSAValue) -> tt.ReduceOp:
+    return tt.ReduceOp([source], reduce.axis.value.data, reduce.combine_op.clone())
+
+
+def _scaled(builder: OpBuilder, value: SSAValue, factor: SSAValue) -> SSAValue:
+    scale: SSAValue = factor
+    if is_tensor(value.type):
+        scale = builder.insert(tt.SplatOp(factor, value.type)).result
+    return builder.insert(arith.MulfOp(value, scale)).results[0]
+
+
+def _maximum_of(reduce: tt.ReduceOp) -> type[arith.MaxnumfOp | arith.MaximumfOp] | None:
+    """The op by which a reduction takes the largest; None where it does something else."""
     ops = tuple(reduce.combine_op.block.ops)
     if len(reduce.srcs) != 1 or len(ops) != 2 or not isinstance(ops[0], arith.MaxnumfOp | arith.MaximumfOp):
         return None
-    product = reduce.srcs[0].owner
-    if set(ops[0].operands) != set(reduce.combine_op.block.args) or not isinstance(product, arith.MulfOp):
-        return None
-    users = [use for use in product.results[0].uses if use.operation is not reduce]
-    if not all(isinstance(use.operation, arith.SubfOp) and use.index == 0 for use in users):
+    return type(ops[0]) if set(ops[0].operands) == set(reduce.combine_op.block.args) else None
+
+
+def _differences(value: SSAValue, reduce: tt.ReduceOp) -> list[arith.SubfOp] | None:
+    """What is subtracted from numbers, besides the reduction; None where they are used otherwise."""
+    uses = [use for use in value.uses if use.operation is not reduce]
+    differences = [use.operation for use in uses if isinstance(use.operation, arith.SubfOp) and use.index == 0]
+    return differences if len(differences) == len(uses) else None
+
+
+def _find_scaled(value: SSAValue) -> tuple[SSAValue, SSAValue] | None:
+    """The numbers and the scalar factor that others are the products of."""
+    product = value.owner
+    if not isinstance(product, arith.MulfOp):
         return None
     for source, other in (tuple(product.operands), tuple(product.operands)[::-1]):
         if isinstance(other.owner, tt.SplatOp) and isinstance(other.owner.src.type, Float32Type):
