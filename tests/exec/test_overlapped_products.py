@@ -101,12 +101,12 @@ orders all that happened until then, so that the wait for the warps behind is no
 """
 
 
-def is_refused(kernel: SimulatedKernel, arguments: list[Any]) -> bool:
-    """Whether the simulator finds that a kernel of one program races or waits forever."""
+def is_refused(kernel: SimulatedKernel, arguments: list[Any], grid: int = 1) -> bool:
+    """Whether the simulator finds that some programs of a kernel race or wait forever."""
     values = fresh(arguments)
     extents = {slot: gpu_engines.extent(value) for slot, value in enumerate(values) if isinstance(value, np.ndarray)}
     try:
-        kernel.launch_within([slot_of(value) for value in values], extents, (1, 1, 1))
+        kernel.launch_within([slot_of(value) for value in values], extents, (grid, 1, 1))
     except SimulationError:
         return True
     return False

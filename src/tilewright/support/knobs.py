@@ -129,6 +129,9 @@ KNOBS: tuple[Knob, ...] = (
     Knob("tma_loads", str, "auto", "On Hopper, blocks that matrix products of a loop read through pointers are copied "
          "by TMA: auto, in loops that gain by it; always, wherever that is proved to be the same; never.",
          changes_code=True, choices=("auto", "always", "never")),
+    Knob("persist_programs", str, "auto", "On Hopper, as many programs as run at a time do the work of all, one after "
+         "the other: auto, for products that gain by it; always, wherever programs do not depend on each other; never.",
+         changes_code=True, choices=("auto", "always", "never")),
     Knob("scale_after_max", bool, True, "On Hopper, the largest of scaled numbers is found before they are scaled, "
          "where the scale is known to be positive.", changes_code=True),
     Knob("join_loops", bool, True, "On Hopper, two loops with matrix products over neighbouring ranges become one, "

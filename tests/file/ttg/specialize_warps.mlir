@@ -84,3 +84,58 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 8 : i32, ttg.targ
     tt.return %r : tensor<128x64xf16, #rows>
   }
 }
+
+// -----
+
+#rows = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [8, 1], order = [1, 0]}>
+#mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [8, 1], instrShape = [16, 64, 16]}>
+#shared = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
+#smem = #ttg.shared_memory
+
+// In a loop over programs the ring goes on from one to the next, for the warp that copies as for those that multiply:
+// the loop around carries its slot and turn. Where a program begins is computed again.
+// CHECK-LABEL: @programs
+// CHECK: default {
+// CHECK: scf.for {{.*}} iter_args([[S:%[a-z0-9_]+]] = %c-1{{[a-z0-9_]*}}, [[T:%[a-z0-9_]+]] = %c0{{[a-z0-9_]*}})
+// CHECK: scf.for {{.*}} iter_args({{.*}}, {{%[a-z0-9_]+}} = [[S]], {{%[a-z0-9_]+}} = [[T]])
+// CHECK: ttng.wait_barrier
+// CHECK: ttng.warp_group_dot
+// CHECK: partition0
+// CHECK: scf.for [[N:%[a-z0-9_]+]] = {{.*}} iter_args([[S:%[a-z0-9_]+]] = %c-1{{[a-z0-9_]*}}, [[T:%[a-z0-9_]+]] = %c1{{[a-z0-9_]*}})
+// CHECK: [[ROW:%[a-z0-9_]+]] = arith.muli [[N]]
+// CHECK: scf.for {{.*}} iter_args({{%[a-z0-9_]+}} = [[S]], {{%[a-z0-9_]+}} = [[T]])
+// CHECK: ttng.async_tma_copy_global_to_local {{%[a-z0-9_]+}}{{.}}[[ROW]]
+// CHECK: ttg.warp_return
+
+// After a program's products are done, the buffer of its last round is given back, too.
+// PIPE-LABEL: @programs
+// PIPE: [[R:%[a-z0-9_]+]]:4 = scf.for
+// PIPE: scf.yield
+// PIPE: ttng.warp_group_dot_wait [[R]]#0 {pendings = 0 : i32}
+// PIPE: [[ONE:%[a-z0-9_]+]] = arith.cmpi sge, [[R]]#3
+// PIPE: [[B:%[a-z0-9_]+]] = ttg.memdesc_index {{%[a-z0-9_]+}}{{.}}[[R]]#3
+// PIPE: ttng.arrive_barrier [[B]], 1, [[ONE]] {perWarp}
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 8 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @programs(%a: !tt.tensordesc<128x64xf16, #shared>, %b: !tt.tensordesc<64x64xf16, #shared>, %p: !tt.ptr<f32>, %n: i32, %all: i32) {
+    %c0 = arith.constant 0 : i32
+    %c64 = arith.constant 64 : i32
+    %c128 = arith.constant 128 : i32
+    %zero = arith.constant dense<0.0> : tensor<128x64xf32, #mma>
+    %pointers = tt.splat %p : !tt.ptr<f32> -> tensor<128x64x!tt.ptr<f32>, #mma>
+    %first = tt.get_program_id x : i32
+    %count = tt.get_num_programs x : i32
+    scf.for %number = %first to %all step %count : i32 {
+      %row = arith.muli %number, %c128 : i32
+      %r = scf.for %i = %c0 to %n step %c64 iter_args(%acc = %zero) -> (tensor<128x64xf32, #mma>) : i32 {
+        %x = tt.descriptor_load %a[%row, %i] {tt.latency = 2 : i32} : !tt.tensordesc<128x64xf16, #shared> -> tensor<128x64xf16, #rows>
+        %y = tt.descriptor_load %b[%i, %c0] {tt.latency = 2 : i32} : !tt.tensordesc<64x64xf16, #shared> -> tensor<64x64xf16, #rows>
+        %ma = ttg.local_alloc %x : (tensor<128x64xf16, #rows>) -> !ttg.memdesc<128x64xf16, #shared, #smem>
+        %mb = ttg.local_alloc %y : (tensor<64x64xf16, #rows>) -> !ttg.memdesc<64x64xf16, #shared, #smem>
+        %d = ttng.warp_group_dot %ma, %mb, %acc {inputPrecision = 0 : i32} : !ttg.memdesc<128x64xf16, #shared, #smem> * !ttg.memdesc<64x64xf16, #shared, #smem> -> tensor<128x64xf32, #mma>
+        scf.yield %d : tensor<128x64xf32, #mma>
+      }
+      tt.store %pointers, %r : tensor<128x64x!tt.ptr<f32>, #mma>
+    } {ttg.tiles}
+    tt.return
+  }
+}

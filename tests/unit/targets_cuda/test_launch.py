@@ -11,7 +11,15 @@ from fake_driver import CONTEXT, FakeApi
 
 from tilewright.support.errors import DeviceAssertionError, DeviceError
 from tilewright.targets.cuda.kernel import CudaKernel, KernelFacts
-from tilewright.targets.cuda.parameters import FLOAT16, TensorMapParameter
+from tilewright.targets.cuda.parameters import (
+    FLOAT16,
+    GridParameter,
+    Parameter,
+    TensorMapParameter,
+    from_json,
+    persistent_programs,
+    to_json,
+)
 
 
 class OnGpu:
@@ -187,3 +195,33 @@ def test_facts_survive_json() -> None:
     import json
 
     assert KernelFacts.from_json({**json.loads(json.dumps(facts.to_json())), "entry": "k", "written": []}) == facts
+
+
+@pytest.mark.parametrize(
+    ("grid", "resident", "started"),
+    [
+        ((5, 1, 1), 132, 5),
+        ((512, 1, 1), 132, 132),
+        ((32, 128, 1), 132, 131),  # 32 rounds with either, and 131 visits all columns of a row
+        ((32, 5, 1), 132, 131),
+        ((2, 66, 1), 132, 132),
+        ((2, 131, 1), 132, 131),
+    ],
+)
+def test_no_more_programs_than_run_at_a_time(grid: tuple[int, int, int], resident: int, started: int) -> None:
+    assert persistent_programs(grid, resident) == started
+
+
+def test_a_kernel_of_fewer_programs_is_told_of_the_grid(api: FakeApi) -> None:
+    """It starts as many as run at a time; where the user's cannot be counted, the other form runs all of them."""
+    api.parameter_sizes = [4, 4, 4]
+    parameters: list[Parameter] = [GridParameter("all"), GridParameter("y"), 0]
+    assert from_json(to_json(parameters)) == parameters
+    persistent = kernel(parameters=parameters)
+    persistent.launch_on([7], ARRAYS, (300, 5, 1))
+    (launched,) = api.launched
+    assert launched.values == [struct.pack("<i", number) for number in (1500, 5, 7)]
+    assert launched.grid == (263, 1, 1)  # two for each of 132 multiprocessors, less one: see above
+    persistent.take_other_form(lambda: kernel(parameters=[0, 0, 0]))
+    persistent.launch_on([7], ARRAYS, (1 << 29, 3, 1))
+    assert api.launched[1].grid == (1 << 29, 3, 1)

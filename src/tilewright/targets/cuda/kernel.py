@@ -30,14 +30,18 @@ from tilewright.targets.cuda.native_launch import native_launches
 from tilewright.targets.cuda.parameters import (
     COOPERATIVE,
     MAP_BYTES,
+    MOST_PROGRAMS,
     PROGRAMMATIC_STREAM_SERIALIZATION,
     ArgumentPool,
     Arguments,
+    GridParameter,
     Parameter,
     TensorMapParameter,
     from_json,
     launch_attribute,
     packer,
+    persistent_programs,
+    programs_of,
     to_json,
 )
 from tilewright.targets.cuda.placement import StreamReader, device_of
@@ -91,6 +95,11 @@ class KernelFacts:
         """The attributes of a launch, packed as the driver reads them."""
         numbers = {COOPERATIVE: self.is_cooperative, PROGRAMMATIC_STREAM_SERIALIZATION: self.is_dependent}
         return b"".join(launch_attribute(number, 1) for number, is_set in numbers.items() if is_set)
+
+    @property
+    def is_persistent(self) -> bool:
+        """Whether each program does the work of several of those that are launched."""
+        return any(isinstance(parameter, GridParameter) for parameter in self.parameters)
 
     @staticmethod
     def from_json(data: Mapping[str, Any]) -> KernelFacts:
@@ -160,6 +169,7 @@ class LoadedKernel:
             return OutOfRegisters(needed, limit, "registers of a multiprocessor")
         return None
 
+    @cached_property
     def resident_ctas(self) -> int:
         """CTAs that the device runs at the same time."""
         driver, facts = self.device.driver, self.facts
@@ -184,7 +194,8 @@ class CudaKernel:
         self._maps: dict[tuple[int, ...], bytes] = {}
         self._lock = threading.Lock()
         self._has_maps = any(not isinstance(parameter, int) for parameter in facts.parameters)
-        self._computed = [p for p in facts.parameters if isinstance(p, ComputedMapParameter)]
+        self._computed = [p for p in facts.parameters if isinstance(p, ComputedMapParameter | GridParameter)]
+        self._is_persistent = facts.is_persistent
         self._computed_maps: dict[tuple[Any, ...], list[bytes] | None] = {}
         self._other_form: Callable[[], CudaKernel] | None = None
 
@@ -248,7 +259,7 @@ class CudaKernel:
             arguments = loaded.pool.free.pop()
         except IndexError:
             arguments = loaded.pool.make(len(values))
-        x, y, z = grid
+        x, y, z = (persistent_programs(grid, loaded.resident_ctas), 1, 1) if self._is_persistent else grid
         scratch = self._scratch(loaded, stream, x * y * z) if facts.takes_scratch else 0
         extents = (x * facts.num_ctas, y, z, facts.num_threads, 1, 1, facts.shared)
         pack(arguments.memory, 0, *values, scratch, *extents, stream)
@@ -337,7 +348,12 @@ class CudaKernel:
 
     def _compute_maps(self, values: Sequence[Any], grid: tuple[int, int, int]) -> list[bytes] | None:
         made: list[bytes] = []
+        if programs_of(grid) > MOST_PROGRAMS:
+            return None
         for parameter in self._computed:
+            if isinstance(parameter, GridParameter):
+                made.append(parameter.bytes_of(grid))
+                continue
             resolved = parameter.resolve(values, grid)
             if resolved is None:
                 return None
@@ -377,5 +393,5 @@ class CudaKernel:
             return reason
         if status == COOPERATIVE_GRID_TOO_LARGE:
             programs = grid[0] * grid[1] * grid[2] * self.facts.num_ctas
-            return GridTooLarge(programs, loaded.resident_ctas(), "programs of a cooperative grid")
+            return GridTooLarge(programs, loaded.resident_ctas, "programs of a cooperative grid")
         return self._driver.error(status, f"the launch of kernel '{self.name}' failed, or a kernel before it")

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from itertools import zip_longest
+from math import gcd
 from typing import TYPE_CHECKING, Any
 
 from tilewright.targets.cuda.computed_maps import ComputedMapParameter, MapDim, computed_map_from_json
@@ -55,22 +56,62 @@ class TensorMapParameter:
     swizzle: int
 
 
-Parameter = int | TensorMapParameter | ComputedMapParameter
-"""A launch slot, or a tensor map."""
+@dataclass(frozen=True)
+class GridParameter:
+    """A number of programs that the user launched, for a kernel of which fewer run: along an axis, or "all"."""
+
+    grid: str
+
+    def bytes_of(self, grid: Sequence[int]) -> bytes:
+        """The parameter for a launch, in as many bytes as a tensor map."""
+        number = programs_of(grid) if self.grid == ALL else grid["xyz".index(self.grid)]
+        return struct.pack(f"<i{MAP_BYTES - 4}x", number)
+
+
+Parameter = int | TensorMapParameter | ComputedMapParameter | GridParameter
+"""A launch slot, a tensor map, or a number of programs."""
+
+ALL = "all"
+MOST_PROGRAMS = 1 << 30
+"""Programs that are counted in 32 bits, with the next ones of all that run."""
+
+
+def programs_of(grid: Sequence[int]) -> int:
+    """The programs of a grid."""
+    x, y, z = grid
+    return x * y * z
+
+
+def persistent_programs(grid: Sequence[int], resident: int) -> int:
+    """The programs to start, of which `resident` run at a time, for a grid that they do the work of. Where that does
+    not give any of them more to do, their number has no factor in common with a row of the grid, so that each gets its
+    share of all columns, as programs of causal attention do more the further right they are.
+    """
+    total, width = programs_of(grid), grid[0]
+    if total <= resident:
+        return total
+    least = -(-total // -(-total // resident))
+    fitting = (count for count in range(resident, least - 1, -1) if total == width or gcd(count, width) == 1)
+    return next(fitting, resident)
 
 
 def describe_parameters(
     types: Sequence[Attribute], attributes: Sequence[DictionaryAttr | None] = ()
 ) -> list[Parameter]:
     """The parameters of a kernel with arguments of these types, and attributes, at the ttg stage."""
+    from xdsl.dialects.builtin import StringAttr
+
     from tilewright.dialects.tt import TensorDescType
-    from tilewright.transforms.tt.tma.recipe import RECIPE
+    from tilewright.transforms.tt.tma.recipe import GRID, RECIPE
 
     found: list[Parameter] = []
     slot = 0
     for type, given in zip_longest(types, attributes):
         recipe = None if given is None else given.data.get(RECIPE)
-        if recipe is not None:
+        axis = None if given is None else given.data.get(GRID)
+        if isinstance(axis, StringAttr):
+            found.append(GridParameter(axis.data))
+        elif recipe is not None:
             found.append(_computed_map(type, recipe))
         elif isinstance(type, TensorDescType):
             parameter = _tensor_map(type, slot)
@@ -154,7 +195,9 @@ def from_json(data: Sequence[Any]) -> list[Parameter]:
     return [item if isinstance(item, int) else _map_from_json(item) for item in data]
 
 
-def _map_from_json(item: dict[str, Any]) -> TensorMapParameter | ComputedMapParameter:
+def _map_from_json(item: dict[str, Any]) -> TensorMapParameter | ComputedMapParameter | GridParameter:
+    if "grid" in item:
+        return GridParameter(**item)
     if "numbers" in item:
         return computed_map_from_json(item)
     values: dict[str, Any] = {**item, "box": tuple(item["box"])}
@@ -177,8 +220,8 @@ class Arguments:
         self.memory = memoryview(self._memory)
         start = ctypes.addressof(self._memory)
         first_map = (start + config + CONFIG_BYTES + MAP_ALIGNMENT - 1) // MAP_ALIGNMENT * MAP_ALIGNMENT
-        self.maps: list[tuple[TensorMapParameter | ComputedMapParameter, int]] = []
-        """The tensor maps to make before a launch, with where they go."""
+        self.maps: list[tuple[TensorMapParameter | ComputedMapParameter | GridParameter, int]] = []
+        """The tensor maps, and numbers of programs, to make before a launch, with where they go."""
         addresses: list[int] = []
         for parameter in parameters:
             if isinstance(parameter, int):

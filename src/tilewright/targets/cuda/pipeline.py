@@ -36,6 +36,7 @@ def stages(capability: int, options: Any) -> Sequence[tuple[str, Sequence[Pass]]
         join=bool(knobs.get("join_loops")),
         guard=bool(knobs.get("guard_masks")),
         tma_loads=_tma_loads(num_ctas),
+        persist=str(knobs.get("persist_programs")),
         num_warps=num_warps,
         num_stages=getattr(options, "num_stages", 3),
         scale_after_max=bool(knobs.get("scale_after_max")),

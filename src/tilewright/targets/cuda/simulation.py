@@ -12,12 +12,21 @@ import numpy as np
 
 from tilewright.support.errors import DeviceAssertionError
 from tilewright.targets.cuda.computed_maps import ComputedMapParameter
-from tilewright.targets.cuda.parameters import Parameter, TensorMapParameter
+from tilewright.targets.cuda.parameters import (
+    GridParameter,
+    Parameter,
+    TensorMapParameter,
+    persistent_programs,
+    programs_of,
+)
 
 if TYPE_CHECKING:
     from tilewright.reference.address_space import AddressSpace
     from tilewright.reference.simt import TensorMap
     from tilewright.targets.cuda.kernel import KernelFacts
+
+RESIDENT = 3
+"""Programs that the simulated GPU starts of a kernel each of which does the work of several."""
 
 Extents = Mapping[int, tuple[int, int]]
 """The lowest address of the allocation behind a slot, and the one past its highest."""
@@ -46,8 +55,10 @@ def simulate(
     memory = AddressSpace()
     data = HostData(slots, extents, names, memory)
     arguments = [_argument(parameter, data, grid) for parameter in facts.parameters]
+    if facts.is_persistent:
+        grid = (persistent_programs(grid, RESIDENT), 1, 1)
     if facts.takes_scratch:
-        programs = grid[0] * grid[1] * grid[2]
+        programs = programs_of(grid)
         arguments.append(np.zeros(max(programs * facts.scratch_bytes, 1), np.uint8))
     memory.add_process()
     try:
@@ -93,6 +104,8 @@ def _argument(parameter: Parameter, data: HostData, grid: Sequence[int]) -> Any:
     """Return what a parameter is: an address, the bits of a number, or a tensor map."""
     if isinstance(parameter, ComputedMapParameter):
         return _computed_map(parameter, data, grid)
+    if isinstance(parameter, GridParameter):
+        return int.from_bytes(parameter.bytes_of(grid), "little")
     if isinstance(parameter, TensorMapParameter):
         return _tensor_map(parameter, data)
     return data.address(parameter) if parameter in data.extents else data.slots[parameter]

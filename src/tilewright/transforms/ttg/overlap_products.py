@@ -29,7 +29,7 @@ from tilewright.transforms.ttg.pipeliner.schedule import (
     find_violation,
     used_values,
 )
-from tilewright.transforms.ttg.specialization.decision import AUTO, NEVER, CannotSpecialize, plan_roles
+from tilewright.transforms.ttg.specialization.decision import AUTO, NEVER, CannotSpecialize, plan_roles, tiles_around
 
 WARPS_OF_GROUP = 4
 ROUND_CLOCKS = 512
@@ -133,6 +133,8 @@ class _Overlap:
         chain = _find_chain(self._slices)
         if chain is None:
             return None
+        if tiles_around(self._loop) is not None:
+            raise CannotOverlap("the last product would read a buffer that is of the next program by then")
         if self._num_warps < 2 * WARPS_OF_GROUP:
             raise CannotOverlap("there is one warp group, and nobody to use the tensor cores meanwhile")
         if self._mode == AUTO:

@@ -15,7 +15,9 @@ from tilewright.transforms.tt.guard_masks import GuardMasksPass
 from tilewright.transforms.tt.join_loops import JoinLoopsPass
 from tilewright.transforms.tt.licm import TritonLicmPass
 from tilewright.transforms.tt.loop_aware_cse import LoopAwareCsePass
+from tilewright.transforms.tt.persist_programs import PersistProgramsPass
 from tilewright.transforms.tt.promote_loads_to_tma import PromoteLoadsToTMAPass
+from tilewright.transforms.tt.promote_stores_to_tma import PromoteStoresToTMAPass
 from tilewright.transforms.tt.scale_after_max import ScaleAfterMaxPass
 from tilewright.transforms.ttg.accelerate_matmul import AccelerateMatmulPass
 from tilewright.transforms.ttg.assign_latencies import AssignLatenciesPass
@@ -164,6 +166,7 @@ def loop_passes_for(
     join: bool = True,
     guard: bool = True,
     tma_loads: str = NEVER,
+    persist: str = NEVER,
     num_warps: int = 4,
     num_stages: int = 3,
     scale_after_max: bool = True,
@@ -181,12 +184,18 @@ def loop_passes_for(
     if tma_loads != NEVER:
         passes += [
             PromoteLoadsToTMAPass(
-                mode=tma_loads, num_warps=num_warps, num_stages=num_stages
+                mode=tma_loads, num_warps=num_warps, num_stages=num_stages, persist=persist
             ),  # after what makes one loop of several
             CanonicalizePass(),  # pointers that nobody reads through any more
         ]
     if scale_after_max:
         passes.append(ScaleAfterMaxPass())  # after what has the launch make sure of something
+    if tma_loads != NEVER and persist != NEVER:
+        passes += [
+            PromoteStoresToTMAPass(mode=persist, num_warps=num_warps, num_stages=num_stages),
+            PersistProgramsPass(mode=persist, num_warps=num_warps, num_stages=num_stages),  # last: it adds numbers
+            CanonicalizePass(),  # of programs, and pointers that nobody stores through any more
+        ]
     return passes
 
 

@@ -1,5 +1,21 @@
 """Where copies by TMA, and a warp of its own that makes them, were measured to gain."""
 
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.ir import Operation, SSAValue
+
+from tilewright.dialects import scf, tt
+from tilewright.dialects.ttg.verification import integer_attribute
+from tilewright.dialects.types import as_tensor, bit_width, is_tensor
+from tilewright.transforms.tt.tma.independence import find_dependence, stores_of
+from tilewright.transforms.tt.tma.polynomial import Unprovable
+from tilewright.transforms.tt.tma.promotion import Promotion
+
+THREADS_PER_WARP = 32
+NUM_STAGES = "tt.num_stages"
+
 WARPS = 8
 """Warps that multiply: with the group of the copying warp they share the registers of a multiprocessor."""
 LEAST_SUMS, MOST_SUMS = 96, 128
@@ -7,3 +23,82 @@ LEAST_SUMS, MOST_SUMS = 96, 128
 to which they fit the 240 that a thread has: measured on an H100 with attention, where blocks of 128x128 gain (heads of
 128 and 64), and of 128x64 lose for heads of 64.
 """
+SHARED_BYTES = 226 << 10
+"""Shared memory of a program of Hopper, less what barriers take."""
+LEAST_STAGES = 3
+
+
+@dataclass(frozen=True)
+class Launch:
+    """Warps of a program, and iterations of a loop that are under way unless it says otherwise."""
+
+    num_warps: int
+    num_stages: int
+
+    def stages_of(self, loop: scf.ForOp) -> int:
+        """Iterations of a loop that are under way."""
+        own = integer_attribute(loop, NUM_STAGES)
+        return self.num_stages if own is None else own
+
+    def sums_of(self, loop: scf.ForOp) -> int:
+        """The registers of a thread for the results of a loop's products."""
+        return sum(as_tensor(dot.d.type).element_count() for dot in dots_of(loop)) // (
+            THREADS_PER_WARP * self.num_warps
+        )
+
+    def has_room(self, loop: scf.ForOp) -> bool:
+        """Return whether a program fills a multiprocessor, with one more warp group for the copies, and fits it."""
+        return self.stages_of(loop) > 1 and self.num_warps == WARPS and LEAST_SUMS <= self.sums_of(loop) <= MOST_SUMS
+
+
+def dots_of(loop: scf.ForOp) -> list[tt.DotOp]:
+    """The products of a loop."""
+    return [op for op in loop.body.block.ops if isinstance(op, tt.DotOp)]
+
+
+def pays_by_chain(loop: scf.ForOp, launch: Launch) -> bool:
+    """Return whether a loop has a chain of products, whose arithmetic leaves the tensor cores idle unless warp groups
+    drift apart.
+    """
+    return len(dots_of(loop)) > 1 and launch.has_room(loop)
+
+
+def pays_by_tiles(function: tt.FuncOp, loop: scf.ForOp, launch: Launch) -> bool:
+    """Return whether a loop over programs gains: the next one's blocks are copied while a program stores its result,
+    for which there is a buffer besides those of the copies.
+    """
+    stores = stores_of(function)
+    if len(stores) != 1 or find_dependence(function) is not None:
+        return False
+    if stages_with_result(loop, launch, stores[0].value) is None:
+        return False
+    try:
+        Promotion(function).prepare(stores[0], loop)
+    except Unprovable:
+        return False
+    return True
+
+
+def stages_with_result(loop: scf.ForOp, launch: Launch, result: SSAValue) -> int | None:
+    """How many iterations of a loop that gains may be under way, at most as many as are asked for, with a buffer for
+    the result besides; None where it does not gain: it has a chain of products (attention, on an H100: 602 TFLOP/s in
+    place of 626), or room for less than three iterations.
+    """
+    if len(dots_of(loop)) != 1 or not launch.has_room(loop):
+        return None
+    copied = [op.results[0] for op in loop.body.block.ops if isinstance(op, tt.LoadOp | tt.DescriptorLoadOp)]
+    kept = {value for dot in dots_of(loop) for value in (dot.a, dot.b) if _is_outside(value, loop)}
+    room = SHARED_BYTES - sum(map(_bytes, (result, *kept)))
+    stages = min(launch.stages_of(loop), room // max(sum(map(_bytes, copied)), 1))
+    return stages if stages >= LEAST_STAGES else None
+
+
+def _is_outside(value: SSAValue, loop: scf.ForOp) -> bool:
+    owner = value.owner
+    return isinstance(owner, Operation) and owner.parent is not loop.body.block
+
+
+def _bytes(value: SSAValue) -> int:
+    if not is_tensor(value.type):
+        return 0
+    return value.type.element_count() * bit_width(value.type.element_type) // 8

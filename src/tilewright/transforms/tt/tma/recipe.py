@@ -28,6 +28,10 @@ from tilewright.transforms.tt.tma.polynomial import Polynomial, Unprovable, is_n
 
 RECIPE = "ttg.tensor_map"
 """On descriptor arguments that the launcher makes: their recipe."""
+GRID = "ttg.grid"
+"""On arguments that the launcher adds: the extent of the grid along "x", "y" or "z", or the number of "all" its
+programs.
+"""
 NONE = -1
 """In place of a number: the stride of the innermost dimension, the extent of one that reaches as far as its blocks."""
 
@@ -157,6 +161,12 @@ def recipe_attribute(recipe: Recipe, base: int, dims: Sequence[MapDim], checks: 
             ),
         }
     )
+
+
+def has_recipes(function: tt.FuncOp) -> bool:
+    """Return whether the launcher makes tensor maps for a kernel."""
+    attributes = function.arg_attrs.data if function.arg_attrs is not None else ()
+    return any(RECIPE in given.data for given in attributes)
 
 
 def with_positive(recipe: DictionaryAttr, slots: Sequence[int]) -> DictionaryAttr:

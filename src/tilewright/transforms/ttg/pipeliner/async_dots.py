@@ -34,6 +34,7 @@ from tilewright.ir.appending import append_operands, append_result
 from tilewright.ir.builder import OpBuilder
 from tilewright.ir.walking import ops_within
 from tilewright.transforms.common.loop_rules import is_defined_outside
+from tilewright.transforms.tt.persist_programs import TILES
 from tilewright.transforms.ttg.pipeliner.releases import Releases
 from tilewright.transforms.ttg.pipeliner.schedule import holder_in
 from tilewright.transforms.ttg.pipeliner.split_dots import split_register_dots
@@ -330,6 +331,9 @@ def make_dots_asynchronous(module: ModuleOp) -> dict[scf.ForOp, scf.ForOp]:
     """Let the `wgmma` of every loop run on as far as they may. Returns the loops by what they were before."""
     loops: dict[scf.ForOp, scf.ForOp] = {}
     for loop in [op for op in ops_within(module) if isinstance(op, scf.ForOp)]:
+        if TILES in loop.attributes:  # first and last iterations of the loops in it: nothing to run under them
+            loops[loop] = loop
+            continue
         _hoist_fixed_operands(loop)
         split_register_dots(loop)
         releases = Releases(loop)

@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import i32
-from xdsl.ir import Operation, OpResult
+from xdsl.ir import Operation, OpResult, SSAValue
 
 from tilewright.dialects import arith, scf, ttg, ttng
 from tilewright.ir.builder import OpBuilder
@@ -39,6 +39,8 @@ class Releases:
 
     def __init__(self, loop: scf.ForOp) -> None:
         self._loop = loop
+        self._late: list[tuple[int, SSAValue, int]] = []
+        """Of arrivals in the next round: the number of the carried slot, the barriers, the arrivals of a warp."""
         self._taken: list[tuple[ttng.ArriveBarrierOp, Operation | None]] = []
         """Each arrival, with the product after which it came."""
         last: Operation | None = None
@@ -55,7 +57,17 @@ class Releases:
         for arrival, dot in self._taken:
             del arrival.attributes[RELEASES]
             self._put(arrival, dot, carried)
-        return carried.finish()
+        loop = carried.finish()
+        if isinstance(loop.parent_op(), scf.ForOp):
+            self._release_last(loop)
+        return loop
+
+    def _release_last(self, loop: scf.ForOp) -> None:
+        """Where the loop runs again, the buffers of its last round are given back when all products are done."""
+        wait = loop.next_op
+        for position, barriers, count in self._late:
+            assert isinstance(wait, ttng.WarpGroupDotWaitOp) and not wait.pendings.value.data
+            _arrive_if_any(OpBuilder.after(wait), barriers, loop.results[position], count)
 
     def _put(self, arrival: ttng.ArriveBarrierOp, dot: Operation | None, carried: CarriedValues) -> None:
         assert isinstance(dot, ttng.WarpGroupDotOp), "an arrival before all products"
@@ -81,16 +93,22 @@ class Releases:
         outside, end = OpBuilder.before(self._loop), self._loop.body.block.last_op
         assert end is not None
         none = outside.insert(arith.constant_int(-1, i32)).results[0]
-        zero = outside.insert(arith.constant_int(0, i32)).results[0]
+        position = len(self._loop.iter_args) + carried.count
         before = carried.add(none)
         if arrival.pred is not None:
             slot = OpBuilder.before(end).insert(arith.SelectOp(arrival.pred, slot, none)).results[0]
         carried.yields(slot)
-        builder = OpBuilder.after(wait)
-        is_one = builder.insert(arith.CmpiOp(before, zero, "sge")).results[0]
-        emptied = builder.insert(ttg.MemDescIndexOp(barriers, before)).result
-        builder.insert(ttng.ArriveBarrierOp(emptied, arrival.count.value.data, is_one, per_warp=True))
+        self._late.append((position, barriers, arrival.count.value.data))
+        _arrive_if_any(OpBuilder.after(wait), barriers, before, arrival.count.value.data)
         arrival.erase()
+
+
+def _arrive_if_any(builder: OpBuilder, barriers: SSAValue, slot: SSAValue, count: int) -> None:
+    """Arrive for a slot unless it is -1."""
+    zero = builder.insert(arith.constant_int(0, i32)).results[0]
+    is_one = builder.insert(arith.CmpiOp(slot, zero, "sge")).results[0]
+    emptied = builder.insert(ttg.MemDescIndexOp(barriers, slot)).result
+    builder.insert(ttng.ArriveBarrierOp(emptied, count, is_one, per_warp=True))
 
 
 def _is_issued(op: Operation) -> bool:

@@ -10,7 +10,9 @@ from xdsl.ir import Block, Operation, SSAValue
 from tilewright.analysis.axis_info import ModuleAxisInfo
 from tilewright.dialects import scf, tt, ttng
 from tilewright.dialects.ttg.verification import warps_of_program
+from tilewright.dialects.types import is_tensor
 from tilewright.ir.effects import is_memory_free
+from tilewright.transforms.tt.persist_programs import TILES
 from tilewright.transforms.tt.tma.gain import LEAST_SUMS, MOST_SUMS, WARPS
 from tilewright.transforms.ttg.pipeliner.load_groups import LoadGroups, PipelinedLoad
 from tilewright.transforms.ttg.pipeliner.machine_model import registers_of
@@ -42,10 +44,11 @@ class Ring:
 @dataclass(frozen=True)
 class Roles:
     """What the warps of a loop are to do: `copied` are the ops of the body that the copies need, in order, `carried`
-    the numbers of the carried values that they need.
+    the numbers of the carried values that they need, `tiles` is the loop over programs around it.
     """
 
     loop: scf.ForOp
+    tiles: scf.ForOp | None
     schedule: Schedule
     rings: tuple[Ring, ...]
     copied: tuple[Operation, ...]
@@ -57,7 +60,16 @@ def plan_roles(loop: scf.ForOp, schedule: Schedule, mode: str) -> Roles:
     check_loop(loop, mode)
     rings = _find_rings(loop, schedule)
     copied, carried = _slice_of_copies(loop, [load for ring in rings for load in ring.loads])
-    return Roles(loop, schedule, rings, copied, carried)
+    tiles = tiles_around(loop)
+    if tiles is not None:
+        _check_outer_slice(tiles, loop, copied, carried)
+    return Roles(loop, tiles, schedule, rings, copied, carried)
+
+
+def tiles_around(loop: scf.ForOp) -> scf.ForOp | None:
+    """The loop over programs that a loop is in."""
+    holder = loop.parent_op()
+    return holder if isinstance(holder, scf.ForOp) and TILES in holder.attributes and not holder.iter_args else None
 
 
 def check_loop(loop: scf.ForOp, mode: str) -> None:
@@ -65,10 +77,9 @@ def check_loop(loop: scf.ForOp, mode: str) -> None:
     loads = [op for op in body_ops(loop) if isinstance(op, tt.LoadOp | tt.DescriptorLoadOp)]
     if not any(isinstance(op, tt.DescriptorLoadOp) for op in loads):
         raise CannotSpecialize("none of its loads is a copy by TMA")
-    if not isinstance(loop.parent_op(), tt.FuncOp):
+    function = (tiles_around(loop) or loop).parent_op()
+    if not isinstance(function, tt.FuncOp):
         raise CannotSpecialize("it is inside of another loop or a branch")
-    function = loop.parent_op()
-    assert isinstance(function, tt.FuncOp)
     if len(function.body.blocks) != 1 or function.sym_visibility is None or function.sym_visibility.data != "public":
         raise CannotSpecialize("the kernel calls the function that it is in, or branches around it")
     warps = warps_of_program(loop)
@@ -85,7 +96,7 @@ def _check_gain(loop: scf.ForOp, warps: int) -> None:
     dots = [op for op in body_ops(loop) if isinstance(op, ttng.WarpGroupDotOp)]
     if warps != WARPS:
         raise CannotSpecialize("it has one group of warps, and several programs share a multiprocessor")
-    if len(dots) < 2:
+    if len(dots) < 2 and tiles_around(loop) is None:
         raise CannotSpecialize("it has no chain of products, whose arithmetic others could fill")
     sums = sum(registers_of(dot.d, warps) for dot in dots)
     if sums < LEAST_SUMS:
@@ -152,3 +163,27 @@ def _slice_of_copies(loop: scf.ForOp, loads: list[PipelinedLoad]) -> tuple[tuple
         ops.add(maker)
         stack.extend(used_values(maker))
     return tuple(op for op in body_ops(loop) if op in ops), tuple(sorted(carried))
+
+
+def _check_outer_slice(
+    tiles: scf.ForOp, loop: scf.ForOp, copied: tuple[Operation, ...], carried: tuple[int, ...]
+) -> None:
+    """Raise `CannotSpecialize` unless arithmetic with scalars says where the copies of a program begin."""
+    values = [loop.lb, loop.ub, loop.step, *(loop.iter_args[position] for position in carried)]
+    stack = [*values, *(value for op in copied for value in op.operands)]
+    seen: set[SSAValue] = set()
+    while stack:
+        value = stack.pop()
+        owner = value.owner
+        if value in seen or not isinstance(owner, Operation) or owner.parent is not tiles.body.block:
+            continue
+        seen.add(value)
+        if not is_scalar_arithmetic(owner):
+            raise CannotSpecialize(f"where the copies of a program begin depends on '{owner.name}'")
+        stack.extend(owner.operands)
+
+
+def is_scalar_arithmetic(op: Operation) -> bool:
+    """Return whether an op computes with scalars alone."""
+    values = (*op.operands, *op.results)
+    return is_memory_free(op) and not op.regions and not any(is_tensor(value.type) for value in values)

@@ -1,0 +1,131 @@
+"""`triton-persist-programs`: as many programs as the GPU runs at a time, each of which does the work of several."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import DictionaryAttr, ModuleOp, StringAttr, i32
+from xdsl.ir import Block, SSAValue
+
+from tilewright.dialects import arith, scf, tt
+from tilewright.dialects.construction import UNIT, i32_attr
+from tilewright.ir.builder import OpBuilder
+from tilewright.ir.effects import may_write
+from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.ir.walking import ops_within
+from tilewright.transforms.tt.tma.gain import NUM_STAGES, Launch, dots_of, stages_with_result
+from tilewright.transforms.tt.tma.independence import find_dependence
+from tilewright.transforms.tt.tma.promotion import add_argument
+from tilewright.transforms.tt.tma.recipe import GRID, has_recipes
+
+AUTO, ALWAYS, NEVER = "auto", "always", "never"
+
+TILES = "ttg.tiles"
+"""On a loop whose iterations are programs of the grid that was launched."""
+
+
+@register_pass
+class PersistProgramsPass(Pass):
+    """The body of a kernel whose programs do not depend on each other becomes a loop over programs of the grid: the
+    launcher starts no more programs than run at a time, and each does the work of every so many. So what is constant is
+    set up once, and `tritongpu-specialize-warps` has the blocks of the next program copied while this one stores its
+    result.
+
+    Before:
+    ```mlir
+    tt.func public @kernel(%a: !tt.tensordesc<128x64xf16> {ttg.tensor_map = {...}}, ...) {
+      %program = tt.get_program_id x : i32
+    ```
+    After:
+    ```mlir
+    tt.func public @kernel(..., %all: i32 {ttg.grid = "all"}, %wide: i32 {ttg.grid = "x"}) {
+      %first = tt.get_program_id x : i32
+      %count = tt.get_num_programs x : i32
+      scf.for %number = %first to %all step %count : i32 {
+        %program = arith.remsi %number, %wide : i32
+        ...
+      } {ttg.tiles}
+    ```
+    Only kernels with tensor maps that the launcher makes: a launch that has none runs the form without all of this.
+    """
+
+    name = "triton-persist-programs"
+
+    mode: str = AUTO
+    """Which kernels: those that gain, whose products TMA copies and stores (`auto`), all that may be (`always`), or
+    `never`.
+    """
+    num_warps: int = 4
+    """Warps of a program."""
+    num_stages: int = 3
+    """Iterations of a loop that are under way unless it says otherwise."""
+
+    def run(self, module: ModuleOp, context: PassContext) -> None:
+        if self.mode == NEVER:
+            return
+        for function in [op for op in module.ops if isinstance(op, tt.FuncOp) and op.is_public]:
+            if len(function.body.blocks) != 1 or not has_recipes(function) or not self._pays(function):
+                continue
+            dependence = find_dependence(function)
+            if dependence is None:
+                _persist(function)
+            else:
+                context.remark(dependence, f"programs run beside each other: they may depend on '{dependence.name}'")
+
+    def _pays(self, function: tt.FuncOp) -> bool:
+        """Return whether a kernel gains; says in its loop how many iterations there is room for."""
+        if self.mode == ALWAYS:
+            return True
+        loops = [op for op in function.body.blocks[0].ops if isinstance(op, scf.ForOp) and dots_of(op)]
+        written = [op for op in ops_within(function.body) if may_write(op) and not op.regions]
+        if len(loops) != 1 or len(written) != 1 or not isinstance(written[0], tt.DescriptorStoreOp):
+            return False
+        launch = Launch(self.num_warps, self.num_stages)
+        stages = stages_with_result(loops[0], launch, written[0].src)
+        if stages is not None and stages < launch.stages_of(loops[0]):
+            loops[0].attributes[NUM_STAGES] = i32_attr(stages)
+        return stages is not None
+
+
+def _persist(function: tt.FuncOp) -> None:
+    block = function.body.blocks[0]
+    end = block.last_op
+    assert end is not None
+    moved = [op for op in block.ops if op is not end]
+    builder = OpBuilder.before(end, function.location)
+    total = _grid(function, "all")
+    first = builder.insert(tt.GetProgramIdOp(0)).result
+    count = builder.insert(tt.GetNumProgramsOp(0)).result
+    body = Block(arg_types=[i32])
+    loop = scf.ForOp(first, total, count, [], body)
+    loop.attributes[TILES] = UNIT
+    builder.insert(loop)
+    for op in moved:
+        op.detach()
+        body.add_op(op)
+    OpBuilder.at_end(body, function.location).insert(scf.YieldOp())
+    _number_programs(function, loop)
+
+
+def _grid(function: tt.FuncOp, what: str) -> SSAValue:
+    argument = add_argument(function, i32, DictionaryAttr({GRID: StringAttr(what)}))
+    argument.name_hint = f"grid_{what}"
+    return argument
+
+
+def _number_programs(function: tt.FuncOp, loop: scf.ForOp) -> None:
+    """Give the ops of a loop over programs the numbers that they ask for: x counts fastest."""
+    asking = [op for op in ops_within(loop) if isinstance(op, tt.GetProgramIdOp | tt.GetNumProgramsOp)]
+    if not asking:
+        return
+    extents = [_grid(function, axis) for axis in "xyz"]
+    builder = OpBuilder.at_start(loop.body.block, function.location)
+    along: list[SSAValue] = []
+    rest: SSAValue = loop.induction_variable
+    for extent in extents[:2]:
+        along.append(builder.insert(arith.RemSIOp(rest, extent)).results[0])
+        rest = builder.insert(arith.DivSIOp(rest, extent)).results[0]
+    along.append(rest)
+    for op in asking:
+        axis = op.axis.value.data
+        op.result.replace_all_uses_with((along if isinstance(op, tt.GetProgramIdOp) else extents)[axis])
+        op.detach()
+        op.erase()

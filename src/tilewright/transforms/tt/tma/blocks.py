@@ -1,0 +1,234 @@
+"""Accesses through pointers as blocks of tensors with two dimensions, which a tensor map can describe."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import gcd, prod
+
+from xdsl.ir import SSAValue
+
+from tilewright.analysis.lanes import Dim, Lanes, Unknown
+from tilewright.analysis.mask import Bound, MaskAnalysis
+from tilewright.analysis.pointer import PointerAnalysis
+from tilewright.dialects import scf, tt
+from tilewright.dialects.arith import find_constant_int
+from tilewright.dialects.tt.enums import CacheModifier
+from tilewright.dialects.tt.folds import splat_of
+from tilewright.dialects.types import as_tensor, bit_width, is_tensor
+from tilewright.transforms.tt.tma.edges import is_hidden
+from tilewright.transforms.tt.tma.polynomial import Expansion, Polynomial, Unprovable, divide_term
+
+OPERAND_BITS = (8, 16)
+STORED_BITS = (8, 16, 32)
+ALIGNMENT = 16
+"""Bytes that the base and the strides of a tensor map are multiples of."""
+
+Access = tt.LoadOp | tt.StoreOp
+
+
+def value_of(access: Access) -> SSAValue:
+    """What is loaded or stored."""
+    return access.result if isinstance(access, tt.LoadOp) else access.value
+
+
+@dataclass(frozen=True)
+class Side:
+    """One dimension of a block: where it begins, and its bound (the first element that there is none of)."""
+
+    start: Polynomial
+    extent: Polynomial | None
+
+
+@dataclass(frozen=True)
+class Block:
+    """An access as a block of a tensor with rows `stride` elements apart; `is_transposed` if it has rows last."""
+
+    access: Access
+    base: SSAValue
+    rows: Side
+    columns: Side
+    stride: Polynomial
+    is_transposed: bool
+    computed: tuple[SSAValue, ...]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        first, second = as_tensor(value_of(self.access).type).get_shape()
+        return (second, first) if self.is_transposed else (first, second)
+
+
+class Blocks:
+    """The analyses of one function."""
+
+    def __init__(self, function: tt.FuncOp) -> None:
+        self.function = function
+        self.pointers = PointerAnalysis(function)
+        self.masks = MaskAnalysis(self.pointers)
+        self._loop: scf.ForOp
+
+    def block_of(self, access: Access, loop: scf.ForOp) -> Block:
+        """An access as a block. Raises `Unprovable`."""
+        _check_kind(access)
+        state = self.pointers.lanes_of(access.ptr)
+        if isinstance(state, Unknown):
+            raise Unprovable(f"its addresses have no formula ({state.reason})")
+        if state.base is None or not isinstance(state.base.root, SSAValue) or not self._is_argument(state.base.root):
+            raise Unprovable("its addresses do not start at an argument of the kernel")
+        if state.gathers:
+            raise Unprovable("its addresses are looked up")
+        expansion = Expansion(loop)
+        self._loop = loop
+        strides = [expansion.of(dim.stride) for dim in state.dims]
+        if [stride.as_constant for stride in strides].count(1) != 1:
+            raise Unprovable("its elements are not next to each other along one dimension")
+        columns = [stride.as_constant for stride in strides].index(1)
+        stride = strides[1 - columns]
+        self._check_stride(stride, access)
+        starts = _split_starts(state, columns, stride, expansion)
+        extents = self._extents(access, state, starts, stride, columns, expansion)
+        if self._multiple_of(starts[columns]) * _element_bytes(access) % ALIGNMENT:
+            raise Unprovable(f"its blocks are not known to begin at multiples of {ALIGNMENT} bytes in a row")
+        sides = [Side(start, extent) for start, extent in zip(starts, extents, strict=True)]
+        computed = tuple(expansion.computed)
+        return Block(access, state.base.root, sides[1 - columns], sides[columns], stride, columns == 0, computed)
+
+    def _is_argument(self, value: SSAValue) -> bool:
+        return any(value is argument for argument in self.function.args)
+
+    def _check_stride(self, stride: Polynomial, access: Access) -> None:
+        if len(stride.terms) != 1 or next(iter(stride.terms.values())) < 0:
+            raise Unprovable("its rows are not a known number of elements apart")
+        ((factors, scale),) = stride.terms.items()
+        if not all(isinstance(atom, SSAValue) and self._is_argument(atom) for atom in factors):
+            raise Unprovable("its rows lie as far apart as the kernel computes")
+        divisor = scale * _element_bytes(access) * prod(map(self._divisibility, factors))
+        if divisor % ALIGNMENT:
+            raise Unprovable(f"its rows are not known to lie a multiple of {ALIGNMENT} bytes apart")
+
+    def _divisibility(self, argument: object) -> int:
+        return divisibility_of(self.function, argument)
+
+    def _multiple_of(self, number: Polynomial) -> int:
+        """A number that divides another."""
+        divisors = [
+            prod((abs(coefficient), *map(self._divisor_of_atom, monomial)))
+            for monomial, coefficient in number.terms.items()
+        ]
+        return gcd(*divisors) or ALIGNMENT
+
+    def _divisor_of_atom(self, atom: object) -> int:
+        """A number that divides a scalar: of an argument by its attribute, of a counter by its bounds."""
+        if atom is not self._loop.induction_variable:
+            return self._divisibility(atom)
+        low, step = find_constant_int(self._loop.lb), find_constant_int(self._loop.step)
+        return 1 if low is None or step is None else gcd(low, step)
+
+    def _extents(
+        self,
+        access: Access,
+        state: Lanes,
+        starts: list[Polynomial],
+        stride: Polynomial,
+        columns: int,
+        expansion: Expansion,
+    ) -> list[Polynomial | None]:
+        """The bound of each dimension, by the mask or by a remainder; None where there is neither."""
+        extents: list[Polynomial | None] = [None, None]
+        if access.mask is not None:
+            mask = self.masks.state(access.mask)
+            if mask.conditions or mask.lanes:
+                raise Unprovable("its mask is more than a bound for each dimension")
+            for number, bounds in enumerate(mask.bounds):
+                if bounds.lowers or len(bounds.uppers) > 1 or any(bound.step != 1 for bound in bounds.uppers):
+                    raise Unprovable("its mask is more than a bound for each dimension")
+                for bound in bounds.uppers:
+                    extents[number] = _past(bound, expansion).plus(starts[number])
+        for number, dim in enumerate(state.dims):
+            if dim.wrap is None:
+                continue
+            wrap = expansion.of(dim.wrap)
+            wrap = wrap if number == columns else wrap.divided(stride)
+            if wrap is None or extents[number] is not None:
+                raise Unprovable("it wraps rows and masks them, too")
+            if isinstance(access, tt.StoreOp):
+                raise Unprovable("it wraps rows")
+            edge = wrap.plus(starts[number], -1)
+            if not is_hidden(
+                access, number, lambda store, along, edge=edge: self._leaves_out(store, along, edge, expansion)
+            ):
+                raise Unprovable("rows that wrap around are used")
+            extents[number] = wrap
+        for extent in extents:
+            if extent is not None and not all(isinstance(a, SSAValue) and self._is_argument(a) for a in extent.atoms):
+                raise Unprovable("how far the tensor reaches is not known before the launch")
+        return extents
+
+    def _leaves_out(self, store: tt.StoreOp, dim: int, edge: Polynomial, expansion: Expansion) -> bool:
+        """Return whether a store leaves out the lanes from `edge` on along a dimension."""
+        if store.mask is None:
+            return False
+        bounds = self.masks.state(store.mask).bounds[dim].uppers
+        return any(bound.step == 1 and _past(bound, expansion).terms == edge.terms for bound in bounds)
+
+
+def _past(bound: Bound, expansion: Expansion) -> Polynomial:
+    """The first lane that a bound leaves out."""
+    return expansion.of(bound.limit).plus(expansion.of(bound.origin), -1)
+
+
+def divisibility_of(function: tt.FuncOp, argument: object) -> int:
+    """What an argument is known to be a multiple of, by its attribute; 1 for what is no argument."""
+    for index, other in enumerate(function.args):
+        if other is argument and function.arg_attrs is not None:
+            attribute = function.arg_attrs.data[index].data.get("tt.divisibility")
+            return getattr(getattr(attribute, "value", None), "data", 1)
+    return 1
+
+
+def _element_bytes(access: Access) -> int:
+    return bit_width(as_tensor(value_of(access).type).element_type) // 8
+
+
+def _check_kind(access: Access) -> None:
+    type = value_of(access).type
+    if not is_tensor(type) or len(type.get_shape()) != 2:
+        raise Unprovable("it accesses no block of two dimensions")
+    if bit_width(type.element_type) not in (OPERAND_BITS if isinstance(access, tt.LoadOp) else STORED_BITS):
+        raise Unprovable(f"its elements have {bit_width(type.element_type)} bits")
+    if CacheModifier.of(access.cache) is not CacheModifier.NONE:
+        raise Unprovable("it says itself how it goes through the caches")
+    if isinstance(access, tt.StoreOp):
+        return
+    if access.is_volatile.value.data:
+        raise Unprovable("it says itself how it goes through the caches")
+    if access.other is not None and splat_of(access.other) != 0:
+        raise Unprovable("what it masks off is not 0")
+
+
+def _split_starts(state: Lanes, columns: int, stride: Polynomial, expansion: Expansion) -> list[Polynomial]:
+    """Where the block begins along each dimension: multiples of the rows' distance count rows, the rest columns."""
+    starts = [Polynomial({}), Polynomial({})]
+    rest = expansion.of(state.uniform)
+    for dim in state.dims:
+        if dim.wrap is None:
+            rest = rest.plus(expansion.of(dim.offset))
+    for term in rest.terms.items():
+        quotient = divide_term(term, stride)
+        part = Polynomial(dict([term if quotient is None else quotient]))
+        number = columns if quotient is None else 1 - columns
+        if state.dims[number].wrap is not None:
+            raise Unprovable("something is added to a row that wraps around")
+        starts[number] = starts[number].plus(part)
+    for number, dim in enumerate(state.dims):
+        if dim.wrap is not None:
+            starts[number] = _start_of_wrapped(dim, number == columns, stride, expansion)
+    return starts
+
+
+def _start_of_wrapped(dim: Dim, is_column: bool, stride: Polynomial, expansion: Expansion) -> Polynomial:
+    offset = expansion.of(dim.offset)
+    start = offset if is_column else offset.divided(stride)
+    if start is None:
+        raise Unprovable("rows that wrap around begin between two rows")
+    return start

@@ -1,0 +1,98 @@
+"""Accesses of a kernel rewritten to go through descriptors that the launcher makes."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, i32
+from xdsl.ir import Attribute, SSAValue
+
+from tilewright.dialects import arith, scf, tt
+from tilewright.dialects.tt.enums import EvictionPolicy
+from tilewright.dialects.tt.types import TensorDescType, tensor_type
+from tilewright.dialects.types import element_type
+from tilewright.ir.builder import OpBuilder
+from tilewright.transforms.tt.tma.blocks import ALIGNMENT, Access, Block, Blocks, divisibility_of, value_of
+from tilewright.transforms.tt.tma.polynomial import Polynomial, Unprovable
+from tilewright.transforms.tt.tma.recipe import NONE, RECIPE, MapDim, Recipe, recipe_attribute
+
+
+class Promotion:
+    """Rewrites accesses of one function."""
+
+    def __init__(self, function: tt.FuncOp) -> None:
+        self._blocks = Blocks(function)
+        self._function = function
+
+    def prepare(self, access: Access, loop: scf.ForOp) -> tuple[Block, DictionaryAttr]:
+        """An access in a loop, or after it, as a block, and the recipe of its tensor map. Raises `Unprovable`."""
+        block = self._blocks.block_of(access, loop)
+        if divisibility_of(self._function, block.base) % ALIGNMENT:
+            raise Unprovable(f"its tensor is not known to begin at a multiple of {ALIGNMENT} bytes")
+        if block.is_transposed and isinstance(access, tt.StoreOp):
+            raise Unprovable("its columns are stored as rows")
+        recipe = Recipe(self._function)
+        dims = [
+            MapDim(
+                recipe.polynomial(side.start),
+                NONE if side.extent is None else recipe.polynomial(side.extent),
+                stride,
+            )
+            for side, stride in ((block.rows, recipe.polynomial(block.stride)), (block.columns, NONE))
+        ]
+        checks = [recipe.value(value) for value in block.computed]
+        return block, recipe_attribute(recipe, recipe.slot(block.base), dims, checks)
+
+    def rewrite(self, block: Block, recipe: DictionaryAttr) -> None:
+        """Have a block go through a descriptor that the launcher makes."""
+        access = block.access
+        type = TensorDescType(tensor_type(_element(access), block.shape))
+        descriptor = add_argument(self._function, type, DictionaryAttr({RECIPE: recipe}))
+        builder = OpBuilder.before(access)
+        starts = [_emit(builder, side.start) for side in (block.rows, block.columns)]
+        if isinstance(access, tt.StoreOp):
+            builder.insert(tt.DescriptorStoreOp(descriptor, access.value, starts))
+        else:
+            _load(builder, descriptor, starts, access, is_transposed=block.is_transposed)
+        access.detach()
+        access.erase()
+
+
+def add_argument(function: tt.FuncOp, type: Attribute, attributes: DictionaryAttr) -> SSAValue:
+    """An argument after all others, which the launcher gives."""
+    block = function.body.blocks[0]
+    count = len(block.args)
+    argument = block.insert_arg(type, count)
+    inputs, outputs = function.function_type.inputs.data, function.function_type.outputs.data
+    function.properties["function_type"] = FunctionType.from_lists([*inputs, type], list(outputs))
+    old = function.arg_attrs.data if function.arg_attrs is not None else (DictionaryAttr({}),) * count
+    function.properties["arg_attrs"] = ArrayAttr([*old, attributes])
+    return argument
+
+
+def _load(
+    builder: OpBuilder, descriptor: SSAValue, starts: list[SSAValue], load: tt.LoadOp, *, is_transposed: bool
+) -> None:
+    loaded = builder.insert(tt.DescriptorLoadOp(descriptor, starts, evict=EvictionPolicy.of(load.evict))).result
+    if is_transposed:
+        loaded = builder.insert(tt.TransOp(loaded, (1, 0))).result
+    loaded.name_hint = load.result.name_hint
+    load.result.replace_all_uses_with(loaded)
+
+
+def _element(access: Access) -> Attribute:
+    return element_type(value_of(access).type)
+
+
+def _emit(builder: OpBuilder, polynomial: Polynomial) -> SSAValue:
+    """A polynomial as an i32: the launcher has made sure that it is one."""
+    total: SSAValue | None = None
+    for monomial, coefficient in polynomial.terms.items():
+        product: SSAValue | None = None
+        for atom in monomial:
+            assert isinstance(atom, SSAValue)
+            factor = atom if atom.type == i32 else builder.insert(arith.TruncIOp(atom, i32)).results[0]
+            product = factor if product is None else builder.insert(arith.MuliOp(product, factor)).results[0]
+        if product is None or coefficient != 1:
+            constant = builder.insert(arith.constant_int(coefficient, i32)).results[0]
+            product = constant if product is None else builder.insert(arith.MuliOp(product, constant)).results[0]
+        total = product if total is None else builder.insert(arith.AddiOp(total, product)).results[0]
+    return builder.insert(arith.constant_int(0, i32)).results[0] if total is None else total

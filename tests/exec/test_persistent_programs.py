@@ -1,0 +1,207 @@
+"""Kernels of which as many programs run as fit a GPU, each for several, on the simulated H100 (three at a time): the
+results, what keeps programs apart, every wait and arrival between two of them, and what ptxas makes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from test_missing_barriers import without_each
+from test_overlapped_products import attention, error, expected_attention, is_refused, matrices
+from test_specialized_warps import check_assembled, has_computed_maps, has_roles, product, strides
+
+import tilewright as triton
+import tilewright.language as tl
+from suite.arrays import Array
+from tilewright.codegen.nvptx.ptxas import find_ptxas
+from tilewright.support import knobs
+from tilewright.targets.cuda.simulated import SimulatedKernel
+
+
+@pytest.fixture(autouse=True)
+def persisting(a_gpu: str) -> Iterator[None]:
+    """Hopper, simulated where the real one was not named."""
+    with knobs.scope(override_arch="sm90", specialize_warps="always", tma_loads="always", persist_programs="always"):
+        yield
+
+
+def is_persistent(compiled: Any) -> bool:
+    assert ("ttg.tiles" in compiled.asm["ttgir"]) == compiled.native.facts.is_persistent
+    return compiled.native.facts.is_persistent
+
+
+def stores_by_tma(compiled: Any) -> bool:
+    return "async_tma_copy_local_to_global" in compiled.asm["ttgir"]
+
+
+def multiply(
+    a: Array,
+    b: Array,
+    *,
+    block: tuple[int, int, int] = (64, 64, 32),
+    warps: int = 4,
+    stages: int = 3,
+    wraps: bool = True,
+) -> Any:
+    """Launch and check the product; returns the compiled kernel."""
+    (m, k), n = a.shape, b.shape[1]
+    out = np.full((m, n), np.nan, np.float16)
+    bm, bn, bk = block
+    compiled = product[(-(-m // bm) * -(-n // bn),)](
+        a, b, out, m, n, k, *strides(a), *strides(b), n, BM=bm, BN=bn, BK=bk, WRAPS=wraps,
+        num_warps=warps, num_stages=stages,
+    )  # fmt: skip
+    assert error(out, a.astype(np.float64) @ b.astype(np.float64)) < 1e-3
+    return compiled
+
+
+@pytest.mark.parametrize("wraps", [False, True])
+@pytest.mark.parametrize(("m", "n", "k"), [(64, 64, 32), (144, 208, 160), (272, 336, 96)])
+def test_products_of_ragged_matrices(m: int, n: int, k: int, wraps: bool) -> None:
+    """One program, fewer than run at a time, and more, the last of which have nothing left to do."""
+    compiled = multiply(*matrices((m, k), (k, n), scale=0.5), wraps=wraps)
+    assert is_persistent(compiled) and has_roles(compiled) and stores_by_tma(compiled)
+
+
+@pytest.mark.parametrize("stages", [2, 4])
+def test_two_warp_groups_multiply(stages: int) -> None:
+    a, b = matrices((512, 192), (192, 128), scale=0.5)
+    compiled = multiply(a, b, block=(128, 128, 64), warps=8, stages=stages)
+    assert is_persistent(compiled) and has_roles(compiled) and stores_by_tma(compiled)
+
+
+def test_rows_of_the_result_at_odd_distances() -> None:
+    """They are stored through pointers, in a loop over programs all the same."""
+    a, b = matrices((320, 96), (96, 80), scale=0.5)
+    out = np.full((320, 84), np.nan, np.float16)
+    keywords = {"BM": 64, "BN": 64, "BK": 32, "WRAPS": True}
+    compiled = product[(10,)](a, b, out, 320, 80, 96, 96, 1, 80, 1, 84, **keywords)
+    assert is_persistent(compiled) and has_roles(compiled) and not stores_by_tma(compiled)
+    assert error(out[:, :80], a.astype(np.float64) @ b.astype(np.float64)) < 1e-3
+    assert np.isnan(out[:, 80:]).all()
+
+
+@triton.jit
+def batched(a_ptr, b_ptr, c_ptr, K, N, B: tl.constexpr, BK: tl.constexpr):
+    """A product for each program along y, with what there is to know of the grid in the corner of each block."""
+    i, depth = tl.arange(0, B), tl.arange(0, BK)
+    row, batch, column = tl.program_id(0) * B, tl.program_id(1), tl.program_id(2) * B
+    high = tl.num_programs(0) * B
+    a, b = a_ptr + batch * high * K, b_ptr + batch * K * N
+    total = tl.zeros((B, B), tl.float32)
+    for start in range(0, K, BK):
+        x = tl.load(a + (row + i)[:, None] * K + (start + depth)[None, :])
+        y = tl.load(b + (start + depth)[:, None] * N + (column + i)[None, :])
+        total = tl.dot(x, y, total)
+    tl.store(c_ptr + batch * high * N + (row + i)[:, None] * N + (column + i)[None, :], total)
+
+
+def test_a_grid_of_three_dimensions() -> None:
+    a, b = matrices((2, 192, 64), (2, 64, 128), scale=0.5)
+    out = np.full((2, 192, 128), np.nan, np.float32)
+    compiled: Any = batched[(3, 2, 2)](a, b, out, 64, 128, B=64, BK=32)
+    assert is_persistent(compiled)
+    assert error(out, a.astype(np.float64) @ b.astype(np.float64)) < 1e-3
+
+
+@pytest.mark.parametrize("overlap", ["never", "always"])
+@pytest.mark.parametrize("keys", [64, 160])
+def test_attention(keys: int, overlap: str) -> None:
+    """Two rings of buffers go on from one program to the next."""
+    q, k, v = matrices((512, 64), (keys, 64), (keys, 64), scale=0.5)
+    out = np.full_like(q, np.nan)
+    with knobs.scope(overlap_products=overlap):
+        compiled: Any = attention[(4,)](q, k, v, out, keys, HEAD=64, M=128, N=32, MASKED=False, num_warps=8)
+    assert is_persistent(compiled) and has_roles(compiled)
+    assert error(out, expected_attention(q, k, v, masked=False)) < 1e-3
+
+
+@pytest.mark.parametrize("kind", ["counts", "sums", "waits"])
+def test_programs_that_may_depend_on_each_other(kind: str) -> None:
+    """Kernels with atomics, and with loads that others may answer, run as they were launched."""
+
+    @triton.jit
+    def telling(a_ptr, b_ptr, c_ptr, told_ptr, K, KIND: tl.constexpr, B: tl.constexpr):
+        i = tl.arange(0, B)
+        row = tl.program_id(0) * B
+        total = tl.zeros((B, B), tl.float32)
+        for start in range(0, K, B):
+            x = tl.load(a_ptr + (row + i)[:, None] * K + (start + i)[None, :])
+            total = tl.dot(x, tl.load(b_ptr + (start + i)[:, None] * B + i[None, :]), total)
+        target = c_ptr + (row + i)[:, None] * B + i[None, :]
+        if KIND == "sums":
+            tl.atomic_add(target, total)
+        else:
+            tl.store(target, total)
+        if KIND == "counts":
+            tl.atomic_add(told_ptr, 1)
+        if KIND == "waits":
+            tl.store(told_ptr + 1 + tl.program_id(0), tl.load(told_ptr, volatile=True))
+
+    a, b = matrices((256, 128), (128, 64), scale=0.5)
+    out, told = np.zeros((256, 64), np.float32), np.zeros(8, np.int32)
+    compiled: Any = telling[(4,)](a, b, out, told, 128, KIND=kind, B=64)
+    assert has_computed_maps(compiled) and not is_persistent(compiled)
+    assert error(out, a.astype(np.float64) @ b.astype(np.float64)) < 1e-3
+    assert told[0] == (4 if kind == "counts" else 0)
+
+
+def test_launches_without_maps_run_as_they_are() -> None:
+    """A loop that does not run has no blocks: the form without tensor maps, which is launched with the user's grid."""
+    out = np.full((320, 64), np.nan, np.float16)
+    a, b = matrices((320, 32), (32, 64))
+    compiled: Any = product[(5,)](a, b, out, 320, 64, 0, 32, 1, 64, 1, 64, BM=64, BN=64, BK=32, WRAPS=True)
+    assert is_persistent(compiled)
+    assert not out.any()
+
+
+@pytest.mark.skipif(find_ptxas() is None, reason="there is no ptxas")
+def test_what_gains_is_persistent_unasked() -> None:
+    """Blocks of 128x256, whose result and copies for three iterations fill shared memory, so that a fourth is left out;
+    ptxas neither spills nor serialises.
+    """
+    a, b = matrices((384, 256), (256, 512), scale=0.5)
+    with knobs.scope(specialize_warps="auto", tma_loads="auto", persist_programs="auto"):
+        compiled = multiply(a, b, block=(128, 256, 64), warps=8)
+        assert is_persistent(compiled) and has_roles(compiled) and stores_by_tma(compiled)
+        check_assembled(compiled)
+        assert multiply(a, b, block=(128, 256, 64), warps=8, stages=4).native.facts == compiled.native.facts
+        for warps, stages in ((8, 3), (4, 3), (8, 1)):
+            other = multiply(a, b, block=(128, 128, 64), warps=warps, stages=stages)
+            assert not is_persistent(other) and not has_computed_maps(other)
+
+
+NEEDED = (
+    "mbarrier.try_wait", "mbarrier.arrive", "wgmma.wait_group", "bar.sync", "fence.proxy.async",
+    "cp.async.bulk.wait_group.read",
+)  # fmt: skip
+
+
+@pytest.mark.costly
+def test_each_wait_and_arrival_is_needed(a_gpu: str) -> None:
+    """Small rings show what keeps them apart from one round to the next, and what is read long before it is stored
+    shows what keeps two results apart: each instruction is found missing by one of the two.
+    """
+    if a_gpu == "cuda":
+        pytest.skip("what is taken out is found by the simulated GPU")
+    missed = [_missed(depth, stages) for depth, stages in ((128, 2), (32, 4))]
+    assert missed[0].keys() == missed[1].keys() == set(NEEDED)
+    for instruction in NEEDED:
+        assert not missed[0][instruction] & missed[1][instruction], instruction
+
+
+def _missed(depth: int, stages: int) -> dict[str, set[int]]:
+    """The numbers of the instructions of each kind without which a product is taken to be right."""
+    a, b = matrices((512, depth), (depth, 64), scale=0.5)
+    compiled = multiply(a, b, stages=stages)
+    arguments = [a, b, np.zeros((512, 64), np.float16), 512, 64, depth, depth, 64, 64]
+    found: dict[str, set[int]] = {}
+    for instruction in NEEDED:
+        kernels = [
+            SimulatedKernel(compiled.native.facts, ptx) for _, ptx in without_each(compiled.native.ptx, instruction)
+        ]
+        assert kernels, instruction
+        found[instruction] = {n for n, kernel in enumerate(kernels) if not is_refused(kernel, arguments, grid=8)}
+    return found
