@@ -15,7 +15,7 @@ from typing import Any, Generic, TypeVar, cast
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from tilewright.codegen.llvm_text import FunctionText, Phi
-from tilewright.dialects import cf, scf
+from tilewright.dialects import cf, scf, ub
 from tilewright.dialects.construction import static_values
 
 Parts = Sequence[tuple[str, str]]
@@ -344,6 +344,11 @@ def _pass_arguments(low: AnyLowering, target: Block, values: Sequence[SSAValue])
         phi.add(operand, low.text.label)
 
 
+def lower_unreachable(op: ub.UnreachableOp, low: AnyLowering) -> None:
+    """LLVM's instruction of that name."""
+    low.text.terminate("unreachable")
+
+
 CONTROL_FLOW: dict[type[Operation], Callable[[Any, AnyLowering], None]] = {
     scf.ForOp: lower_for,
     scf.WhileOp: lower_while,
@@ -355,5 +360,6 @@ CONTROL_FLOW: dict[type[Operation], Callable[[Any, AnyLowering], None]] = {
     cf.BranchOp: lower_branch,
     cf.ConditionalBranchOp: lower_conditional_branch,
     cf.SwitchOp: lower_switch,
+    ub.UnreachableOp: lower_unreachable,
 }
 """The rule of each op."""

@@ -15,14 +15,14 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 import ml_dtypes
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects import arith, math
 from tilewright.dialects.numeric import dtype_of
-from tilewright.dialects.types import bit_width
 from tilewright.lowering.arith_to_linalg.elementwise import lower_by_lane
 from tilewright.lowering.arith_to_linalg.lowering import LoweringTable
 from tilewright.lowering.fp8 import emit_widen_float8, is_float8
+from tilewright.lowering.integer_powers import emit_integer_power
 from tilewright.lowering.scalar_builder import ScalarBuilder
 
 
@@ -46,28 +46,8 @@ def scalar_isnormal(op: Operation, b: ScalarBuilder, x: Sequence[SSAValue]) -> S
 
 
 def scalar_ipowi(op: Operation, b: ScalarBuilder, x: Sequence[SSAValue]) -> Sequence[SSAValue]:
-    """x^n modulo 2^width by squaring, a bit of n after the other; for negative n, 1/x rounded towards zero.
-
-    The top bit of n is its sign, and is not multiplied by.
-    """
-    base, exponent = x
-    kind = base.type
-    one, zero = b.int(1, kind), b.int(0, kind)
-    result, square = one, base
-    for bit in range(bit_width(kind) - 1):
-        is_set = b.cmpi("ne", b.emit(arith.AndIOp, exponent, b.int(1 << bit, kind)), zero)
-        result = b.select(is_set, b.emit(arith.MuliOp, result, square), result)
-        square = b.emit(arith.MuliOp, square, square)
-    return (b.select(b.cmpi("slt", exponent, zero), _inverse_power(b, base, exponent, kind), result),)
-
-
-def _inverse_power(b: ScalarBuilder, base: SSAValue, exponent: SSAValue, kind: Attribute) -> SSAValue:
-    """x^n for a negative n: 1 and -1 stay what they are, or change sign; all others become 0."""
-    one, minus_one, zero = b.int(1, kind), b.int(-1, kind), b.int(0, kind)
-    is_odd = b.cmpi("ne", b.emit(arith.AndIOp, exponent, one), zero)
-    of_minus_one = b.select(is_odd, minus_one, one)
-    rest = b.select(b.cmpi("eq", base, minus_one), of_minus_one, zero)
-    return b.select(b.cmpi("eq", base, one), one, rest)
+    """Squares and products; see `emit_integer_power`."""
+    return (emit_integer_power(b, x[0], x[1]),)
 
 
 LOWERINGS: LoweringTable = {

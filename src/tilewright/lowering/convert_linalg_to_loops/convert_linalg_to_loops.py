@@ -8,12 +8,13 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
-from tilewright.dialects import affine, func, gpu, linalg, llvm, memref
+from tilewright.dialects import affine, func, gpu, linalg, llvm, math, memref, scf
 from tilewright.dialects.linalg import StructuredOp
 from tilewright.dialects.types import is_memref, is_tensor
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import ops_within
 from tilewright.lowering.convert_linalg_to_loops.affine_maps import emit_subscripts
+from tilewright.lowering.convert_linalg_to_loops.expand_ops import EXPANDED, expand
 from tilewright.lowering.convert_linalg_to_loops.lower_affine import AFFINE, lower_affine
 from tilewright.lowering.scalar_builder import Index, ScalarBuilder
 
@@ -39,8 +40,9 @@ class ConvertLinalgToLoopsPass(Pass):
       }
     }
     ```
-    Loops are in the order of the op's iterators. Affine ops become arithmetic; assumptions, and barriers within the
-    one thread that runs a program, are left out. So the result is at the loops stage.
+    Loops are in the order of the op's iterators. Affine ops become arithmetic, `scf.parallel` loops, `math.ipowi` and
+    `math.sincos` the ops that they stand for; assumptions, and barriers within the one thread that runs a program, are
+    left out. So the result is at the loops stage.
     """
 
     name = "convert-linalg-to-loops"
@@ -54,7 +56,7 @@ class ConvertLinalgToLoopsPass(Pass):
 
 
 def _convert(op: Operation, builder: ScalarBuilder, context: PassContext) -> None:
-    if not isinstance(op, StructuredOp | AFFINE | gpu.BarrierOp | llvm.AssumeOp):
+    if not isinstance(op, StructuredOp | AFFINE | EXPANDED | gpu.BarrierOp | llvm.AssumeOp):
         return
     builder.move_before(op)
     builder.location = op.location
@@ -65,6 +67,8 @@ def _convert(op: Operation, builder: ScalarBuilder, context: PassContext) -> Non
             convert_structured(builder, op)
         case affine.ForOp() | affine.MapOp() | affine.LoadOp() | affine.StoreOp():
             lower_affine(builder, op)
+        case scf.ParallelOp() | math.SincosOp() | math.IPowIOp():
+            expand(builder, op)
         case gpu.BarrierOp() | llvm.AssumeOp():
             pass
     op.detach()
