@@ -14,7 +14,7 @@ from tilewright.dialects.arith import ConstantOp
 from tilewright.dialects.construction import dense_attr
 from tilewright.dialects.tt.folds import is_dense
 from tilewright.dialects.tt.types import NO_ENCODING, TensorDescType, pointer_type, tensor_type
-from tilewright.dialects.ttg.types import MemDescType
+from tilewright.dialects.ttg.types import AsyncTokenType, MemDescType
 from tilewright.dialects.types import is_tensor
 from tilewright.ir.builder import OpBuilder
 from tilewright.ir.diagnostics import op_error
@@ -101,6 +101,8 @@ class GluonDropLayoutsPass(Pass):
         if _is_of_gpus(op) and not isinstance(op, (*LOWERINGS, *NOTHING_TO_DO, *PASSED_ON, *PARTITIONED)):
             what = NEEDS.get(op.name, f"what `{op.name}` stands for")
             raise op_error(op, f"{what} of Gluon is for GPUs and the simulated GPU", pass_name=self.name)
+        if not _is_of_gpus(op) and any(isinstance(value.type, AsyncTokenType) for value in op.operands):
+            raise op_error(op, "passes on the token of a copy, as no module of Gluon does", pass_name=self.name)
 
 
 def _is_of_gpus(op: Operation) -> bool:
