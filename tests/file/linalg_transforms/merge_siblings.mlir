@@ -405,3 +405,25 @@ func.func @written_in_between(%x: memref<64xf32>, %m: tensor<64xf32>, %at: index
   } -> tensor<64xf32>
   return %s, %t : tensor<64xf32>, tensor<64xf32>
 }
+
+// Pointers count as addresses, where Triton's arithmetic on them is in loops already.
+// CHECK-LABEL: @pointers
+// CHECK: linalg.generic
+// CHECK: tt.addptr
+// CHECK: tt.ptr_to_int
+// CHECK-NOT: linalg.generic
+func.func @pointers(%p: tensor<64x!tt.ptr<bf16>>, %m: tensor<64xi32>) -> tensor<64xi64> {
+  %a = tensor.empty() : tensor<64x!tt.ptr<bf16>>
+  %e = tensor.empty() : tensor<64xi64>
+  %q = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]} ins(%p, %m : tensor<64x!tt.ptr<bf16>>, tensor<64xi32>) outs(%a : tensor<64x!tt.ptr<bf16>>) {
+  ^bb0(%x: !tt.ptr<bf16>, %n: i32, %c: !tt.ptr<bf16>):
+    %0 = tt.addptr %x, %n : !tt.ptr<bf16>, i32
+    linalg.yield %0 : !tt.ptr<bf16>
+  } -> tensor<64x!tt.ptr<bf16>>
+  %r = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%q : tensor<64x!tt.ptr<bf16>>) outs(%e : tensor<64xi64>) {
+  ^bb0(%x: !tt.ptr<bf16>, %c: i64):
+    %0 = tt.ptr_to_int %x : !tt.ptr<bf16> -> i64
+    linalg.yield %0 : i64
+  } -> tensor<64xi64>
+  return %r : tensor<64xi64>
+}

@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, IndexType, MemRefTyp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
 
-from tilewright.dialects import cf, func, linalg, memref, scf, tensor
+from tilewright.dialects import cf, func, linalg, memref, scf, tensor, tt
 from tilewright.dialects.arithmetic import is_arithmetic
 from tilewright.dialects.construction import segment_sizes
 from tilewright.dialects.types import bit_width, element_type, is_tensor
@@ -31,6 +31,8 @@ MOST_RESULTS = 4
 MOST_OPS = 1000
 """Of a body that mergers make: what two longer ones gain does not show next to their length, and what compiles a body
 may walk along all of it."""
+
+ADDRESS_BITS = 64
 
 Access = tuple[AffineExpr, ...]
 
@@ -165,8 +167,10 @@ class _Loop:
 
 
 def _bits(kind: Attribute) -> int:
-    """Bits of a number; i1 and index do not count."""
-    return 1 if isinstance(kind, IndexType | MemRefType) else bit_width(kind)
+    """Bits of a number or pointer; i1 and index do not count."""
+    if isinstance(kind, IndexType | MemRefType):
+        return 1
+    return ADDRESS_BITS if isinstance(kind, tt.PointerType) else bit_width(kind)
 
 
 @dataclass(frozen=True, slots=True)
