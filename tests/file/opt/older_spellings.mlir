@@ -4,8 +4,10 @@
 
 // REMARK: older_spellings.mlir:{{[0-9]+}}:9: remark: [parse] 'triton_gpu.' is written 'ttg.' today
 // REMARK: remark: [parse] 'CTAsPerCGA' of one CTA is written by leaving it out today
+// REMARK: remark: [parse] a layout without 'versionMinor' is written with 'versionMinor = 0' today
 // REMARK: remark: [parse] 'triton_gpu.shared' is written 'ttg.swizzled_shared' today
 // REMARK: remark: [parse] 'tt.memdesc' is written 'ttg.memdesc' today
+// REMARK: remark: [parse] a buffer without its memory space is written with '#smem' today
 // REMARK: remark: [parse] this form of 'tt.splat' is written '%0 = tt.splat {{.*}} : !tt.ptr<f32> -> tensor<16x!tt.ptr<f32>>' today
 // REMARK: remark: [parse] this form of 'tt.load' is written '%0 = tt.load {{.*}} : tensor<16x!tt.ptr<f32>>' today
 // REMARK: remark: [parse] this form of 'tt.store' is written 'tt.store {{.*}} : tensor<16x!tt.ptr<f32>>' today
@@ -15,6 +17,8 @@
 // CHECK: #shared = #ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>
 // CHECK: module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.shared = 16384 : i32
 // CHECK: ttg.local_alloc %cst : (tensor<64x64xf16, #mma>) -> !ttg.memdesc<64x64xf16, #shared, #smem>
+// CHECK: ttg.local_load %0 : !ttg.memdesc<64x64xf16, #shared, #smem> -> tensor<64x64xf16, #mma>
+// CHECK: ttg.local_load %0 : !ttg.memdesc<64x64xf16, #shared, #smem> -> tensor<64x64xf16, #mma>
 #mma = #triton_gpu.nvidia_mma<{versionMajor = 2, warpsPerCTA = [4, 1], CTAsPerCGA = [1, 1], CTASplitNum = [1, 1], CTAOrder = [1, 0], instrShape = [16, 8]}>
 #shared = #triton_gpu.shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>
 module attributes {"triton_gpu.num-warps" = 4 : i32, "triton_gpu.num-ctas" = 1 : i32, "triton_gpu.threads-per-warp" = 32 : i32, triton_gpu.target = "cuda:80", triton_gpu.shared = 16384 : i32} {
@@ -22,6 +26,7 @@ module attributes {"triton_gpu.num-warps" = 4 : i32, "triton_gpu.num-ctas" = 1 :
     %0 = arith.constant dense<0.0> : tensor<64x64xf16, #mma>
     %1 = triton_gpu.local_alloc %0 : (tensor<64x64xf16, #mma>) -> !tt.memdesc<64x64xf16, #shared, #triton_gpu.shared_memory>
     %2 = triton_gpu.local_load %1 : !tt.memdesc<64x64xf16, #shared, #triton_gpu.shared_memory> -> tensor<64x64xf16, #mma>
+    %3 = triton_gpu.local_load %1 : !tt.memdesc<64x64xf16, #shared> -> tensor<64x64xf16, #mma>
     tt.return
   }
 }

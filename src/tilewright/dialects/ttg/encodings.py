@@ -21,6 +21,7 @@ from xdsl.utils.exceptions import VerifyException
 from tilewright.dialects.tt.inference import LayoutInference
 from tilewright.dialects.ttg import fields
 from tilewright.dialects.ttg.fields import FieldValue
+from tilewright.ir.older_spellings import note_older_spelling
 from tilewright.layouts import reshaping
 from tilewright.layouts.distributed import (
     BlockedLayout,
@@ -42,6 +43,8 @@ class DistributedEncoding(Data[L], LayoutInference, Generic[L]):
 
     KEYS: ClassVar[tuple[str, ...]] = ()
     OPTIONAL: ClassVar[tuple[str, ...]] = ()
+    WRITTEN_TODAY: ClassVar[tuple[str, ...]] = ()
+    """Optional keys that are 0 where they are missing, as older texts may have it."""
 
     @classmethod
     @abstractmethod
@@ -57,6 +60,8 @@ class DistributedEncoding(Data[L], LayoutInference, Generic[L]):
         start = parser.pos
         with parser.in_angle_brackets():
             values = fields.parse_fields(parser, cls.KEYS, cls.OPTIONAL)
+        for key in (key for key in cls.WRITTEN_TODAY if key not in values):
+            note_older_spelling(parser, f"a layout without '{key}'", f"with '{key} = 0'", start)
         try:
             return cls.from_fields(values)
         except ValueError as error:
@@ -265,6 +270,7 @@ class NvidiaMmaEncodingAttr(DistributedEncoding[NvidiaMmaLayout]):
     alias_name = "mma"
     KEYS = ("versionMajor", "warpsPerCTA", "instrShape")
     OPTIONAL = ("versionMinor", "CGALayout")
+    WRITTEN_TODAY = ("versionMinor",)
 
     @classmethod
     def from_fields(cls, values: Mapping[str, FieldValue]) -> NvidiaMmaLayout:

@@ -15,6 +15,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.text import write
 from tilewright.dialects.ttg.shared_encodings import SharedMemorySpaceAttr, find_shared_layout
+from tilewright.ir.older_spellings import note_older_spelling
 from tilewright.layouts.shared import NvmmaSharedLayout
 
 SMEM = SharedMemorySpaceAttr()
@@ -93,8 +94,11 @@ class MemDescType(ParametrizedAttribute, TypeAttribute):
             shape, element = parser.parse_ranked_shape()
             parser.parse_punctuation(",")
             encoding = parser.parse_attribute()
-            parser.parse_punctuation(",")
-            space = parser.parse_attribute()
+            space: Attribute = SMEM
+            if parser.parse_optional_punctuation(","):
+                space = parser.parse_attribute()
+            else:  # as before there was tensor memory, too
+                note_older_spelling(parser, "a buffer without its memory space", "with '#smem'", parser.pos)
             mutable, allocated = False, tuple(shape)
             if parser.parse_optional_punctuation(","):
                 mutable = parser.parse_optional_keyword("mutable") is not None
