@@ -70,3 +70,29 @@ def test_a_transposed_operand_may_be_what_is_written(shift: int) -> None:
     expected = x.reshape(32, 32).T + out.reshape(32, 32)
     add_transposed[(1,)](x, out, 32)
     np.testing.assert_array_equal(out.reshape(32, 32), expected)
+
+
+@triton.jit
+def sums_of_scaled_columns(
+    x_ptr, scale_ptr, out_ptr, columns, rows, GROUP: tl.constexpr, WIDTH: tl.constexpr, STEP: tl.constexpr
+):
+    column = tl.program_id(0) * WIDTH + tl.arange(0, WIDTH)[:, None]
+    total = tl.full([WIDTH, STEP], 0, tl.float32)
+    for start in range(0, rows, STEP):
+        row = start + tl.arange(0, STEP)[None, :]
+        mask = (row < rows) & (column < columns)
+        scale = tl.load(scale_ptr + column + columns * (row // GROUP), mask, other=1.0)
+        total += tl.load(x_ptr + column + columns * row, mask, other=0.0) * scale
+    tl.store(out_ptr + column, tl.sum(total, 1)[:, None], column < columns)
+
+
+@pytest.mark.parametrize("group", [4, 7, 12])
+@pytest.mark.parametrize(("columns", "rows"), [(32, 24), (40, 31)])
+def test_rows_of_groups_in_transposed_tiles(columns: int, rows: int, group: int) -> None:
+    """Rows from computed places, in tiles whose first dimension is the contiguous one."""
+    rng = np.random.default_rng(group)
+    x = rng.integers(-8, 9, (rows, columns)).astype(np.float32)
+    scale = rng.integers(-8, 9, (triton.cdiv(rows, group), columns)).astype(np.float32)
+    out = np.zeros(columns, np.float32)
+    sums_of_scaled_columns[(triton.cdiv(columns, 16),)](x, scale, out, columns, rows, GROUP=group, WIDTH=16, STEP=8)
+    np.testing.assert_array_equal(out, (x * scale[np.arange(rows) // group]).sum(0))

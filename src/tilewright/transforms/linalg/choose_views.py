@@ -30,6 +30,7 @@ from tilewright.dialects import arith, bufferization, linalg, memref, scf
 from tilewright.dialects.arithmetic import is_arithmetic
 from tilewright.dialects.construction import MixedIndex
 from tilewright.dialects.types import is_memref
+from tilewright.transforms.linalg.row_buffers import laid_out_along
 from tilewright.transforms.linalg.structured import shape_or_scalar
 
 UNIT_STRIDE_GUARD = "tilewright.unit_stride_guard"
@@ -224,7 +225,7 @@ def choose_view(choice: Choice) -> SSAValue:
         if op is not None:
             op.detach()
             else_block.insert_op_before(op, first)
-    whole: SSAValue = buffer.memref if unit is None else _laid_out_along(unit, buffer)
+    whole: SSAValue = buffer.memref if unit is None else laid_out_along(unit, buffer)
     last = else_block.last_op
     assert last is not None
     box = memref.SubviewOp(whole, choice.low, choice.sizes)
@@ -247,35 +248,6 @@ def _unit_dimension(view: SSAValue) -> int | None:
     assert is_memref(view.type)
     strides = memref.strides_and_offset(view.type)[0]
     return None if strides[-1] == 1 else strides.index(1)
-
-
-def _laid_out_along(dimension: int, buffer: memref.AllocOp) -> SSAValue:
-    """A view of a new buffer in which neighbours along a dimension adjoin, in place of a buffer and its views."""
-    shape = shape_or_scalar(buffer.memref.type)
-    others = [dim for dim in range(len(shape)) if dim != dimension]
-    strides, size = [1] * len(shape), shape[dimension]
-    for dim in reversed(others):
-        strides[dim], size = size, size * shape[dim]
-    type_ = MemRefType(buffer.memref.type.element_type, [*(shape[dim] for dim in others), shape[dimension]])
-    block = buffer.parent_block()
-    assert block is not None
-    memory = memref.AllocOp.create(result_types=[type_], properties=buffer.properties)
-    view = memref.ReinterpretCastOp(memory.memref, 0, shape, strides)
-    block.insert_ops_before([memory, view], buffer)
-    for op in [use.operation for use in buffer.memref.uses]:
-        if isinstance(op, memref.SubviewOp):
-            moved = memref.SubviewOp(view.result, op.mixed_offsets, op.mixed_sizes, op.mixed_strides)
-            moved.location = op.location
-            parent = op.parent_block()
-            assert parent is not None
-            parent.insert_op_before(moved, op)
-            op.result.replace_all_uses_with(moved.result)
-            op.detach()
-            op.erase()
-    buffer.memref.replace_all_uses_with(view.result)
-    buffer.detach()
-    buffer.erase()
-    return view.result
 
 
 def _cast(block: Block, value: SSAValue, view_type: MemRefType) -> SSAValue:

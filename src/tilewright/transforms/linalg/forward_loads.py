@@ -18,6 +18,7 @@ from tilewright.support.spans import Span
 from tilewright.transforms.linalg.choose_views import Choice, choose_view, find_choice
 from tilewright.transforms.linalg.effects import ALIASES, Writers, root_of_memref
 from tilewright.transforms.linalg.loads import Disjointness, Load, ancestor_in, find_load, shape_of_memref
+from tilewright.transforms.linalg.row_buffers import lay_out_as_rows
 from tilewright.transforms.linalg.structured import shape_or_scalar
 from tilewright.transforms.linalg.write_index import WriteIndex
 
@@ -41,6 +42,8 @@ class ForwardLoadsPass(Pass):
     ```
     Only where nothing between the copy and the last use of the tensor can write to the memory that is read. Storage of
     different pointer arguments is disjoint only in functions with the attribute `tilewright.noalias`.
+
+    Rows from computed places are copied. Where they follow another dimension than the last, their buffer does, too.
     """
 
     name = "forward-loads"
@@ -66,6 +69,8 @@ class _Forwarding:
                 forward(load)
             elif choice is not None and self._is_undisturbed(op, choice.copy, choice.branch):
                 forward_choice(choice)
+            elif load is None and choice is None:
+                lay_out_as_rows(op)
 
     def _is_undisturbed(self, load: bufferization.ToTensorOp, copy: memref.CopyOp, start: Operation) -> bool:
         """Return whether no op between the copy and the last use of the tensor may write what is read."""
