@@ -2,6 +2,8 @@
 `tilewright run`."""
 
 import logging
+import os
+import sys
 
 import torch
 import triton
@@ -9,6 +11,8 @@ import triton.language as tl
 from torch._higher_order_ops.triton_kernel_wrap import identify_accessed_tensors
 from torch._inductor.utils import run_and_get_code
 from torch.library import triton_op, wrap_triton
+
+import tilewright
 
 complaints: list[str] = []
 
@@ -132,6 +136,35 @@ for kernel, arguments, read, written in CASES:
     is_only_store = kernel in (plain, as_integers, scattered, without_one, pure)
     assert found.can_fuse_epilogue == is_only_store, kernel
 assert not complaints, complaints
+
+
+@triton.jit
+def busy(x, rounds, B: tl.constexpr):
+    i = tl.program_id(0) * B + tl.arange(0, B)
+    values = tl.load(x + i)
+    for _ in range(rounds):
+        values = tl.sin(values) + 1
+    tl.store(x + i, values)
+
+
+def threads_after(launch):
+    """How many threads the process has more than before."""
+    before = len(os.listdir("/proc/self/task"))
+    launch()
+    return len(os.listdir("/proc/self/task")) - before
+
+
+data = torch.ones(64 * 256)
+if sys.platform == "linux":
+    torch.set_num_threads(1)
+    assert tilewright.get_num_threads() == 1
+    assert threads_after(lambda: [busy[(64,)](data, 300, B=256) for _ in range(3)]) == 0
+    torch.set_num_threads(3)
+    assert tilewright.get_num_threads() == 3
+    assert threads_after(lambda: [busy[(64,)](data, 300, B=256) for _ in range(3)]) == 2
+    tilewright.set_num_threads(2)
+    assert torch.get_num_threads() == 2
+    tilewright.set_num_threads(0)
 
 
 def scaled(x, factor):

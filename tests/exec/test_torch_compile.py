@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -45,6 +46,21 @@ def test_kernels_come_back_pickled_from_workers(start: str, tmp_path: Path, torc
 def test_what_pytorch_knows_of_users_kernels(tmp_path: Path, torch_children: Children) -> None:
     """Which arguments a kernel writes; then such kernels compiled without copies, called plainly and as operators."""
     assert "Traceback" not in run_program(torch_children, tmp_path, "kernels_in_torch.py")
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="PyTorch's ahead-of-time compiler needs a C++ compiler")
+def test_packages_run_users_kernels_without_tilewright(tmp_path: Path, torch_children: Children) -> None:
+    """AOTInductor packs kernels and their launcher as shared libraries; a process that finds no tilewright loads them."""
+    run_program(torch_children, tmp_path, "ahead_of_time_in_torch.py", str(tmp_path))
+    done = subprocess.run(
+        [sys.executable, str(HERE / "package_of_torch.py"), str(tmp_path)],
+        env={name: value for name, value in os.environ.items() if name != "PYTHONPATH"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert done.returncode == 0 and done.stdout == "right\n", done.stderr
 
 
 def test_pytorch_finds_the_back_end_by_its_entry_point(tmp_path: Path, torch_children: Children) -> None:

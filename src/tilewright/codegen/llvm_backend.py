@@ -96,6 +96,13 @@ def parse(llir: str, *, verify: bool = False) -> Any:
     return module
 
 
+def renamed(llir: str, name: str, other: str) -> str:
+    """LLVM IR text in which a function has another name."""
+    module = parse(llir)
+    module.get_function(name).name = other
+    return str(module)
+
+
 def optimise(module: Any, machine: Any, effort: Effort) -> None:
     """Run the pass list of `effort` on a module in place; coroutines are split in any case."""
     if any(b"presplitcoroutine" in list(function.attributes) for function in module.functions):

@@ -20,7 +20,7 @@ from tilewright.compiler.kernel import BoundedLaunch, CompiledKernel, KernelMeta
 from tilewright.compiler.listening import Clock
 from tilewright.compiler.options import CompileOptions
 from tilewright.compiler.plugins import with_plugins
-from tilewright.compiler.source import Source, overridden
+from tilewright.compiler.source import ASTSource, Source, overridden
 from tilewright.compiler.toolchain import toolchain_fingerprint
 from tilewright.support import knobs
 from tilewright.support.collecting import paused_collection
@@ -36,7 +36,15 @@ from tilewright.support.errors import (
 from tilewright.support.fingerprint import fingerprint
 from tilewright.support.forking import gate
 from tilewright.support.recursion import deep_recursion
-from tilewright.targets.base import HasBaseline, HasGluon, NativeKernel, Target, configured, describe_target
+from tilewright.targets.base import (
+    HasBaseline,
+    HasGluon,
+    HasLibraries,
+    NativeKernel,
+    Target,
+    configured,
+    describe_target,
+)
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
@@ -323,7 +331,14 @@ def load_entry(entry: Entry, key: str, source: Source, options: CompileOptions, 
         src=source,
         name=name,
         hash=key,
-        asm=StageTexts(lambda: (*stages_from(source, target), "llir", assembly_key, image_key), kept, rebuild),
+        asm=StageTexts(
+            lambda: (*stages_from(source, target), "llir", assembly_key, image_key),
+            kept,
+            rebuild,
+            target.libraries(source.signature, known)
+            if isinstance(target, HasLibraries) and isinstance(source, ASTSource)
+            else None,
+        ),
         image=entry.sections["obj"],
         metadata=metadata,
         parameters=Parameters(source.runtime_parameters(), frozenset(entry.metadata["written"])),

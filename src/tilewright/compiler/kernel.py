@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 WORD_BYTES = 4
 
 CUBIN, SASS = "cubin", "sass"
+LIBRARIES = ("so", "launcher.so")
+"""What PyTorch's ahead-of-time compiler asks `asm` for on CPUs."""
 OTHER_NAMES = {"ttsharedir": "linalg"}
 """triton-shared's name of what is `linalg` here."""
 
@@ -54,21 +56,34 @@ class KernelMetadata(SimpleNamespace):
         return {name: getattr(self, name) for name in self._fields}
 
 
+class Libraries(Protocol):
+    """What makes shared libraries of a kernel; it can be pickled."""
+
+    def make(self, key: str, llir: str) -> bytes:
+        """One of them, from the kernel's LLVM IR."""
+        ...
+
+
 class StageTexts(Mapping[str, Any]):
     """`kernel.asm`: stage name to text (bytes for `obj`).
 
     The stages before machine code are rebuilt from the kernel's source on the first request (compiling is
     deterministic), with the switches that it was compiled with, so that a launch never pays for printing them. Their
     names too are asked for only then: a target knows them from its passes, which a kernel from the disk cache never
-    needs.
+    needs. `libraries` makes what is no stage, but asked for in the same way.
     """
 
     def __init__(
-        self, name_stages: Callable[[], tuple[str, ...]], kept: dict[str, Any], rebuild: Callable[[str], Any]
+        self,
+        name_stages: Callable[[], tuple[str, ...]],
+        kept: dict[str, Any],
+        rebuild: Callable[[str], Any],
+        libraries: Libraries | None = None,
     ) -> None:
         self._name_stages = name_stages
         self._kept = kept
         self._rebuild = rebuild
+        self._libraries = libraries
 
     @cached_property
     def _stages(self) -> tuple[str, ...]:
@@ -81,6 +96,8 @@ class StageTexts(Mapping[str, Any]):
                 from tilewright.codegen.nvptx.disasm import get_sass  # reading the code back is rare
 
                 return get_sass(self[CUBIN])
+            if stage in LIBRARIES and self._libraries is not None:
+                return self._libraries.make(stage, self["llir"])
             if stage not in self._stages:
                 raise KeyError(f"no stage {stage!r}; this kernel has {', '.join(self._stages)}")
             self._kept[stage] = self._rebuild(stage)
@@ -94,7 +111,7 @@ class StageTexts(Mapping[str, Any]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickled, only the texts that are there: what rebuilds the others stays in its process."""
-        return _texts_alone, (dict(self._kept),)
+        return _texts_alone, (dict(self._kept), self._libraries)
 
     @property
     def sections(self) -> dict[str, bytes]:
@@ -105,8 +122,8 @@ class StageTexts(Mapping[str, Any]):
         return f"StageTexts({', '.join(self._stages)})"
 
 
-def _texts_alone(kept: dict[str, Any]) -> StageTexts:
-    return StageTexts(lambda: tuple(kept), kept, kept.__getitem__)
+def _texts_alone(kept: dict[str, Any], libraries: Libraries | None) -> StageTexts:
+    return StageTexts(lambda: tuple(kept), kept, kept.__getitem__, libraries)
 
 
 class Launcher(Protocol):

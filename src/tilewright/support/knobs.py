@@ -145,8 +145,8 @@ KNOBS: tuple[Knob, ...] = (
     Knob("libdevice_path", str, "", "NVIDIA's math library in bitcode, by default the one found on the system.",
          triton_env="TRITON_LIBDEVICE_PATH", changes_code=True),
     # Running.
-    Knob("num_threads", int, 0, "Threads that work on a grid on the CPU; 0 means all cores.",
-         at_least=0),
+    Knob("num_threads", int, 0, "Threads that work on a grid on the CPU; 0 means as many as PyTorch uses, if it "
+         "is imported, else all cores.", at_least=0),
     Knob("print_autotuning", bool, False, "Print what the autotuner measured and chose, as a table.",
          triton_env="TRITON_PRINT_AUTOTUNING"),
     Knob("keep_autotuning", bool, True, "Keep what the autotuner measured with its own clock on disk, for later "

@@ -7,7 +7,7 @@ the entry point group `tilewright.targets`, whose value is a function without ar
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -119,6 +119,16 @@ class HasBaseline(Protocol):
 
     def baseline(self) -> Target:
         """The target that compiles that way."""
+        ...
+
+
+@runtime_checkable
+class HasLibraries(Protocol):
+    """A target whose kernels can be shared libraries, for PyTorch's ahead-of-time compiler."""
+
+    def libraries(self, signature: Mapping[str, Any], metadata: Mapping[str, Any]) -> Any:
+        """What makes them (`compiler.kernel.Libraries`), from the types of a kernel's signature in order and the
+        metadata of its artefact; None where there can be none."""
         ...
 
 

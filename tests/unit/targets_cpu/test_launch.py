@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import subprocess
@@ -241,6 +242,27 @@ def test_a_signal_handler_that_does_not_raise_lets_the_grid_finish() -> None:
         signal.signal(signal.SIGALRM, before)
     assert np.all(out == 1)
     assert seen == [signal.SIGALRM]
+
+
+def test_a_followed_setting_is_asked_where_nothing_else_is_said() -> None:
+    runtime, asked = native_runtime(), [0]
+
+    @ctypes.CFUNCTYPE(ctypes.c_int32)
+    def setting() -> int:
+        asked[0] += 1
+        return 2
+
+    address = ctypes.cast(setting, ctypes.c_void_p).value
+    out = np.zeros(64, np.int32)
+    try:
+        runtime.follow(address)
+        for given, expected in ((0, 1), (1, 1), (0, 2)):
+            with knobs.scope(num_threads=given):
+                run_loops(COUNT, out, 1, grid=(64, 1, 1), num_threads=0)
+            assert asked[0] == expected
+    finally:
+        runtime.follow(None)
+    assert np.all(out == 3)
 
 
 def test_number_of_threads_follows_the_switch_and_the_call() -> None:

@@ -66,9 +66,10 @@ class CpuKernel:
     def launch(self, slots_address: int, num_programs: int, num_threads: int = 0) -> None:
         """Run programs 0 to num_programs - 1 and wait for them.
 
-        `num_threads` 0 takes the `num_threads` switch, else all cores that the process may use. Raises
+        `num_threads` 0 takes the `num_threads` switch, else PyTorch's number if it is imported, else all cores. Raises
         DeviceAssertionError, OutOfResources when no arena can be had, and what a signal handler raised (Ctrl-C).
         """
+        self._runtime.follow_pytorch()
         failure = self._launch(
             self._entry,
             slots_address,

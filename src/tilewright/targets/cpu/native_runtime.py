@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import sys
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
@@ -19,6 +20,7 @@ from tilewright.codegen.llvm_backend import LoadedObject, ObjectLoader
 from tilewright.support.forking import gate
 from tilewright.support.threads import meanwhile
 from tilewright.targets.cpu.facts import CpuFacts, available_cores, host_facts
+from tilewright.targets.cpu.pytorch_threads import find_setting
 from tilewright.targets.launch_cache.calls import Recogniser, find_recogniser, python_function
 from tilewright.targets.launch_cache.native import launch_cache_text, native_object
 
@@ -99,6 +101,7 @@ class NativeRuntime:
         *Recogniser.EXPORTS,
         *KERNEL_IMPORTS,
         "tilewright_set_num_threads",
+        "tilewright_follow_setting",
         "tilewright_watch_crashes",
         "tilewright_pool_after_fork",
         "tilewright_pool_init",
@@ -118,6 +121,11 @@ class NativeRuntime:
             self._library.address("tilewright_launch_packed_method")
         )
         self.launch_again = self._library.address("tilewright_launch_again")
+        self.follow: Callable[[int | None], object] = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(
+            self._library.address("tilewright_follow_setting")
+        )
+        """Have a C function, by its address, say the number of threads of launches that do not; None: nobody."""
+        self._follows = False
         self.num_threads = 0
         self.set_num_threads(available_cores())
         if hasattr(os, "register_at_fork"):
@@ -134,6 +142,14 @@ class NativeRuntime:
             raise ValueError(f"a grid needs at least one thread, not {count}")
         self.num_threads = count
         self._set_num_threads(count)
+
+    def follow_pytorch(self) -> None:
+        """Once PyTorch is imported, launches that do not say otherwise use as many threads as it does then."""
+        if self._follows or "torch" not in sys.modules:
+            return
+        setting = find_setting()
+        self._follows = setting is not None
+        self.follow(setting)
 
     def symbols(self) -> dict[str, int]:
         """Addresses of the functions that kernels may call, by name."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from tilewright.codegen.llvm_text import ModuleText
     from tilewright.ir.passes import Pass
     from tilewright.language.context import CodegenOptions
+    from tilewright.targets.cpu.nativert import KernelLibraries
 
 ARENA_LIMIT = 1 << 30
 """Bytes of tiles that one program may keep outside registers and stack."""
@@ -198,6 +199,15 @@ class CpuTarget:
             library = runtime.loader.load(split(image, metadata["object_bytes"]), (name,), imports)
         arena_bytes, assertions, waits = (metadata[key] for key in ("arena_bytes", "assertions", "waits"))
         return CpuKernel(name, library, runtime, arena_bytes, assertions, waits=waits)
+
+    def libraries(self, signature: Mapping[str, Any], metadata: Mapping[str, Any]) -> KernelLibraries | None:
+        """What makes shared libraries of a kernel; None for one that a sanitizer gave further parameters."""
+        from tilewright.targets.cpu.nativert import KernelLibraries  # hardly ever asked for
+
+        if metadata.get("sanitizer"):
+            return None
+        kinds = tuple(signature.items())
+        return KernelLibraries(metadata["entry"], kinds, metadata["arena_bytes"], metadata["waits"])
 
 
 def make_target() -> CpuTarget:

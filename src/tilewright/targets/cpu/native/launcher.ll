@@ -148,9 +148,7 @@ prepare:
   %name_slot = getelementptr %Launch, ptr %launch, i32 0, i32 25
   store ptr %known_name, ptr %name_slot
   %threads_given32 = trunc i64 %threads_given to i32
-  %default = load i32, ptr @default_threads
-  %use_default = icmp sle i32 %threads_given32, 0
-  %threads = select i1 %use_default, i32 %default, i32 %threads_given32
+  %threads = call i32 @threads_for(i32 %threads_given32)
   %state_slot = getelementptr %Launch, ptr %launch, i32 0, i32 7
   %state = call ptr @PyEval_SaveThread()
   store ptr %state, ptr %state_slot

@@ -13,6 +13,7 @@
 @worker_count = internal global i32 0, align 64
 @workers = internal global [256 x %Worker] zeroinitializer, align 64
 @default_threads = internal global i32 1
+@followed_setting = internal global ptr null
 @spare_arena = internal global ptr null, align 64
 
 ; ---------------------------------------------------------------------------------------------------------- arenas
@@ -835,6 +836,34 @@ define void @tilewright_pool_after_fork() {
   store i32 0, ptr @sleepers
   store i32 0, ptr @worker_count
   call void @forget_regions()
+  ret void
+}
+
+; How many threads run a grid: as many as the launch says, else the function that is followed, if there is one.
+define internal i32 @threads_for(i32 %given) alwaysinline {
+entry:
+  %says_so = icmp sgt i32 %given, 0
+  br i1 %says_so, label %as_given, label %look
+
+as_given:
+  ret i32 %given
+
+look:
+  %followed = load ptr, ptr @followed_setting
+  %own = icmp eq ptr %followed, null
+  br i1 %own, label %default, label %ask
+
+default:
+  %threads = load i32, ptr @default_threads
+  ret i32 %threads
+
+ask:
+  %said = call i32 %followed()
+  ret i32 %said
+}
+
+define void @tilewright_follow_setting(ptr %setting) {
+  store ptr %setting, ptr @followed_setting
   ret void
 }
 
