@@ -1,8 +1,9 @@
-"""Types and specialisation of single arguments in Triton's words: what programs that describe kernels to the compiler
-themselves, as PyTorch's does, ask for each argument."""
+"""Types and specialisation of arguments in Triton's words: what programs ask that describe kernels to the compiler
+themselves, as PyTorch's does, or that keep track of what is compiled, as vLLM does."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from tilewright.runtime.specialization import (
@@ -33,7 +34,7 @@ def native_specialize_impl(
         is_aligned = align and arg.data_ptr() % DIVISIBILITY == 0
         return ("*k" if is_const else "*") + name, ALIGNED if is_aligned else None
     rule = ParameterRule("", is_const=is_const, specialize=specialize_value, specialize_alignment=align)
-    return _described(classify(arg, rule))
+    return described(classify(arg, rule))
 
 
 def mangle_type(arg: Any, specialize: bool = False) -> Any:
@@ -41,15 +42,30 @@ def mangle_type(arg: Any, specialize: bool = False) -> Any:
     return native_specialize_impl(None, arg, False, specialize, True)[0]
 
 
-def _described(item: Any) -> tuple[Any, Any]:
+def described(item: Any) -> tuple[Any, Any]:
+    """The same of an argument that is classified."""
     match item:
         case Constant(value):
             return CONSTANT, value
         case Scalar(type, _, divisible) | Pointer(type, _, divisible):
             return type, ALIGNED if divisible else None
         case Group(items):
-            pairs = [_described(inner) for inner in items]
+            pairs = [described(inner) for inner in items]
             return tuple(kind for kind, _ in pairs), tuple(told for _, told in pairs)
         case _:
             assert isinstance(item, Descriptor)
             return item.type, None
+
+
+def compute_cache_key(kernel_key_cache: dict[Any, Any], specialization: Sequence[Any], options: Any) -> str:
+    """Return what tells a compiled kernel from others of its function: the last two of what `binder(...)` of
+    `kernel.device_caches` returns. `kernel_key_cache` keeps it."""
+    key = (tuple(specialization), str(options))
+    if key not in kernel_key_cache:
+        kernel_key_cache[key] = f"{[tuple(map(_named, pair)) for pair in specialization]}{options}"
+    return kernel_key_cache[key]
+
+
+def _named(value: Any) -> Any:
+    """A constant, kernels by their source."""
+    return getattr(value, "cache_key", value)

@@ -6,10 +6,14 @@ from collections.abc import Callable, Hashable
 from typing import Any
 
 from tilewright.compiler.kernel import CompiledKernel
+from tilewright.runtime.argument_types import described
 from tilewright.runtime.binding import Binder
 from tilewright.runtime.driver import driver
 
-PerDevice = tuple[dict[Hashable, CompiledKernel], dict[Any, Any], Any, Any, Binder]
+Described = tuple[dict[str, Any], list[Any], dict[str, Any]]
+"""Arguments by name, type and specialisation of each, and launch options."""
+
+PerDevice = tuple[dict[Hashable, CompiledKernel], dict[Any, Any], Any, Any, Callable[..., Described]]
 
 
 class DeviceCaches:
@@ -24,6 +28,12 @@ class DeviceCaches:
         self.clear = forget
 
     def __getitem__(self, device: Any) -> PerDevice:
-        """The kernels, a table of keys (empty here), the target, what compiles for it, and the binder."""
+        """The kernels, a table of keys (empty here), the target, what compiles for it, and what describes arguments."""
         present = driver.active
-        return self._kernels, {}, present.get_current_target(), present.target, self._binder
+        return self._kernels, {}, present.get_current_target(), present.target, self._describe
+
+    def _describe(self, *args: Any, **keywords: Any) -> Described:
+        """The arguments of a call, and what of them decides which kernel is run. Raises ArgumentError classes."""
+        values, options = self._binder.match(args, keywords)
+        bound = self._binder.bind(values, options)
+        return dict(zip(bound.names, values, strict=True)), [described(item) for item in bound.items], options

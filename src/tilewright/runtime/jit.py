@@ -405,6 +405,7 @@ def jit(
 FURTHER_NAMES = {
     "ConstexprFunction": "tilewright.language.callables.ConstexprFunction",
     "TensorWrapper": "tilewright.runtime.tensors.TensorWrapper",
+    "compute_cache_key": "tilewright.runtime.argument_types.compute_cache_key",
     "constexpr_function": "tilewright.language.callables.constexpr_function",
     "driver": "tilewright.runtime.driver.driver",
     "mangle_type": "tilewright.runtime.argument_types.mangle_type",

@@ -41,6 +41,25 @@ def watch():
     knobs.runtime.jit_post_compile_hook = note
 
 
+def keys_of(kernel, **arguments):
+    """Which kernels a call would need, as Triton tells them apart, without compiling any."""
+    while isinstance(kernel, triton.runtime.autotuner.Heuristics):
+        arguments |= {name: decide(arguments) for name, decide in kernel.values.items()}
+        kernel = kernel.fn
+    if isinstance(kernel, triton.runtime.autotuner.Autotuner):
+        kernel.nargs = {}
+        configs = kernel.prune_configs(dict(arguments))
+        return set().union(*(keys_of(kernel.fn, **arguments, **config.all_kwargs()) for config in configs))
+    device = triton.runtime.driver.active.get_current_device()
+    _, known, _, _, binder = kernel.device_caches[device]
+    debug = kernel.debug or knobs.runtime.debug
+    _, specialization, options = binder(
+        **arguments, debug=debug, instrumentation_mode=knobs.compilation.instrumentation_mode
+    )
+    assert knobs.runtime.add_stages_inspection_hook is None
+    return {(kernel.cache_key, triton.runtime.jit.compute_cache_key(known, specialization, options))}
+
+
 class Kept(triton.KernelInterface):
     """A kernel whose compiled forms are found by their arguments, and launched without binding them anew."""
 
@@ -305,6 +324,13 @@ if __name__ == "__main__":
     assert len(compiled) == warm, "compiled again"
     check_experts()
     check_linear_attention()
+    some = {"logits": torch.zeros(4), "rows": torch.zeros(4), "bits": torch.zeros(4), "words": 3, "BLOCK": 256}
+    known = [keys_of(forbid.fn, **some, vocabulary=n) for n in (1, 2, 3, 16, 32, 2**40)]
+    assert [known.index(each) for each in known] == [0, 1, 1, 3, 3, 5]
+    sizes = {"tokens": 5, "N": 32, "K": 48, "TOP": 2, "BM": 16, "BN": 16}
+    values = dict.fromkeys(experts.arg_names[:7], some["rows"]) | sizes
+    assert keys_of(experts, **values, BK=16) != keys_of(experts, **values, BK=32)
+    assert len(keys_of(sample, **dict.fromkeys(sample.arg_names[:5], some["rows"]), width=5, BLOCK=8)) == 1
     assert penalise.constexprs and penalise.do_not_specialize is not None and penalise.fn.__name__ == "penalise"
     calls = []
     plain, place = penalise, Elsewhere(penalise, lambda *args, **more: calls.append(len(args)))

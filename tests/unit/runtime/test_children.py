@@ -38,31 +38,46 @@ if __name__ == "__main__":
 """
 
 PARENT = """
-import multiprocessing, subprocess, sys
+import multiprocessing, os, subprocess, sys
+from concurrent.futures import ProcessPoolExecutor
 from child import what_it_finds
+
+def run(*command):
+    print(subprocess.run(command, capture_output=True, text=True).stdout.strip(), flush=True)
 
 if __name__ == "__main__":
     print(what_it_finds())
-    print(subprocess.run([sys.executable, "child.py"], capture_output=True, text=True).stdout.strip())
+    run(sys.executable, "child.py")
+    if sys.argv[1:]:
+        run(sys.executable, "-c", "import child; print(child.what_it_finds())")
+        run(sys.executable, "-m", "child")
+        run("./script")
+        with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+            print(*pool.map(what_it_finds, [0]), flush=True)
     for kind in ("spawn", "forkserver", "fork"):
         if kind in multiprocessing.get_all_start_methods():
             with multiprocessing.get_context(kind).Pool(1) as pool:
-                print(*pool.map(what_it_finds, [0]))
+                print(*pool.map(what_it_finds, [0]), flush=True)
+    if sys.argv[1:]:
+        os.execv(sys.executable, [sys.executable, "child.py"])
 """
 
 FOUND = "['tilewright.language', 'triton', True, True, 14.0]"
 
 
 @pytest.mark.costly
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="scripts that name their interpreter, and fork, are POSIX's")
 @pytest.mark.parametrize("way", ["run", "install"])
 def test_children_find_the_stand_in(tmp_path: Path, way: str) -> None:
     (tmp_path / "child.py").write_text(CHILD)
     start = "from tilewright import compat\ncompat.install()\n" if way == "install" else ""
     (tmp_path / "parent.py").write_text(start + PARENT)
     command = [sys.executable, "-W", "ignore"]
-    command += ["-m", "tilewright.tools.cli", "run", "parent.py"] if way == "run" else ["parent.py"]
+    command += ["-m", "tilewright.tools.cli", "run", "parent.py", "more"] if way == "run" else ["parent.py"]
+    (tmp_path / "script").write_text(f"#!{sys.executable}\n{CHILD}")
+    (tmp_path / "script").chmod(0o755)
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
-    assert done.stdout.splitlines() == [FOUND] * (5 if hasattr(os, "fork") else 3), done.stderr
+    assert done.stdout.splitlines() == [FOUND] * (5 + 5 * (way == "run")), done.stderr
 
 
 def test_other_interpreters_find_their_own(tmp_path: Path) -> None:

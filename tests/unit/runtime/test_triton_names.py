@@ -163,7 +163,7 @@ ABSENT = {
          "InterpreterBuilder", "InterpreterOptions", "ReduceOps", "ReduceScanOpInterface", "ScanOps",
          "TensorDescHandle", "TensorHandle"), _INTERPRETER),
     "triton.runtime.jit": dict.fromkeys(
-        ("BoundConstexprFunction", "DependenciesFinder", "JitFunctionInfo", "KernelParam", "compute_cache_key",
+        ("BoundConstexprFunction", "DependenciesFinder", "JitFunctionInfo", "KernelParam",
          "convert_to_tuple_if_list", "create_function_from_signature", "get_def_col_number", "get_def_line_number",
          "get_full_name", "get_jit_fn_file_line",
          "serialize_specialization_data"), _SPECIALISATION),
