@@ -7,13 +7,12 @@ from dataclasses import dataclass
 
 import corpus_inputs
 import engines
-from xdsl.dialects.builtin import ModuleOp
 
 from tilewright import reference
 from tilewright.compiler.options import CompileOptions
 from tilewright.ir.passes import Pass, PassContext, PassPipeline
-from tilewright.ir.walking import ops_within
 from tilewright.targets.base import configured, find_target
+from tilewright.tools.validation.contents import contents_of
 
 
 @dataclass(frozen=True)
@@ -36,7 +35,7 @@ def run_behind_passes(inputs: corpus_inputs.Inputs, options: CompileOptions) -> 
     for number in range(len(passes) + 1):
         if number:
             PassPipeline([passes[number - 1]]).run(module, context)
-        now = _contents(module)
+        now = contents_of(module)
         if now == last:
             continue
         module.verify()
@@ -52,11 +51,3 @@ def run_behind_passes(inputs: corpus_inputs.Inputs, options: CompileOptions) -> 
             array[...] = contents
         name = passes[number - 1].name if number else "the front end"
         yield Step(number, name, engines.Result(name, arrays))
-
-
-def _contents(module: ModuleOp) -> list[object]:
-    """The ops of a module and what a pass can change of them: equal lists are the same ops, as they were."""
-    return [
-        (op, op.parent, tuple(op.operands), dict(op.properties), dict(op.attributes), tuple(op.result_types))
-        for op in ops_within(module)
-    ]
