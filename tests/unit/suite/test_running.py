@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+
+from suite.children import Children, start_children
 
 pytestmark = pytest.mark.costly
 
@@ -122,10 +124,31 @@ raise SystemExit(pytest.main(plugins=[Absent()]))
 """Pytest where packages that parts of the suite need are missing."""
 
 
-def run(
-    folder: Path, text: str, *options: str, start: Sequence[str] = ("-m", "pytest")
-) -> subprocess.CompletedProcess[str]:
-    """Run pytest on a suite with the options and the conftest of ours."""
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture(scope="module")
+def pytest_children() -> Iterator[Children]:
+    """Programs that need not import pytest and its plug-ins themselves."""
+    yield from start_children("pytest", "hypothesis", "xdist", "numpy")
+
+
+PYTEST = ("pytest", "-W", "ignore::pytest.PytestAssertRewriteWarning")
+"""Of plug-ins that are imported already."""
+
+
+@pytest.fixture
+def run(pytest_children: Children) -> Run:
+    """Run pytest on a suite, in a folder, with the options and the conftest of ours."""
+
+    def run(folder: Path, text: str, *options: str) -> subprocess.CompletedProcess[str]:
+        write_suite(folder, text)
+        return pytest_children.run([*PYTEST, *options], {}, folder, cwd=folder)
+
+    return run
+
+
+def write_suite(folder: Path, text: str) -> None:
     tests = folder / "tests" / "exec"
     tests.mkdir(parents=True)
     (folder / "tests" / "conftest.py").write_text((TESTS / "conftest.py").read_text())
@@ -133,12 +156,10 @@ def run(
     (tests / "conftest.py").write_text(CONFTEST)
     (tests / "test_these.py").write_text(text)
     (folder / "pyproject.toml").write_text((TESTS.parent / "pyproject.toml").read_text())
-    command = [sys.executable, *start, *options]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=300)
 
 
 @pytest.mark.parametrize("jobs", ["0", "2"])
-def test_everything(tmp_path: Path, jobs: str) -> None:
+def test_everything(run: Run, tmp_path: Path, jobs: str) -> None:
     done = run(tmp_path, SUITE, "--all", "-n", jobs)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "3  a second reason" in done.stdout and "1  a first reason" in done.stdout
@@ -149,7 +170,7 @@ def test_everything(tmp_path: Path, jobs: str) -> None:
 
 
 @pytest.mark.parametrize("jobs", ["0", "2"])
-def test_cases_that_cannot_run_are_not_collected(tmp_path: Path, jobs: str) -> None:
+def test_cases_that_cannot_run_are_not_collected(run: Run, tmp_path: Path, jobs: str) -> None:
     done = run(tmp_path, FOR_SOME, "--all", "-n", jobs)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "not run here: 1 need a thing that is absent" in done.stdout
@@ -157,7 +178,7 @@ def test_cases_that_cannot_run_are_not_collected(tmp_path: Path, jobs: str) -> N
 
 
 @pytest.mark.parametrize("options", [("-n", "0"), ("-n", "2"), ("-n", "2", "--durations=3")], ids=" ".join)
-def test_every_outcome_is_told(tmp_path: Path, options: tuple[str, ...]) -> None:
+def test_every_outcome_is_told(run: Run, tmp_path: Path, options: tuple[str, ...]) -> None:
     """A worker leaves out the reports of set-ups and ends that pass, and no others."""
     done = run(tmp_path, OUTCOMES, "--all", *options)
     assert done.returncode == 1
@@ -165,24 +186,21 @@ def test_every_outcome_is_told(tmp_path: Path, options: tuple[str, ...]) -> None
     assert all(f"ValueError: {what}" in done.stdout for what in ("a set-up", "an end", "a test"))
 
 
-def test_long_runs_take_whole_grids(tmp_path: Path) -> None:
+def test_long_runs_take_whole_grids(run: Run, tmp_path: Path) -> None:
     done = run(tmp_path, SUITE, "--long")
     assert done.stdout.splitlines()[-1].startswith("64 passed, 4 skipped in ")
 
 
-def test_without_options_a_sample_is_taken_and_said(tmp_path: Path) -> None:
+def test_without_options_a_sample_is_taken_and_said(run: Run, pytest_children: Children, tmp_path: Path) -> None:
     done = run(tmp_path, SUITE)
     assert "by the date (the same again: --sample=" in done.stdout
     number = done.stdout.partition("--sample=")[2].partition(";")[0]
     for options in (["-n", "2"], [f"--sample={number}", "-n", "2"]):
-        again = subprocess.run(
-            [sys.executable, "-m", "pytest", *options],
-            cwd=tmp_path, capture_output=True, text=True, check=True, timeout=300,
-        )  # fmt: skip
+        again = pytest_children.run([*PYTEST, *options], {}, tmp_path, cwd=tmp_path)
         assert said_of_the_sample(again.stdout) == said_of_the_sample(done.stdout), options
 
 
-def test_a_sample_and_the_rest_are_everything(tmp_path: Path) -> None:
+def test_a_sample_and_the_rest_are_everything(run: Run, tmp_path: Path) -> None:
     runs = [run(tmp_path / word[2:], SUITE, word, "-vv") for word in ("--sample=5", "--except-sample=5", "--all")]
     sample, rest, everything = ({line.split()[0] for line in done.stdout.splitlines() if "::" in line} for done in runs)
     assert sample and rest and not sample & rest
@@ -193,14 +211,16 @@ def said_of_the_sample(output: str) -> list[str]:
     return [line for line in output.splitlines() if "sampled" in line]
 
 
-def test_what_is_named_is_not_sampled(tmp_path: Path) -> None:
+def test_what_is_named_is_not_sampled(run: Run, tmp_path: Path) -> None:
     assert "sampled" not in run(tmp_path, SUITE, "tests/exec").stdout
 
 
 def test_without_a_cache_and_without_workers(tmp_path: Path) -> None:
     """As the GPU suite's workers run, and on machines with less than the suite needs."""
     options = [word for name in ("cacheprovider", "xdist", "hypothesispytest") for word in ("-p", f"no:{name}")]
-    done = run(tmp_path, SUITE, *options, "tests/exec", start=("-c", BARE))
+    write_suite(tmp_path, SUITE)
+    command = [sys.executable, "-c", BARE, *options, "tests/exec"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300)
     assert done.stdout.splitlines()[-1].startswith("16 passed, 4 skipped, 48 deselected"), done.stdout + done.stderr
 
 
@@ -213,7 +233,7 @@ def test_file_tests_need_no_cache() -> None:
 
 
 @pytest.mark.parametrize("jobs", ["0", "2"])
-def test_a_test_that_hangs_is_named(tmp_path: Path, jobs: str) -> None:
+def test_a_test_that_hangs_is_named(run: Run, tmp_path: Path, jobs: str) -> None:
     """In one process the run ends there; with workers the test has failed, and the others run."""
     done = run(tmp_path, HANGING, "--all", "-n", jobs, "-o", "faulthandler_timeout=2")
     output = done.stdout + done.stderr
