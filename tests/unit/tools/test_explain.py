@@ -320,8 +320,18 @@ def test_examples(example: str, target: str, capsys: pytest.CaptureFixture[str])
 MACHINES = (("cpu", None), ("cuda", "sm90"), ("cpu", None), ("cuda", "sm80"))
 
 
+def _numbers() -> list[object]:
+    """The first case of each kernel, whose lines are those of its other cases, too; all with `--long`."""
+    seen, found = set[tuple[str, str]](), list[object]()
+    for number, case in enumerate(oracle.cases()):
+        is_first = (case.file, case.kernel) not in seen
+        seen.add((case.file, case.kernel))
+        found.append(pytest.param(number, marks=() if is_first else pytest.mark.long))
+    return found
+
+
 @pytest.mark.sampled
-@pytest.mark.parametrize("number", range(len(oracle.cases())))
+@pytest.mark.parametrize("number", _numbers())
 def test_kernels_of_the_corpus(number: int) -> None:
     """Each for one of the targets, in turn."""
     case, (target, arch) = oracle.cases()[number], MACHINES[number % len(MACHINES)]
