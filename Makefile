@@ -68,7 +68,7 @@ PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 smoke: $(TEST) ## ten seconds: the import arrows, a stage's file tests, one kernel on every engine
 	@$(BIN)/python -m pytest $(SMOKE) $(ARGS)
 
-test: $(TEST) ## a sample of the tests that goes round by the date: three minutes on two cores (JOBS=n, ARGS="--sample=3")
+test: $(TEST) ## a sample of the tests that goes round by the date: less than three minutes on two cores (JOBS=n, ARGS="--sample=3")
 	@$(PYTEST) $(ARGS)
 
 test-all: $(TEST) ## all tests, as continuous integration runs them: twenty minutes on two cores
