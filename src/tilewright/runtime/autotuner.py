@@ -6,8 +6,8 @@ import builtins
 import inspect
 import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
 from tilewright.runtime.driver import chosen_target_is_timed, current_driver, default_target
 from tilewright.runtime.interface import NamedKernel, innermost
@@ -23,6 +23,9 @@ from tilewright.support.errors import (
 )
 from tilewright.support.fingerprint import fingerprint
 from tilewright.support.tracebacks import ends_tracebacks
+
+if TYPE_CHECKING:
+    from tilewright.runtime.tuning_search import TuningSearch
 
 INFEASIBLE = float("inf")
 QUANTILES = (0.5, 0.2, 0.8)
@@ -222,12 +225,13 @@ class Autotuner(NamedKernel):
         start = time.perf_counter()
         candidates = self.prune_configs(keywords)
         self.configs_skipped = {}
-        kept = self._kept_results(key, candidates)
+        search = self._search(candidates)
+        kept = self._kept_results(key, candidates, "all" if search is None else "some")
         name = getattr(self.fn, "__name__", str(self.fn))
         timings = kept.load() if kept is not None else None
         with TuningTable(name, key, [config.all_kwargs() for config in candidates]) as table:
             if timings is None:
-                timings = self._measure(candidates, args, grid, keywords, table)
+                timings = self._measure(candidates, args, grid, keywords, table, search)
                 if kept is not None and any(times[0] < INFEASIBLE for times in timings.values()):
                     kept.store(timings)
             else:
@@ -245,7 +249,7 @@ class Autotuner(NamedKernel):
         if _takes(self.pre_hook, "reset_only"):
             self.pre_hook({**self.nargs, **keywords, **best.all_kwargs()}, reset_only=True)
 
-    def _kept_results(self, key: tuple[Any, ...], candidates: Sequence[Config]) -> KeptResults | None:
+    def _kept_results(self, key: tuple[Any, ...], candidates: Sequence[Config], extent: str) -> KeptResults | None:
         """Return where the timings for this key are kept on disk, if they are: those of our own clock are, and with
         `cache_results` those of another; those of configurations with hooks never are."""
         is_ours = self._do_bench is None and chosen_target_is_timed()
@@ -253,7 +257,7 @@ class Autotuner(NamedKernel):
         source = getattr(self.fn, "cache_key", None)
         if not wanted or source is None or any(config.pre_hook is not None for config in candidates):
             return None
-        return KeptResults(source, key, candidates)
+        return KeptResults(source, key, candidates, extent)
 
     @staticmethod
     def _check_conflicts(config: Config, keywords: dict[str, Any]) -> None:
@@ -271,15 +275,17 @@ class Autotuner(NamedKernel):
         grid: Any,
         keywords: dict[str, Any],
         table: TuningTable,
+        search: TuningSearch | None,
     ) -> dict[Config, Sequence[float]]:
         """The times of each configuration. Those without hooks that are compiled to the same code, since the target
-        does not know warps or stages, are measured once. Where time says nothing, the first that runs is enough."""
+        does not know warps or stages, are measured once. Where time says nothing, the first that runs is enough; where
+        there are many, a model of the times chooses (`tuning_search`)."""
         if address := knobs.get("farm"):
             self._compile_on_farm(address, candidates, args, grid, keywords)
         is_timed = self._do_bench is not None or chosen_target_is_timed()
         timings: dict[Config, Sequence[float]] = {}
         first_with: dict[str, Config] = {}
-        for config in candidates:
+        for config in candidates if search is None else _chosen(search, candidates):
             code = None if config.pre_hook is not None else self._code_of(config, args, grid, keywords)
             twin = None if code is None else first_with.setdefault(code, config)
             if twin is None or twin is config:
@@ -289,9 +295,38 @@ class Autotuner(NamedKernel):
                 timings[config] = timings[twin]
                 note = f"the same code as {table.name(twin.all_kwargs())}"
             table.add(config.all_kwargs(), timings[config], note)
+            if search is not None:
+                search.tell(timings[config][0], is_new=twin in (None, config))
             if not is_timed and timings[config][0] != INFEASIBLE:
                 break
+        if search is not None:
+            self._note_unmeasured(search, candidates, timings, table)
         return timings
+
+    def _search(self, candidates: Sequence[Config]) -> TuningSearch | None:
+        """What chooses among many configurations; None where all are measured: with hooks, a user's own clock or
+        pruning, other machines that compile, or where the switch says so."""
+        from tilewright.runtime.tuning_search import MANY, TuningSearch
+
+        is_users = self._do_bench is not None or self.early_config_prune is not None or self.perf_model is not None
+        hooks = any(config.pre_hook is not None for config in candidates)
+        if not chosen_target_is_timed():
+            return None
+        if len(candidates) <= MANY or is_users or hooks or knobs.get("farm") or not knobs.get("model_autotuning"):
+            return None
+        return TuningSearch([config.all_kwargs() for config in candidates])
+
+    def _note_unmeasured(
+        self, search: TuningSearch, candidates: Sequence[Config], timings: Mapping[Config, Any], table: TuningTable
+    ) -> None:
+        """Say of each configuration that the model left out what it expects."""
+        if all(times[0] == INFEASIBLE for times in timings.values()):
+            return
+        for index, config in enumerate(candidates):
+            if config not in timings:
+                note = f"not measured: about {search.ratio(index):.2f} times the fastest is expected"
+                self.configs_skipped[config] = note
+                table.add(config.all_kwargs(), [INFEASIBLE] * len(QUANTILES), note)
 
     def _compile_on_farm(
         self, address: str, candidates: Sequence[Config], args: tuple[Any, ...], grid: Any, keywords: dict[str, Any]
@@ -379,7 +414,7 @@ class KeptResults:
     """Timings of one kernel and key in the disk cache: valid for this source, these configurations, this compiler, the
     switches that change code, this machine and this number of threads."""
 
-    def __init__(self, source: str, key: tuple[Any, ...], candidates: Sequence[Config]) -> None:
+    def __init__(self, source: str, key: tuple[Any, ...], candidates: Sequence[Config], extent: str) -> None:
         from tilewright.compiler.toolchain import toolchain_fingerprint
         from tilewright.support.disk_cache import DiskCache, cache_directory
 
@@ -387,7 +422,14 @@ class KeptResults:
         self._configs = {str(config): config for config in candidates}
         self._cache = DiskCache(cache_directory())
         self._name = fingerprint(
-            "autotune", source, repr(key), sorted(self._configs), toolchain_fingerprint(), machine, knobs.code_key()
+            "autotune",
+            source,
+            repr(key),
+            sorted(self._configs),
+            extent,
+            toolchain_fingerprint(),
+            machine,
+            knobs.code_key(),
         )
 
     def load(self) -> dict[Config, Sequence[float]] | None:
@@ -402,6 +444,12 @@ class KeptResults:
         from tilewright.support.disk_cache import Entry
 
         self._cache.put(self._name, Entry({str(config): list(times) for config, times in timings.items()}))
+
+
+def _chosen(search: TuningSearch, candidates: Sequence[Config]) -> Iterator[Config]:
+    """The configurations that a search asks for."""
+    while (index := search.next()) is not None:
+        yield candidates[index]
 
 
 def _checked(configs: Sequence[Any]) -> list[Config]:
@@ -474,7 +522,8 @@ def autotune(
 
     `reset_to_zero` and `restore_value` name arguments that are zeroed or restored around each trial, since a trial runs
     the kernel for real. `prune_configs_by` may hold `early_config_prune(configs, named_args, **kwargs)`,
-    `perf_model(**args)` and `top_k`. Timings are kept on disk for later processes (not
+    `perf_model(**args)` and `top_k`. Of more than 20 configurations a tenth is measured (10 at least), which a model of
+    the times chooses (not with TILEWRIGHT_MODEL_AUTOTUNING=0). Timings are kept on disk for later processes (not
     with TILEWRIGHT_KEEP_AUTOTUNING=0), with `cache_results` or TILEWRIGHT_CACHE_AUTOTUNING=1 also those of a `do_bench`
     of one's own. `use_cuda_graph` is accepted and without effect: there are no CUDA graphs on the CPU.
     """
