@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
-from tilewright.codegen.llvm_backend import LlvmError, dumped, parse
+from tilewright.codegen.llvm_backend import LlvmError, dumped, machines, parse
 from tilewright.codegen.llvm_backend import llvm as _llvm
 from tilewright.codegen.nvptx.facts import NvptxFacts
 from tilewright.codegen.nvptx.libdevice import PREFIX, LibdeviceNotFoundError, find_libdevice
@@ -38,7 +38,7 @@ def _target() -> Any:
 
 
 def create_target_machine(facts: NvptxFacts) -> Any:
-    """A fresh LLVM target machine (one per use: they are not thread-safe)."""
+    """A fresh LLVM target machine: one per use at a time, as they are not thread-safe."""
     return _target().create_target_machine(cpu=facts.cpu, features=f"+ptx{facts.ptx_version}", opt=2)
 
 
@@ -55,30 +55,14 @@ def emit_ptx(
 
     Raises LlvmError with LLVM's message, LibdeviceNotFoundError where that is missing.
     """
-    module, machine = optimise_text(
-        llir, facts, uses_libdevice=uses_libdevice, bitcode_paths=bitcode_paths, verify=verify, dump=dump
-    )
-    return _without_debug_target(machine.emit_assembly(module))
-
-
-def optimise_text(
-    llir: str,
-    facts: NvptxFacts,
-    *,
-    uses_libdevice: bool = False,
-    bitcode_paths: Sequence[str] = (),
-    verify: bool = False,
-    dump: bool = False,
-) -> tuple[Any, Any]:
-    """The optimised LLVM module of IR text, and the machine that emits it."""
-    machine = create_target_machine(facts)
     module = parse(llir, verify=verify)
     links = uses_libdevice or bool(bitcode_paths)
     if links:
         link_libraries(module, bitcode_paths)
-    with dumped(module, dump):
-        optimise(module, machine, links=links)
-    return module, machine
+    with machines.borrow((facts.cpu, facts.ptx_version), partial(create_target_machine, facts)) as machine:
+        with dumped(module, dump):
+            optimise(module, machine, links=links)
+        return _without_debug_target(machine.emit_assembly(module))
 
 
 class BitcodeError(LlvmError):
