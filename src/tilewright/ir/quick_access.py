@@ -7,28 +7,31 @@ asked by going up from each operand. Measured on a twenty-fourth of the test sui
 of the time for the checks, 6 % for the accessors, 3 % for the keys. `make_access_quick` gives these classes a metaclass
 whose checks go by inheritance alone (nothing registers as a virtual subclass of theirs) and Python's own identity, and
 the accessors and the making of ops straight ways, the last of which takes 7 % off the passes. The ops
-of a block come from a generator, in half the time of an iterator's object.
+of a block come from a generator, in half the time of an iterator's object. Properties that give a field are read
+without a frame of Python's (90 -> 45 ns), and what follows from an op's class alone is found once a class: the defaults
+of its attributes, which no op of most classes has (1.9 -> 0.3 us an op), and its traits.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
+from operator import attrgetter
 from types import MappingProxyType
 from typing import Any, Protocol
 
 from xdsl.dialects.builtin import UNKNOWN_LOC, DenseArrayBase, LocationAttr
-from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue, SSAValues, Use
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region, SSAValue, SSAValues, Use
 from xdsl.ir.core import BlockOps, OpOperands
-from xdsl.irdl import IRDLOperation, VarIRConstruct
+from xdsl.irdl import IRDLOperation, OptionalDef, VarIRConstruct
 from xdsl.irdl.operations import BaseAccessor, BaseAttrAccessor, BeforeVariadicSingleAccessor
-from xdsl.traits import IsolatedFromAbove
+from xdsl.traits import IsolatedFromAbove, MemoryEffectKind
 from xdsl.utils.exceptions import VerifyException
 
 ROOTS: tuple[type[Any], ...] = (Attribute, Operation, SSAValue, Block, Region)
 """The classes of IR: all others derive from them."""
 
-COMPARED_BY_IDENTITY: tuple[type[Any], ...] = (*ROOTS[1:], IRDLOperation, Use)
+COMPARED_BY_IDENTITY: tuple[type[Any], ...] = (*ROOTS[1:], IRDLOperation, Use, MemoryEffectKind)
 """Classes that say in Python what Python's own objects do: equal is what is the same."""
 
 OPERAND, RESULT, REGION = VarIRConstruct.OPERAND, VarIRConstruct.RESULT, VarIRConstruct.REGION
@@ -127,6 +130,82 @@ def _init_op(
     self.__post_init__()
 
 
+@cache
+def _defaults(cls: type[IRDLOperation]) -> tuple[tuple[tuple[str, Attribute], ...], ...]:
+    """Return the properties and the attributes that the ops of a class have where nothing else is said."""
+    definition = cls.get_irdl_definition()
+    return tuple(
+        tuple(
+            (name, field.default_value)
+            for name, field in fields.items()
+            if not isinstance(field, OptionalDef) and field.default_value is not None
+        )
+        for fields in (definition.properties, definition.attributes)
+    )
+
+
+def _fill_in_defaults(self: Any) -> None:
+    properties, attributes = _defaults(self.__class__)
+    for name, value in properties:
+        self.properties.setdefault(name, value)
+    for name, value in attributes:
+        self.attributes.setdefault(name, value)
+
+
+def _replace_all_uses_with(self: Any, value: Any) -> None:
+    """Have all users of a value use another one, in the order in which xDSL does."""
+    if value is self:
+        return
+    use = self.first_use
+    self.first_use = None
+    while use is not None:
+        following, op = use._next_use, use._operation
+        operands = list(op._operands)
+        operands[use._index] = value
+        op._operands = SSAValues(operands)
+        value.add_use(use)
+        use = following
+    if value._name is None:
+        value._name = self._name
+
+
+def _attach_op(self: Any, op: Any) -> None:
+    """Make a block the parent of an op that has none and that it is not in: an op without regions holds no block."""
+    if op.parent is not None:
+        raise ValueError("Can't add to a block an operation already attached to a block.")
+    if op.regions and op.is_ancestor(self):
+        raise ValueError("Can't add an operation to a block contained in the operation.")
+    op.parent = self
+
+
+def _types_of(values: Sequence[Any]) -> tuple[Attribute, ...]:
+    return tuple([value._type for value in values])
+
+
+def _find_traits(cls: Any, kind: Any) -> list[Any]:
+    """The traits of an op class that are of a kind: a class of traits, or a trait."""
+    traits = cls.traits.traits
+    known = _found_traits.get((cls, kind))
+    if known is not None and known[0] is traits:
+        return known[1]
+    found = [trait for trait in traits if (isinstance(trait, kind) if isinstance(kind, type) else trait == kind)]
+    _found_traits[cls, kind] = traits, found
+    return found
+
+
+_found_traits: dict[tuple[Any, Any], tuple[Any, list[Any]]] = {}
+"""What `_find_traits` found, with the set of traits that it looked through: classes may be given further ones."""
+
+
+def _get_trait(cls: Any, trait: Any) -> Any:
+    found = _find_traits(cls, trait)
+    return found[0] if found else None
+
+
+def _get_traits_of_type(cls: Any, trait_type: Any) -> list[Any]:
+    return list(_find_traits(cls, trait_type))
+
+
 def _ops_of_block(self: BlockOps) -> Iterator[Operation]:
     """Yield the ops of a block. The one that was yielded last may be moved or erased."""
     op: Any = self.block.first_op
@@ -163,11 +242,34 @@ REPLACED: tuple[tuple[type[Any], str, Callable[..., Any]], ...] = (
     (BaseAttrAccessor, "__get__", _get_by_segments),
     (DenseArrayBase, "get_values", _get_values),
     (Operation, "__init__", _init_op),
+    (IRDLOperation, "__post_init__", _fill_in_defaults),
+    (SSAValue, "replace_all_uses_with", _replace_all_uses_with),
+    (Block, "_attach_op", _attach_op),
     (BlockOps, "__iter__", _ops_of_block),
     (IsolatedFromAbove, "verify", _verify_isolation),
     *((cls, name, getattr(object, name)) for cls in COMPARED_BY_IDENTITY for name in ("__eq__", "__hash__")),
 )
 """Classes of xDSL, and methods of theirs that mean the same as before."""
+
+FIELDS: tuple[tuple[type[Any], str, str], ...] = (
+    (SSAValue, "type", "_type"),
+    (OpResult, "owner", "op"),
+    (BlockArgument, "owner", "block"),
+    (Use, "operation", "_operation"),
+    (Use, "index", "_index"),
+    (Operation, "next_op", "_next_op"),
+    (Operation, "prev_op", "_prev_op"),
+    (Operation, "parent_node", "parent"),
+    (Block, "first_op", "_first_op"),
+    (Block, "last_op", "_last_op"),
+    (Block, "next_block", "_next_block"),
+    (Block, "prev_block", "_prev_block"),
+    (Block, "parent_node", "parent"),
+    (Region, "first_block", "_first_block"),
+    (Region, "last_block", "_last_block"),
+    (Region, "parent_node", "parent"),
+)
+"""Properties that cannot be set, and the fields that they give."""
 
 
 @cache
@@ -178,5 +280,11 @@ def make_access_quick() -> None:
             setattr(cls, "__class__", ByInheritance)  # noqa: B010 (pyright takes it for an instance's)
     for cls, name, method in REPLACED:
         setattr(cls, name, method)
+    for cls, name, field in FIELDS:
+        setattr(cls, name, property(attrgetter(field)))
     operands: Any = vars(Operation)["operands"]
     setattr(Operation, "operands", property(OpOperands, operands.fset))  # noqa: B010
+    setattr(Operation, "result_types", property(lambda op: _types_of(op.results)))  # noqa: B010
+    setattr(Operation, "operand_types", property(lambda op: _types_of(op._operands)))  # noqa: B010
+    setattr(Operation, "get_trait", classmethod(_get_trait))  # noqa: B010
+    setattr(Operation, "get_traits_of_type", classmethod(_get_traits_of_type))  # noqa: B010

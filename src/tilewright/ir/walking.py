@@ -41,12 +41,16 @@ def ops_inside_out(root: Operation) -> list[Operation]:
 
 def _collect_inside_out(op: Operation, found: list[Operation]) -> None:
     for region in op.regions:
-        for block in region.blocks:
-            for inner in block.ops:
+        block = region.first_block
+        while block is not None:
+            inner = block.first_op
+            while inner is not None:
                 if inner.regions:
                     _collect_inside_out(inner, found)
                 else:
                     found.append(inner)
+                inner = inner.next_op
+            block = block.next_block
     found.append(op)
 
 
@@ -56,8 +60,9 @@ def _collect(region: Region, found: list[Operation]) -> None:
         op = block.first_op
         while op is not None:
             found.append(op)
-            for inner in op.regions:
-                _collect(inner, found)
+            if op.regions:
+                for inner in op.regions:
+                    _collect(inner, found)
             op = op.next_op
         block = block.next_block
 

@@ -12,17 +12,21 @@ from xdsl.dialects.builtin import (
     ArrayAttr,
     CallSiteLoc,
     DenseArrayBase,
+    FloatAttr,
     IndexType,
     IntAttr,
+    IntegerAttr,
     IntegerType,
     ModuleOp,
     StringAttr,
+    f32,
     i1,
     i32,
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue, SSAValues
-from xdsl.irdl import VarIRConstruct, get_construct_defs
+from xdsl.irdl import IRDLOperation, VarIRConstruct, get_construct_defs, irdl_op_definition
 from xdsl.irdl.operations import BaseAccessor, BaseAttrAccessor, get_op_constructs
+from xdsl.traits import OpTrait
 
 from tilewright.dialects import arith, cf, make_context, memref, scf, tt
 from tilewright.ir.locations import call_site, file_location, located_place, name_location, named_place
@@ -156,6 +160,58 @@ def test_ops_are_made_directly(module: ModuleOp) -> None:
     assert op.location == UNKNOWN_LOC
     op.operands = []
     assert value.uses.get_length() == before
+
+
+def test_users_get_another_value_in_the_order_of_uses(module: ModuleOp) -> None:
+    n = next(op for op in module.walk() if isinstance(op, tt.FuncOp)).body.blocks[0].args[1]
+    uses = [(use.operation, use.index) for use in n.uses]
+    assert len(uses) == 3  # of the comparison and, twice, of the loop
+    n.name_hint = "many"
+    new = arith.ConstantOp(IntegerAttr(7, i32))
+    new_user = arith.AddiOp(new.result, new.result)
+    before = [(use.operation, use.index) for use in new.result.uses]
+    n.replace_all_uses_with(new.result)
+    assert not n.uses and n.first_use is None
+    assert [(use.operation, use.index) for use in new.result.uses] == [*reversed(uses), *before]
+    assert all(op.operands[index] is new.result and isinstance(op._operands, SSAValues) for op, index in uses)
+    assert new.result.name_hint == "many" and new_user.operands[0] is new.result
+    new.result.replace_all_uses_with(new.result)
+    assert new.result.uses.get_length() == 5
+
+
+def test_defaults_are_filled_in() -> None:
+    flags = arith.AddfOp.get_irdl_definition().properties["fastmath"].default_value
+    x = arith.ConstantOp(FloatAttr(1.0, f32))
+    add = arith.AddfOp.create(operands=[x.result, x.result], result_types=[f32])
+    assert flags is not None and add.properties["fastmath"] == flags
+    own = arith.FastMathFlagsAttr("fast")
+    assert (
+        arith.AddfOp.create(operands=[x.result, x.result], properties={"fastmath": own}).properties["fastmath"] is own
+    )
+
+
+def test_traits_added_later_are_found() -> None:
+    class Marked(OpTrait):
+        pass
+
+    @irdl_op_definition
+    class PlainOp(IRDLOperation):
+        name = "test.plain"
+
+    assert PlainOp.get_trait(Marked) is None and PlainOp.get_traits_of_type(OpTrait) == []
+    PlainOp.traits.add_trait(Marked())
+    assert isinstance(PlainOp.get_trait(Marked), Marked) and PlainOp.has_trait(Marked)
+    assert PlainOp.get_trait(Marked()) == Marked() and len(PlainOp.get_traits_of_type(OpTrait)) == 1
+
+
+def test_a_block_takes_no_op_twice(module: ModuleOp) -> None:
+    loop = next(op for op in module.walk() if isinstance(op, scf.ForOp))
+    inner = loop.body.block
+    with pytest.raises(ValueError, match="already attached"):
+        inner.add_op(loop)
+    loop.detach()
+    with pytest.raises(ValueError, match="contained in the operation"):
+        inner.add_op(loop)
 
 
 def test_keys_are_told_apart_in_c(module: ModuleOp) -> None:

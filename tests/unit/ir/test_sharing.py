@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from xdsl.dialects.builtin import IntAttr, IntegerType, TensorType, f32, i32
 
 from tilewright.dialects import make_context
 from tilewright.ir.locations import find_call_sites, find_name, find_span, find_spans
@@ -62,3 +63,19 @@ def test_places_of_shared_locations_are_found(form: str) -> None:
     assert len(find_spans(location)) == (1 if known else 0)
     assert (find_name(location) is not None) == (form == "names")
     assert len(find_call_sites(location)) <= 1000
+
+
+def test_types_are_hashed_once_and_equal_ones_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    hashes: list[int] = []
+    of_number = IntAttr.__hash__
+
+    def counting(self: IntAttr) -> int:
+        hashes.append(self.data)
+        return of_number(self)
+
+    monkeypatch.setattr(IntAttr, "__hash__", counting)
+    one, other = IntegerType(12345), IntegerType(12345)
+    assert hash(one) == hash(one) == hash(other) and one == other
+    assert hashes == [12345, 12345]
+    types = [TensorType(element, [16, 8]) for element in (i32, IntegerType(32), f32)]
+    assert hash(types[0]) == hash(types[1]) and len(set(types)) == 2
