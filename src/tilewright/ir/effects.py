@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from typing import Any, TypeVar
 
 from xdsl.ir import Operation
 from xdsl.traits import (
@@ -30,6 +31,8 @@ from xdsl.traits import (
 )
 
 _FIXED_EFFECT_TRAITS = (NoMemoryEffect, MemoryReadEffect, MemoryWriteEffect, MemoryAllocEffect, MemoryFreeEffect)
+
+TraitT = TypeVar("TraitT", bound=MemoryEffect)
 
 Effects = frozenset[MemoryEffectKind]
 """Kinds of effects an op may have."""
@@ -95,7 +98,14 @@ def _effects_of_class(op: Operation) -> Effects | None:
     return _ALL if instances is None else frozenset(instance.kind for instance in instances)
 
 
-_FIXED_FUNCTIONS = frozenset(trait.get_effects.__func__ for trait in _FIXED_EFFECT_TRAITS)
+_FIXED_FUNCTIONS = {trait.get_effects.__func__ for trait in _FIXED_EFFECT_TRAITS}
+
+
+def has_fixed_effects(trait: type[TraitT]) -> type[TraitT]:
+    """Class decorator: a trait whose effects are the same for all ops, so that they are asked for once a class."""
+    method: Any = trait.get_effects
+    _FIXED_FUNCTIONS.add(method.__func__)
+    return trait
 
 
 class EffectTable:

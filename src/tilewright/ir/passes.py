@@ -207,7 +207,10 @@ def run_on_modules(pass_: Pass, module: ModuleOp, context: PassContext) -> None:
     inner = [] if pass_.is_nested else [op for op in module.ops if isinstance(op, ModuleOp)]
     for nested in inner:
         run_on_modules(pass_, nested, context)
-    if len(inner) == len(module.body.block.ops) and inner:
+    if inner and len(inner) == len(module.body.block.ops):
+        return
+    if not inner:
+        pass_.run(module, context)
         return
     with detached(module.body.block, inner):
         pass_.run(module, context)
@@ -255,25 +258,31 @@ class PassPipeline:
         context = PassContext() if context is None else context
         for instrument in instruments:
             instrument.before_pipeline(self.passes, module, context)
-        for index, pass_ in enumerate(self.passes):
-            context.pass_name = pass_.name
-            for instrument in instruments:
-                instrument.before_pass(index, pass_, module)
-            try:
-                with deep_recursion():
-                    run_on_modules(pass_, module, context)
-                for instrument in instruments:
-                    instrument.after_pass(index, pass_, module)
-            except Exception as raised:
-                error = _as_pass_error(raised, pass_)
-                for instrument in instruments:
-                    instrument.after_failure(index, pass_, module, error)
-                if error is raised:
-                    raise
-                raise error from raised
+        with deep_recursion():
+            for index, pass_ in enumerate(self.passes):
+                self._run_one(index, pass_, module, context, instruments)
         for instrument in instruments:
             instrument.after_pipeline(module)
         return context
+
+    @staticmethod
+    def _run_one(
+        index: int, pass_: Pass, module: ModuleOp, context: PassContext, instruments: Sequence[Instrument]
+    ) -> None:
+        context.pass_name = pass_.name
+        for instrument in instruments:
+            instrument.before_pass(index, pass_, module)
+        try:
+            run_on_modules(pass_, module, context)
+            for instrument in instruments:
+                instrument.after_pass(index, pass_, module)
+        except Exception as raised:
+            error = _as_pass_error(raised, pass_)
+            for instrument in instruments:
+                instrument.after_failure(index, pass_, module, error)
+            if error is raised:
+                raise
+            raise error from raised
 
 
 def _as_pass_error(raised: Exception, pass_: Pass) -> TilewrightError:

@@ -23,6 +23,7 @@ from __future__ import annotations
 import inspect
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from itertools import islice
 from types import UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin
@@ -76,7 +77,11 @@ def op_type_rewrite_pattern(
 
 def op_types_of(rule: RewritePattern) -> tuple[type[Operation], ...]:
     """The op classes that a rule can match; `(Operation,)` for a rule that looks at every op."""
-    method = type(rule).match_and_rewrite
+    return _op_types_of(type(rule).match_and_rewrite)
+
+
+@cache
+def _op_types_of(method: Any) -> tuple[type[Operation], ...]:
     recorded = getattr(method, _OP_TYPES, None)
     if recorded is not None:
         return recorded

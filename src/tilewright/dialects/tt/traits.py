@@ -16,6 +16,7 @@ from xdsl.traits import (
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.tt.types import PointerType, is_tensor, shape_of
+from tilewright.ir.effects import has_fixed_effects
 
 MAX_TENSOR_ELEMENTS = 1 << 20
 """Largest number of elements of one tensor value, as in Triton."""
@@ -94,6 +95,7 @@ class ReadEffect(MemoryEffect):
         return {READ, WRITE} if _is_true(is_volatile) else {READ}
 
 
+@has_fixed_effects
 @dataclass(frozen=True)
 class WriteEffect(MemoryEffect):
     """Writes global memory, or acts on the world in a way that must not be removed (prints, assertions)."""
@@ -103,6 +105,7 @@ class WriteEffect(MemoryEffect):
         return {WRITE}
 
 
+@has_fixed_effects
 @dataclass(frozen=True)
 class ReadWriteEffect(MemoryEffect):
     """Reads and writes global memory."""

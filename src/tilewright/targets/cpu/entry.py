@@ -10,7 +10,7 @@ ids are counted up, not divided out; the program itself is inlined into the loop
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import IntegerType
+from xdsl.dialects.builtin import i32
 
 from tilewright.codegen.llvm_text import FunctionText, Parameter, global_name
 from tilewright.codegen.located_text import LocatedFunctionText
@@ -33,7 +33,7 @@ def emit_entry(name: str, module: LoweredModule, types: TypeTable) -> None:
     fn.debug_suffix = module.line
     kernel = module.kernel
     given, trailing = kernel.parameters[:-GRID_ARGUMENTS], kernel.parameters[-GRID_ARGUMENTS:]
-    if len(trailing) < GRID_ARGUMENTS or any(type != IntegerType(32) for type in trailing) or kernel.results:
+    if len(trailing) < GRID_ARGUMENTS or any(type != i32 for type in trailing) or kernel.results:
         raise PassError(f"kernel '{name}' must end in six i32 arguments and return nothing", pass_name="loops-to-llvm")
     arguments = [_load_slot(fn, position, type, types, name) for position, type in enumerate(given)]
     grid = [_load(fn, "i32", len(given) + axis) for axis in range(3)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 
 from xdsl.dialects.builtin import MemRefType, UnrankedMemRefType
 from xdsl.ir import Operation, SSAValue
@@ -10,7 +11,7 @@ from xdsl.traits import MemoryEffectKind
 
 from tilewright.dialects import bufferization, cf, linalg, memref, tensor
 from tilewright.ir.effects import own_effects
-from tilewright.ir.walking import ops_within
+from tilewright.ir.walking import is_subclass, ops_within
 
 VIEWS = (
     memref.CastOp,
@@ -36,7 +37,7 @@ ALIASES = (
 
 def may_write(op: Operation) -> bool:
     """Return whether running `op` can change memory that existed before."""
-    return any(_writes_itself(inner) for inner in ops_within(op))
+    return any(map(_writes_itself, ops_within(op))) if op.regions else _writes_itself(op)
 
 
 class Writers:
@@ -82,11 +83,15 @@ def _ops_inside(op: Operation) -> Iterator[Operation]:
 
 
 def _writes_itself(op: Operation) -> bool:
-    if isinstance(op, linalg.StructuredOp):
+    if _is_structured(type(op)):
+        assert isinstance(op, linalg.StructuredOp)
         return any(isinstance(value.type, MemRefType) for value in op.outputs)
-    if isinstance(op, cf.AssertOp):
-        return False  # it may stop the program, but changes no memory
-    return MemoryEffectKind.WRITE in own_effects(op)
+    return MemoryEffectKind.WRITE in own_effects(op) and not isinstance(op, cf.AssertOp)  # which may stop the program
+
+
+@cache
+def _is_structured(cls: type[Operation]) -> bool:
+    return is_subclass(cls, (linalg.StructuredOp,))
 
 
 def memory_operands(op: Operation) -> list[SSAValue]:

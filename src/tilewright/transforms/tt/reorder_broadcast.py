@@ -16,9 +16,9 @@ from tilewright.dialects.tt.types import is_tensor, tensor_type
 from tilewright.dialects.types import element_type
 from tilewright.ir.effects import is_memory_free
 from tilewright.ir.passes import Pass, PassContext, register_pass
-from tilewright.ir.rules import RewriteRule, RuleRewriter, op_type_rewrite_pattern
+from tilewright.ir.rules import RewriteRule, RuleRewriter, op_type_rewrite_pattern, op_types_of
 from tilewright.ir.walking import is_subclass
-from tilewright.transforms.common.greedy import rewrite_greedily
+from tilewright.transforms.common.greedy import Entry, GreedyRewriter, fold_of, is_commutative
 
 TT_ELEMENTWISE = (
     tt.AddPtrOp,
@@ -76,30 +76,32 @@ class MoveSplatAfterElementwise(RewriteRule):
     def match_and_rewrite(self, op: Operation, rewriter: RuleRewriter, /) -> None:
         if not is_elementwise(op) or not is_tensor(op.results[0].type):
             return
-        sources = [self._scalar(operand) for operand in op.operands]
-        if any(source is None for source in sources) or not any(isinstance(s, SSAValue) for s in sources):
+        sources: list[SSAValue | AnyDense] = []
+        for operand in op.operands:
+            source = self._scalar(operand)
+            if source is None:
+                return
+            sources.append(source)
+        if not any(isinstance(source, SSAValue) for source in sources):
             return
         scalars: list[SSAValue] = []
         for operand, source in zip(op.operands, sources, strict=True):
             if isinstance(source, SSAValue):
                 scalars.append(source)
             else:
-                assert source is not None
-                constant = _constant(source, element_type(operand.type))
+                constant = _constant(scalar_of_splat(source), element_type(operand.type))
                 rewriter.insert(constant)
                 scalars.append(constant.results[0])
         scalar = _at(op, scalars, element_type(op.results[0].type))
         rewriter.replace(op, [scalar, tt.SplatOp(scalar, op.results[0].type)])
 
     @staticmethod
-    def _scalar(operand: SSAValue) -> SSAValue | Attribute | None:
+    def _scalar(operand: SSAValue) -> SSAValue | AnyDense | None:
+        """The scalar that all elements of an operand are, or the constant; None where they may differ."""
         if not is_tensor(operand.type):
             return operand
         splat = _source(operand, tt.SplatOp)
-        if splat is not None:
-            return splat
-        constant = _splat_constant(operand)
-        return None if constant is None else scalar_of_splat(constant)
+        return splat if splat is not None else _splat_constant(operand)
 
 
 class MoveBroadcastAfterElementwise(RewriteRule):
@@ -150,14 +152,15 @@ class MoveBroadcastAfterElementwise(RewriteRule):
         return op.results[0]
 
 
-def reorder_rules() -> tuple[RewriteRule, ...]:
-    """The rules of the pass, with the canonicalizations of views that let them meet."""
-    views = (tt.BroadcastOp, tt.ExpandDimsOp)
-    return (
-        MoveSplatAfterElementwise(),
-        MoveBroadcastAfterElementwise(),
-        *(rule for view in views for rule in view.get_canonicalization_patterns()),
-    )
+@cache
+def reorder_entry(cls: type[Operation]) -> Entry:
+    """The fold of an op class, and the rules of the pass with the canonicalizations of views that let them meet."""
+    rules: list[RewriteRule] = []
+    if _is_elementwise_class(cls):
+        rules += (MoveSplatAfterElementwise(), MoveBroadcastAfterElementwise())
+    of_views = (rule for view in (tt.BroadcastOp, tt.ExpandDimsOp) for rule in view.get_canonicalization_patterns())
+    rules += (rule for rule in of_views if is_subclass(cls, op_types_of(rule)))
+    return Entry(fold_of(cls), tuple(rules), is_commutative(cls))
 
 
 @register_pass
@@ -181,4 +184,4 @@ class ReorderBroadcastPass(Pass):
     name = "triton-reorder-broadcast"
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
-        rewrite_greedily(module, reorder_rules(), pass_name=self.name)
+        GreedyRewriter(module, reorder_entry, pass_name=self.name).run()
