@@ -133,6 +133,18 @@ def transpose_padded(x_ptr, y_ptr, N: gl.constexpr, layout: gl.constexpr, shared
 
 
 @gluon.jit
+def last_slots(x_ptr, y_ptr, first, N: gl.constexpr, layout: gl.constexpr, shared: gl.constexpr):
+    """Some of several buffers: a slice that begins at no multiple of its length."""
+    at = gl.arange(0, N, layout)
+    buffers = gl.allocate_shared_memory(gl.float32, [5, N], shared)
+    for i in gl.static_range(5):
+        buffers.index(i).store(gl.load(x_ptr + i * N + at))
+    slots = buffers.slice(2, 3)
+    for i in range(3):
+        gl.store(y_ptr + i * N + at, slots.index((first + i) % 3).load(layout))
+
+
+@gluon.jit
 def histogram(x_ptr, y_ptr, n, B: gl.constexpr, BINS: gl.constexpr, layout: gl.constexpr, shared: gl.constexpr):
     bins = gl.allocate_shared_memory(gl.int32, [BINS], shared, gl.zeros([BINS], gl.int32, layout))
     for start in range(gl.program_id(0) * B, n, gl.num_programs(0) * B):

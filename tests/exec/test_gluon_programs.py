@@ -144,6 +144,14 @@ def test_transposes_through_shared_memory(target: str, shared: Any) -> None:
 
 
 @on_every_engine
+def test_some_of_several_buffers(target: str) -> None:
+    x, y = floats(5, 128), np.zeros((3, 128), np.float32)
+    with engine(target):
+        programs.last_slots[(1,)](x, y, 1, 128, programs.ROW, programs.LINE)
+    assert (y == x[[3, 4, 2]]).all()
+
+
+@on_every_engine
 def test_a_histogram_of_programs(target: str) -> None:
     x, y = RNG.integers(0, 128, 1000, dtype=np.int32), np.zeros(128, np.int32)
     with engine(target):

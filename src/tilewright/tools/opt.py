@@ -198,10 +198,10 @@ class _Session:
                     raise
                 failed = True
                 self._report(error)
-        if request.has("verify-diagnostics"):
-            return self._check_diagnostics(text)
         marker = request.value("output-split-marker", SPLIT_MARKER)
         self._write(f"{marker}\n".join(printed), stdout)
+        if request.has("verify-diagnostics"):
+            return self._check_diagnostics(text)
         return 1 if failed else 0
 
     def _parts(self, text: str) -> Iterable[tuple[int, str]]:

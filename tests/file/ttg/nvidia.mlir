@@ -26,7 +26,6 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
     ttng.async_tma_gather %arg1[%arg7, %arg4] %arg8, %arg3, %arg6 : !tt.tensordesc<1x64xf16, #shared>, tensor<32xi32, #ttg.slice<{dim = 0, parent = #blocked}>>, i32, !ttg.memdesc<1xi64, #shared1, #smem, mutable>, !ttg.memdesc<32x64xf16, #shared, #smem, mutable>, i1
     ttng.async_tma_scatter %arg1[%arg7, %arg4] %arg8 : !tt.tensordesc<1x64xf16, #shared>, tensor<32xi32, #ttg.slice<{dim = 0, parent = #blocked}>>, i32, !ttg.memdesc<32x64xf16, #shared, #smem, mutable>
     ttng.async_tma_store_wait {pendings = 0 : i32}
-    ttng.async_tma_store_wait {pendings = 1 : i32, read_only}
     ttng.fence_async_shared {bCluster = false}
     ttng.tensormap_create %arg11, %arg11, [%arg4, %arg5], [%arg4, %arg5], [%arg12], [%arg4, %arg5] {elem_type = 6 : i32, fill_mode = 0 : i32, interleave_layout = 0 : i32, swizzle_mode = 3 : i32} : (!tt.ptr<i8>, !tt.ptr<i8>, i32, i32, i32, i32, i64, i32, i32) -> ()
     ttng.tensormap_fenceproxy_acquire %arg11 : !tt.ptr<i8>
@@ -67,7 +66,6 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
 //     ttng.async_tma_gather %arg1[%arg7, %arg4] %arg8, %arg3, %arg6 : !tt.tensordesc<1x64xf16, #shared>, tensor<32xi32, #ttg.slice<{dim = 0, parent = #blocked}>>, i32, !ttg.memdesc<1xi64, #shared1, #smem, mutable>, !ttg.memdesc<32x64xf16, #shared, #smem, mutable>, i1
 //     ttng.async_tma_scatter %arg1[%arg7, %arg4] %arg8 : !tt.tensordesc<1x64xf16, #shared>, tensor<32xi32, #ttg.slice<{dim = 0, parent = #blocked}>>, i32, !ttg.memdesc<32x64xf16, #shared, #smem, mutable>
 //     ttng.async_tma_store_wait {pendings = 0 : i32}
-//     ttng.async_tma_store_wait {pendings = 1 : i32, read_only}
 //     ttng.fence_async_shared {bCluster = false}
 //     ttng.tensormap_create %arg11, %arg11, [%arg4, %arg5], [%arg4, %arg5], [%arg12], [%arg4, %arg5] {elem_type = 6 : i32, fill_mode = 0 : i32, interleave_layout = 0 : i32, swizzle_mode = 3 : i32} : (!tt.ptr<i8>, !tt.ptr<i8>, i32, i32, i32, i32, i64, i32, i32) -> ()
 //     ttng.tensormap_fenceproxy_acquire %arg11 : !tt.ptr<i8>

@@ -151,7 +151,7 @@ REFUSED: list[tuple[str, str, str]] = [
     (
         f"%m: {BUFFER}",
         f"%0 = ttg.memdesc_reinterpret %m : {BUFFER} -> !ttg.memdesc<64x64xf32, #s, #smem, mutable>",
-        "same storage size, got 65536 and 131072 bits",
+        "the result must not be larger than the source, got 65536 and 131072 bits",
     ),
     (
         f"%m: {BUFFER}",

@@ -52,7 +52,8 @@ FUNCTION_TYPE = "$src attr-dict `:` `(` type($src) `)` `->` type($result)"
 
 
 class SplatOp(WithOlderFormats, HasFolderInterface, TritonOp):
-    """A scalar in every element: `%1 = tt.splat %n : i32 -> tensor<16xi32>`."""
+    """A scalar, or what a tensor without dimensions holds, in every element:
+    `%1 = tt.splat %n : i32 -> tensor<16xi32>`."""
 
     name = "tt.splat"
 
@@ -64,7 +65,7 @@ class SplatOp(WithOlderFormats, HasFolderInterface, TritonOp):
     traits = traits_def(Pure(), TensorSizeTrait())
 
     def verify_(self) -> None:
-        if is_tensor(self.src.type):
+        if is_tensor(self.src.type) and shape_of(self.src.type):
             raise VerifyException(f"source of a splat must be a scalar, got {self.src.type}")
         _check_element_type(self, self.src, self.result)
 

@@ -90,7 +90,7 @@ class MemDescIndexOp(TritonGPUOp):
             raise VerifyException("result element type must match desc element type")
         if result.get_shape() != source.get_shape()[1:]:
             raise VerifyException("result shape must equal srcShape[1:]")
-        if source.get_alloc_shape() != source.get_shape():
+        if source.get_alloc_shape()[1:] != source.get_shape()[1:]:
             raise VerifyException("We don't support memdesc_index on a subview")
         if source.encoding != result.encoding:
             raise VerifyException("src and result must have the same encoding")
@@ -132,10 +132,12 @@ class MemDescSubsliceOp(HasFolderInterface, TritonGPUOp):
         if source.encoding != result.encoding:
             raise VerifyException("src and result must have the same encoding")
         _check_same_memory(source, result)
-        for offset, extent, whole in zip(offsets, result.get_shape(), source.get_shape(), strict=True):
+        layout, shape = _layout_of(source), source.get_shape()
+        leading = len(shape) - layout.rank if layout is not None else 0  # tiles, which lie one after the other
+        for dim, (offset, extent, whole) in enumerate(zip(offsets, result.get_shape(), shape, strict=True)):
             if offset < 0 or offset + extent > whole:
                 raise VerifyException(f"slice of {extent} at {offset} is out of bounds of {whole}")
-            if offset and (extent & (extent - 1) or offset % extent):
+            if dim >= leading and offset and (extent & (extent - 1) or offset % extent):
                 raise VerifyException("The split offset may not touch the tile")
         if is_cut_by_swizzle(source, result.get_shape()):
             raise VerifyException("We don't support splitting along the swizzling pattern")
@@ -250,7 +252,7 @@ def _reshaped(type: MemDescType, shape: tuple[int, ...]) -> MemDescType:
 
 
 class MemDescReinterpretOp(HasFolderInterface, TritonGPUOp):
-    """The bytes of a buffer as something else of the same size:
+    """The bytes of a buffer, or the first of them, as something else:
     `ttg.memdesc_reinterpret %m : !ttg.memdesc<16x32xf16, ...> -> !ttg.memdesc<16x16xf32, ...>`."""
 
     name = "ttg.memdesc_reinterpret"
@@ -269,10 +271,8 @@ class MemDescReinterpretOp(HasFolderInterface, TritonGPUOp):
         source, result = as_memdesc(self.src.type), as_memdesc(self.result.type)
         _check_same_memory(source, result)
         sizes = [_storage_bits(type) for type in (source, result)]
-        if sizes[0] != sizes[1]:
-            raise VerifyException(
-                f"source and result must have the same storage size, got {sizes[0]} and {sizes[1]} bits"
-            )
+        if sizes[0] < sizes[1]:
+            raise VerifyException(f"the result must not be larger than the source, got {sizes[0]} and {sizes[1]} bits")
 
 
 def _storage_bits(type: MemDescType) -> int:

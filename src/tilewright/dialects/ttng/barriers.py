@@ -23,17 +23,21 @@ from tilewright.dialects.fields import (
 )
 from tilewright.dialects.ttg.constraints import MEMDESC, TritonGPUOp, as_memdesc
 from tilewright.dialects.ttg.effects import READ, SHARED, WRITE, Touches
+from tilewright.dialects.ttg.shared_encodings import find_shared_layout
+from tilewright.layouts.shared import SwizzledSharedLayout
 
 ORDERS_MEMORY = Touches(((READ, SHARED), (WRITE, SHARED)))
 
 
 def check_barrier(type: Attribute) -> None:
-    """VerifyException unless a type is that of a mutable barrier object."""
+    """VerifyException unless a type is that of a barrier object: one i64 in each CTA that has it, or in pairs of CTAs
+    that share it. Triton's texts need not say that it is mutable."""
     barrier = as_memdesc(type)
-    if barrier.element_type != i64 or barrier.num_elements != 1:
+    layout = find_shared_layout(barrier.encoding)
+    bases = layout.cga if isinstance(layout, SwizzledSharedLayout) else ()
+    owners = 1 << sum(any(basis) for basis in bases)
+    if barrier.element_type != i64 or barrier.num_elements != owners:
         raise VerifyException(f"a barrier must be a memdesc of one i64, got {barrier}")
-    if not barrier.is_mutable:
-        raise VerifyException("a barrier must be mutable")
 
 
 class InitBarrierOp(TritonGPUOp):
@@ -70,15 +74,18 @@ class InvalBarrierOp(TritonGPUOp):
 
 
 class BarrierExpectOp(TritonGPUOp):
-    """An arrival that also expects `size` bytes of asynchronous copies: `ttng.barrier_expect %b, 8192, %pred : ...`."""
+    """An arrival that also expects `size` bytes of asynchronous copies: `ttng.barrier_expect %b, 8192, %pred : ...`.
+    `fromCTA` says which CTAs of a cluster arrive for others."""
 
     name = "ttng.barrier_expect"
 
     alloc: Operand = operand_def(MEMDESC)
     size: IntegerAttr = prop_def(IntegerAttr, converter=i32_attr)
     pred: Operand = operand_def(i1)
+    from_cta: IntegerAttr | None = opt_prop_def(IntegerAttr, prop_name="fromCTA", default=None, kw_only=True)
 
-    assembly_format = "$alloc `,` custom<PlainInteger>($size) `,` $pred attr-dict `:` type($alloc)"
+    irdl_options = (ParsePropInAttrDict(),)
+    assembly_format = "$alloc `,` custom<PlainInteger>($size) attr-dict `,` $pred `:` type($alloc)"
     traits = traits_def(Touches(((WRITE, SHARED),)))
 
     def verify_(self) -> None:
@@ -119,6 +126,9 @@ class ArriveBarrierOp(TritonGPUOp):
     pred: OptionalOperand = opt_operand_def(i1)
     per_warp = opt_attr_def(UnitAttr, attr_name="perWarp")
     """Ours: an attribute, no property, so that official Triton reads the generic form and keeps it."""
+    from_cta: IntegerAttr | None = opt_prop_def(IntegerAttr, prop_name="fromCTA", default=None)
+
+    irdl_options = (ParsePropInAttrDict(),)
 
     assembly_format = "$alloc `,` custom<PlainInteger>($count) (`,` $pred^)? attr-dict `:` type($alloc)"
     traits = traits_def(ORDERS_MEMORY)

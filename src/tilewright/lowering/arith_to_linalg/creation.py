@@ -25,7 +25,8 @@ def lower_splat(op: tt.SplatOp, f: FunctionLowering) -> Sequence[SSAValue]:
     """
     if has_pointers(op.src) and not f.options.tensor_ptr_to_linalg:
         raise NotLowered("a tensor of pointers is left to the pointer passes")
-    return (f.b.splat(op.src, op.result.type),)
+    source = f.b.extract(op.src, []) if is_tensor(op.src) else op.src
+    return (f.b.splat(source, op.result.type),)
 
 
 def lower_constant(op: arith.ConstantOp, f: FunctionLowering) -> Sequence[SSAValue]:

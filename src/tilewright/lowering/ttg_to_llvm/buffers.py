@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from xdsl.ir import SSAValue
 
-from tilewright.dialects.ttg import MemDescType
+from tilewright.dialects.ttg import MemDescType, memdesc_type
 from tilewright.dialects.ttg.shared_encodings import find_shared_layout
 from tilewright.layouts.access import SharedAccess, plan_access
 from tilewright.layouts.distributed import BLOCK, LANE, REGISTER, WARP
@@ -42,6 +42,29 @@ def slot_bytes(type: MemDescType) -> int:
     """Bytes of one buffer of several: of the dimensions that the layout knows."""
     layout = buffer_layout(type)
     return layout.num_elements(type.get_alloc_shape()[-layout.rank :]) * element_bytes(type)
+
+
+def tile_of(type: MemDescType) -> MemDescType:
+    """The type of one buffer of several."""
+    rank, size = buffer_layout(type).rank, len(type.get_shape())
+    shape, alloc = type.get_shape()[size - rank :], type.get_alloc_shape()[-rank:]
+    return memdesc_type(
+        shape,
+        type.element_type,
+        type.encoding,
+        memory_space=type.memory_space,
+        mutable=type.is_mutable,
+        alloc_shape=alloc,
+    )
+
+
+def slots_before(type: MemDescType, coordinates: Sequence[int]) -> int:
+    """How many whole buffers lie before the one at the first of the coordinates: those that the layout leaves out."""
+    extents = type.get_alloc_shape()[-len(coordinates) :]
+    slots = 0
+    for extent, coordinate in list(zip(extents, coordinates, strict=True))[: -buffer_layout(type).rank]:
+        slots = slots * extent + coordinate
+    return slots
 
 
 @lru_cache(maxsize=1024)

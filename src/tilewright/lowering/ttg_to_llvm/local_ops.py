@@ -17,7 +17,9 @@ from tilewright.lowering.ttg_to_llvm.buffers import (
     pads_of,
     plan_buffer_access,
     slot_bytes,
+    slots_before,
     static_image,
+    tile_of,
     writer_predicate,
 )
 from tilewright.lowering.ttg_to_llvm.function_lowering import FunctionLowering, lowers
@@ -78,14 +80,16 @@ def lower_memdesc_index(op: ttg.MemDescIndexOp, fn: FunctionLowering) -> None:
 
 @lowers(ttg.MemDescSubsliceOp)
 def lower_memdesc_subslice(op: ttg.MemDescSubsliceOp, fn: FunctionLowering) -> None:
-    source = fn.shared(op.src)
-    offset = static_image(as_buffer(op.src), static_values(op.offsets))
-    if pads_of(as_buffer(op.src)):  # gaps come in between: such layouts permute nothing, and offsets add up
-        fn.set(op.result, SharedValue(step_pointer(fn, source.base, str(offset)), source.flip))
-    elif is_literal(source.flip):
-        fn.set(op.result, SharedValue(source.base, str(int(source.flip) ^ offset)))
-    else:
-        fn.set(op.result, SharedValue(source.base, fn.text.value(f"xor i32 {source.flip}, {offset}")))
+    source, type, offsets = fn.shared(op.src), as_buffer(op.src), static_values(op.offsets)
+    tile = tile_of(type)
+    before = slots_before(type, offsets) * slot_bytes(type)  # whole buffers lie one after the other
+    offset = static_image(tile, offsets[-len(tile.get_shape()) :])
+    if pads_of(type):  # gaps come in between: such layouts permute nothing, and offsets add up
+        fn.set(op.result, SharedValue(step_pointer(fn, source.base, str(before + offset)), source.flip))
+        return
+    base = step_pointer(fn, source.base, str(before)) if before else source.base
+    flip = str(int(source.flip) ^ offset) if is_literal(source.flip) else f"xor i32 {source.flip}, {offset}"
+    fn.set(op.result, SharedValue(base, flip if is_literal(source.flip) else fn.text.value(flip)))
 
 
 @lowers(ttg.MemDescTransOp, ttg.MemDescReshapeOp, ttg.MemDescReinterpretOp)

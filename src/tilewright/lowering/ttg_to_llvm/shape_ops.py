@@ -15,7 +15,7 @@ from xdsl.ir import Operation, SSAValue
 from tilewright.dialects import tt
 from tilewright.dialects.construction import static_values
 from tilewright.dialects.ttg.canonicalization import can_join_registers, can_reorder
-from tilewright.dialects.types import as_tensor
+from tilewright.dialects.types import as_tensor, is_tensor
 from tilewright.ir.diagnostics import op_error
 from tilewright.layouts.distributed import BLOCK, LANE, REGISTER, WARP
 from tilewright.layouts.linear import LinearLayout
@@ -36,7 +36,8 @@ def lower_make_range(op: tt.MakeRangeOp, fn: FunctionLowering) -> None:
 
 @lowers(tt.SplatOp)
 def lower_splat(op: tt.SplatOp, fn: FunctionLowering) -> None:
-    fn.set(op.result, (fn.scalar(op.src),) * fn.num_registers(op.result.type))
+    value = fn.registers(op.src)[0] if is_tensor(op.src.type) else fn.scalar(op.src)
+    fn.set(op.result, (value,) * fn.num_registers(op.result.type))
 
 
 @lowers(tt.UnsplatOp)
