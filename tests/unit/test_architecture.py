@@ -32,6 +32,9 @@ NAMED_UPWARDS = {
     ("runtime.jit", "tilewright.tools.validation.observer"): "the switch `validate` puts a tool around launches",
 }
 
+#: Folders in which what an op does is said by its class, its traits and its dialect, not by pieces of its name.
+FOLLOW_NO_NAMES = ("analysis", "dialects", "lowering", "reference", "transforms")
+
 #: Third-party packages that only some folders may import.
 RESTRICTED = {"llvmlite": {"codegen", "targets"}, "cuda": {"targets"}, "rich": {"tools", "runtime"}}
 
@@ -152,6 +155,35 @@ def test_passes_are_in_files_that_bear_their_flags() -> None:
             if stem not in expected and not (plain.startswith("test-print-") and stem == "testprint"):
                 wrong.append(f"--{flag} is in {cls.__module__}")
     assert not wrong, "\n".join(wrong)
+
+
+def test_nothing_follows_from_how_an_ops_name_begins() -> None:
+    paths = [path for folder in FOLLOW_NO_NAMES for path in sorted((PACKAGE / folder).rglob("*.py"))]
+    wrong = [
+        f"{path.relative_to(PACKAGE)}:{node.lineno}: {ast.unparse(node)}"
+        for path in paths
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call) and _takes_name_of_dialect(node)
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def _takes_name_of_dialect(call: ast.Call) -> bool:
+    """Return whether a call is like `op.name.startswith("arith.")`."""
+    match call:
+        case ast.Call(
+            func=ast.Attribute(
+                value=ast.Attribute(attr="name"),
+                attr="startswith" | "removeprefix" | "partition" | "split",
+            ),
+            args=[argument, *_],
+        ):
+            return any(
+                isinstance(part, ast.Constant) and isinstance(part.value, str) and part.value.endswith(".")
+                for part in ast.walk(argument)
+            )
+        case _:
+            return False
 
 
 def test_the_table_of_stages_is_the_code() -> None:

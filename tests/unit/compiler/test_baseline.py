@@ -14,6 +14,7 @@ import tilewright as triton
 import tilewright.language as tl
 from tilewright.dialects import arith, linalg
 from tilewright.lowering.linalg_to_loops import linalg_to_loops
+from tilewright.lowering.linalg_to_loops.function_lowering import LOWERINGS
 from tilewright.lowering.loops_to_llvm import lower as loops_to_llvm
 from tilewright.support import knobs
 from tilewright.support.errors import BaselineWarning, PassError
@@ -30,21 +31,21 @@ def make_kernel() -> Any:
     return doubled
 
 
-def refuse(lowering: Any, op: Any) -> None:
+def refuse(op: Any, lowering: Any) -> None:
     lowering.fail(op, "is too much for this pass")
 
 
-def break_down(lowering: Any, op: Any) -> None:
+def break_down(op: Any, lowering: Any) -> None:
     raise KeyError("nothing under this key")
 
 
-def forget_result(low: Any, op: Any) -> None:
+def forget_result(op: Any, low: Any) -> None:
     """A rule that leaves the result without a value, as for ops that stand before what they use."""
 
 
 FAULTS: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
-    "a pass gives up": lambda patch: patch.setitem(linalg_to_loops.TABLE, linalg.GenericOp, refuse),
-    "a pass fails": lambda patch: patch.setitem(linalg_to_loops.TABLE, linalg.GenericOp, break_down),
+    "a pass gives up": lambda patch: patch.setitem(LOWERINGS, linalg.GenericOp, refuse),
+    "a pass fails": lambda patch: patch.setitem(LOWERINGS, linalg.GenericOp, break_down),
     "its module is invalid": lambda patch: patch.setattr(linalg_to_loops, "FunctionLowering", _Disorder),
 }
 
@@ -87,8 +88,7 @@ def test_strict_is_an_error(fault: str, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_values_without_definition_are_an_internal_error_of_the_emission(monkeypatch: pytest.MonkeyPatch) -> None:
-    table = {**loops_to_llvm.rule_table(), arith.MulfOp: forget_result}
-    monkeypatch.setattr(loops_to_llvm, "rule_table", lambda: table)
+    monkeypatch.setitem(loops_to_llvm.RULES, arith.MulfOp, forget_result)
     with knobs.scope(opt="strict", always_compile=True), pytest.raises(PassError, match="loops-to-llvm") as raised:
         make_kernel()[(1,)](np.zeros(16, np.float32), 10)
     assert raised.value.internal

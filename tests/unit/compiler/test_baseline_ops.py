@@ -20,7 +20,7 @@ from tilewright.ir.stages import LINALG, STAGES, check_stage
 from tilewright.ir.verify import verify_module
 from tilewright.lowering.convert_linalg_to_loops.expand_ops import EXPANDED
 from tilewright.lowering.convert_linalg_to_loops.lower_affine import AFFINE
-from tilewright.lowering.loops_to_llvm.lower import rule_table
+from tilewright.lowering.loops_to_llvm.lower import RULES as TO_LLVM
 from tilewright.support import knobs
 from tilewright.transforms.linalg.one_shot_bufferize.one_shot_bufferize import RULES
 
@@ -40,7 +40,7 @@ def test_every_legal_op_is_lowered(op: type[Operation]) -> None:
     """On scalars and memrefs it stays until machine code, or `convert-linalg-to-loops` takes it apart; on tensors there
     is a rule of the bufferisation, or a loop over scalars."""
     taken_apart = issubclass(op, (StructuredOp, gpu.BarrierOp, llvm.AssumeOp, *EXPANDED.__args__, *AFFINE.__args__))
-    on_scalars = op in rule_table() or taken_apart
+    on_scalars = op in TO_LLVM or taken_apart
     assert on_scalars or op in RULES or op.name in WITH_THE_OP_AROUND
     if op.has_trait(ElementwiseMappable):
         assert on_scalars

@@ -17,7 +17,7 @@ from tilewright.compiler.options import CompileOptions
 from tilewright.compiler.source import ASTSource
 from tilewright.dialects import linalg
 from tilewright.ir.remark_kinds import RemarkKind
-from tilewright.lowering.linalg_to_loops import linalg_to_loops
+from tilewright.lowering.linalg_to_loops.function_lowering import LOWERINGS
 from tilewright.runtime.jit import JITFunction
 from tilewright.targets.base import find_target
 from tilewright.tools.aot.signature import read_signature
@@ -232,10 +232,10 @@ def test_what_has_nothing_to_change_is_said_so(capsys: pytest.CaptureFixture[str
 
 
 def test_a_refusal_of_an_optimising_pass_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(lowering: Any, op: Any) -> None:
+    def refuse(op: Any, lowering: Any) -> None:
         lowering.fail(op, "is too much for this pass")
 
-    monkeypatch.setitem(linalg_to_loops.TABLE, linalg.GenericOp, refuse)
+    monkeypatch.setitem(LOWERINGS, linalg.GenericOp, refuse)
     report = explained(stored_between, "*fp32:16, *fp32:16, 1, 256", "cpu", None)
     (finding,) = (one for one in report.findings if one.kind is RemarkKind.BASELINE)
     assert finding.reason == "is too much for this pass" and finding.place is not None

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, ClassVar
+from abc import ABC
+from collections.abc import Sequence
+from typing import ClassVar
 
 from xdsl.dialects.builtin import BoolAttr, IntegerAttr, MemRefType, VectorType
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import ParsePropInAttrDict, VarConstraint, traits_def
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 from xdsl.utils.exceptions import VerifyException
@@ -44,27 +45,25 @@ class VectorMemoryOp(Op, ABC):
 
     irdl_options = (ParsePropInAttrDict(),)
 
-    if TYPE_CHECKING:
-        base: Operand
-        indices: Operands
-
-    @property
-    @abstractmethod
-    def vector_type(self) -> Attribute:
-        """The type of what is read or written."""
-
-    def verify_(self) -> None:
-        memref = as_memref(self.base.type)
-        if element_type(self.vector_type) != memref.element_type:
-            raise VerifyException(f"{self.vector_type} and {memref} differ in element type")
-        if memref.get_num_dims() != len(self.indices):
-            raise VerifyException(f"expected {memref.get_num_dims()} indices, but got {len(self.indices)}")
+    def verify_access(
+        self,
+        base: SSAValue,
+        indices: Sequence[SSAValue],
+        vector: Attribute,
+        mask: SSAValue | None = None,
+        index_vec: SSAValue | None = None,
+    ) -> None:
+        """Check that operands fit the vector that is read or written."""
+        memref = as_memref(base.type)
+        if element_type(vector) != memref.element_type:
+            raise VerifyException(f"{vector} and {memref} differ in element type")
+        if memref.get_num_dims() != len(indices):
+            raise VerifyException(f"expected {memref.get_num_dims()} indices, but got {len(indices)}")
         verify_alignment(self.alignment)
-        mask, index_vec = getattr(self, "mask", None), getattr(self, "index_vec", None)
-        if mask is not None and mask.type != (expected := bool_like(self.vector_type)):
-            raise VerifyException(f"the mask must be a {expected}, got {mask.type}")
-        if index_vec is not None and not _has_index_for_each_lane(index_vec.type, self.vector_type):
-            raise VerifyException(f"{index_vec.type} does not hold one index per lane of {self.vector_type}")
+        if mask is not None and mask.type != bool_like(vector):
+            raise VerifyException(f"the mask must be a {bool_like(vector)}, got {mask.type}")
+        if index_vec is not None and not _has_index_for_each_lane(index_vec.type, vector):
+            raise VerifyException(f"{index_vec.type} does not hold one index per lane of {vector}")
 
 
 def _has_index_for_each_lane(index_vec: Attribute, vector: Attribute) -> bool:
@@ -87,9 +86,8 @@ class LoadOp(VectorMemoryOp):
 
     assembly_format = "$base `[` $indices `]` attr-dict `:` type($base) `,` type($result)"
 
-    @property
-    def vector_type(self) -> Attribute:
-        return self.results[0].type
+    def verify_(self) -> None:
+        self.verify_access(self.base, self.indices, self.results[0].type)
 
 
 class StoreOp(VectorMemoryOp):
@@ -108,9 +106,8 @@ class StoreOp(VectorMemoryOp):
 
     assembly_format = "$vector `,` $base `[` $indices `]` attr-dict `:` type($base) `,` type($vector)"
 
-    @property
-    def vector_type(self) -> Attribute:
-        return self.operands[0].type
+    def verify_(self) -> None:
+        self.verify_access(self.base, self.indices, self.operands[0].type)
 
 
 class MaskedReadOp(VectorMemoryOp, ABC):
@@ -131,9 +128,8 @@ class MaskedReadOp(VectorMemoryOp, ABC):
         "`:` type($base) `,` type($mask) `,` type($pass_thru) `into` type($result)"
     )
 
-    @property
-    def vector_type(self) -> Attribute:
-        return self.results[0].type
+    def verify_(self) -> None:
+        self.verify_access(self.base, self.indices, self.results[0].type, self.mask)
 
 
 class MaskedWriteOp(VectorMemoryOp, ABC):
@@ -151,9 +147,8 @@ class MaskedWriteOp(VectorMemoryOp, ABC):
         "`:` type($base) `,` type($mask) `,` type($value_to_store)"
     )
 
-    @property
-    def vector_type(self) -> Attribute:
-        return self.value_to_store.type
+    def verify_(self) -> None:
+        self.verify_access(self.base, self.indices, self.value_to_store.type, self.mask)
 
 
 class MaskedLoadOp(MaskedReadOp):
@@ -203,9 +198,8 @@ class GatherOp(VectorMemoryOp):
         "type($index_vec) `,` type($mask) `,` type($pass_thru) `into` type($result)"
     )
 
-    @property
-    def vector_type(self) -> Attribute:
-        return self.results[0].type
+    def verify_(self) -> None:
+        self.verify_access(self.base, self.indices, self.results[0].type, self.mask, self.index_vec)
 
 
 class ScatterOp(VectorMemoryOp):
@@ -227,6 +221,5 @@ class ScatterOp(VectorMemoryOp):
         "type($index_vec) `,` type($mask) `,` type($value_to_store)"
     )
 
-    @property
-    def vector_type(self) -> Attribute:
-        return self.value_to_store.type
+    def verify_(self) -> None:
+        self.verify_access(self.base, self.indices, self.value_to_store.type, self.mask, self.index_vec)

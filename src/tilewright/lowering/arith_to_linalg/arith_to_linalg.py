@@ -26,15 +26,15 @@ from tilewright.lowering.arith_to_linalg import (
     tensor_pointers,
 )
 from tilewright.lowering.arith_to_linalg.lowering import (
+    LOWERINGS,
     FunctionLowering,
     Lowering,
     LoweringOptions,
-    LoweringTable,
     NotLowered,
 )
 from tilewright.lowering.tensor_builder import TensorBuilder, is_tensor
 
-FAMILIES = (
+OP_FILES = (
     creation,
     diagnostics,
     dot_scaled,
@@ -49,20 +49,10 @@ FAMILIES = (
     shapes,
     tensor_pointers,
 )
+"""The files that fill the table; every other op of arith and math is lowered lane by lane."""
 
-
-def _collect_table() -> LoweringTable:
-    """All families; every other op of arith and math is lowered lane by lane."""
-    table: LoweringTable = {}
-    for dialect in (arith.Arith, math.Math):
-        table.update(dict.fromkeys(dialect.operations, elementwise.lower_elementwise_arith))
-    for family in FAMILIES:
-        table.update(family.LOWERINGS)
-    return table
-
-
-TABLE = _collect_table()
-"""From op class to lowering function."""
+for _class in (*arith.Arith.operations, *math.Math.operations):
+    LOWERINGS.setdefault(_class, elementwise.lower_elementwise_arith)
 
 
 @register_pass
@@ -192,7 +182,7 @@ class _ModuleLowering:
             following = op.next_op
             for region in op.regions:
                 self._lower_region(region, f)
-            lower = TABLE.get(type(op))
+            lower = LOWERINGS.get(type(op))
             if lower is not None:
                 self._lower_op(op, lower, f)
             op = following

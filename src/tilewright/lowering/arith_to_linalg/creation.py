@@ -10,10 +10,11 @@ from xdsl.ir import SSAValue
 
 from tilewright.dialects import arith, tt, ub
 from tilewright.dialects.numeric import array_of, attr_of
-from tilewright.lowering.arith_to_linalg.lowering import FunctionLowering, LoweringTable, NotLowered, has_pointers
+from tilewright.lowering.arith_to_linalg.lowering import FunctionLowering, NotLowered, has_pointers, lowers
 from tilewright.lowering.tensor_builder import element_of, identity_maps, is_tensor, shape_of
 
 
+@lowers(tt.SplatOp)
 def lower_splat(op: tt.SplatOp, f: FunctionLowering) -> Sequence[SSAValue]:
     """
     ```mlir
@@ -29,6 +30,7 @@ def lower_splat(op: tt.SplatOp, f: FunctionLowering) -> Sequence[SSAValue]:
     return (f.b.splat(source, op.result.type),)
 
 
+@lowers(arith.ConstantOp)
 def lower_constant(op: arith.ConstantOp, f: FunctionLowering) -> Sequence[SSAValue]:
     """A splat constant becomes a scalar constant and a fill; any other constant is legal as it is."""
     array = array_of(op.value) if is_tensor(op.result) else None
@@ -38,11 +40,13 @@ def lower_constant(op: arith.ConstantOp, f: FunctionLowering) -> Sequence[SSAVal
     return (f.b.splat(f.b.constant(scalar, lambda: arith.ConstantOp(scalar)), op.result.type),)
 
 
+@lowers(tt.UnsplatOp)
 def lower_unsplat(op: tt.UnsplatOp, f: FunctionLowering) -> Sequence[SSAValue]:
     """``tensor.extract`` at all-zero indices."""
     return (f.b.extract(op.src, [0] * len(shape_of(op.src))),)
 
 
+@lowers(tt.MakeRangeOp)
 def lower_make_range(op: tt.MakeRangeOp, f: FunctionLowering) -> Sequence[SSAValue]:
     """
     ```mlir
@@ -66,15 +70,7 @@ def lower_make_range(op: tt.MakeRangeOp, f: FunctionLowering) -> Sequence[SSAVal
     return b.generic((), (out,), body, maps=identity_maps(1, 1), iterators=("parallel",))
 
 
+@lowers(ub.PoisonOp)
 def lower_poison(op: ub.PoisonOp, f: FunctionLowering) -> Sequence[SSAValue]:
     """``tensor.empty``: a tensor of which nobody reads an element that matters."""
     return (f.b.empty(op.result.type),) if is_tensor(op.result) else op.results
-
-
-LOWERINGS: LoweringTable = {
-    tt.SplatOp: lower_splat,
-    ub.PoisonOp: lower_poison,
-    arith.ConstantOp: lower_constant,
-    tt.UnsplatOp: lower_unsplat,
-    tt.MakeRangeOp: lower_make_range,
-}

@@ -43,10 +43,11 @@ from tilewright.dialects.attributes import NANOSECONDS, OF_BARRIER, PRINT
 from tilewright.dialects.construction import static_values
 from tilewright.dialects.types import bit_width, is_float
 from tilewright.lowering.arith_to_linalg.elementwise import emit_float_cast
-from tilewright.lowering.arith_to_linalg.lowering import FunctionLowering, LoweringTable, NotLowered, has_pointers
+from tilewright.lowering.arith_to_linalg.lowering import FunctionLowering, NotLowered, has_pointers, lowers
 from tilewright.lowering.tensor_builder import element_of, shape_of
 
 
+@lowers(tt.AssertOp)
 def lower_assert(op: tt.AssertOp, f: FunctionLowering) -> Sequence[SSAValue]:
     """
     ```mlir
@@ -74,6 +75,7 @@ def lower_assert(op: tt.AssertOp, f: FunctionLowering) -> Sequence[SSAValue]:
     return ()
 
 
+@lowers(tt.PrintOp)
 def lower_print(op: tt.PrintOp, f: FunctionLowering) -> Sequence[SSAValue]:
     """See the module's docstring."""
     if has_pointers(*op.args):
@@ -135,20 +137,14 @@ def _emit_call(
     f.b.insert(func.CallOp(name, arguments, ()))
 
 
+@lowers(gpu.BarrierOp)
 def lower_barrier(op: gpu.BarrierOp, f: FunctionLowering) -> Sequence[SSAValue]:
     """Nothing: a program is one thread here, and does everything in order."""
     return ()
 
 
+@lowers(tts.NanosecondsOp)
 def lower_nanoseconds(op: tts.NanosecondsOp, f: FunctionLowering) -> Sequence[SSAValue]:
     """A call of the runtime's clock."""
     f.declare_external(NANOSECONDS, [i64])
     return f.b.insert(func.CallOp(NANOSECONDS, (), (i64,))).results
-
-
-LOWERINGS: LoweringTable = {
-    tt.AssertOp: lower_assert,
-    tt.PrintOp: lower_print,
-    tts.NanosecondsOp: lower_nanoseconds,
-    gpu.BarrierOp: lower_barrier,
-}

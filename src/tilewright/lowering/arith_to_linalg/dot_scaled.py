@@ -11,7 +11,7 @@ from tilewright.dialects import arith, tt
 from tilewright.dialects.tt.enums import ScaleDotElemType
 from tilewright.lowering.arith_to_linalg.dots import emit_matmul
 from tilewright.lowering.arith_to_linalg.elementwise import emit_float_cast
-from tilewright.lowering.arith_to_linalg.lowering import FunctionLowering, LoweringTable, NotLowered
+from tilewright.lowering.arith_to_linalg.lowering import FunctionLowering, NotLowered, lowers
 from tilewright.lowering.scalar_builder import ScalarBuilder
 from tilewright.lowering.tensor_builder import TensorBuilder, element_of, identity_maps, shape_of, tensor_of
 
@@ -95,6 +95,7 @@ def emit_operand(
     return result
 
 
+@lowers(tt.DotScaledOp)
 def lower_dot_scaled(op: tt.DotScaledOp, f: FunctionLowering) -> Sequence[SSAValue]:
     """Each operand becomes an f32 matrix of scaled elements; the product then is that of `tt.dot`."""
     kinds = [ScaleDotElemType.of(attr) for attr in (op.a_elem_type, op.b_elem_type)]
@@ -113,6 +114,3 @@ def lower_dot_scaled(op: tt.DotScaledOp, f: FunctionLowering) -> Sequence[SSAVal
     lhs = emit_operand(f.b, op.a, op.a_scale, kinds[0], packed_dim=lhs_packed, k_dim=column)
     rhs = emit_operand(f.b, op.b, op.b_scale, kinds[1], packed_dim=rhs_packed, k_dim=row)
     return (emit_matmul(f.b, lhs, rhs, op.c),)
-
-
-LOWERINGS: LoweringTable = {tt.DotScaledOp: lower_dot_scaled}

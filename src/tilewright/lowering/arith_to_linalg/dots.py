@@ -10,7 +10,7 @@ from xdsl.ir import Attribute, SSAValue
 from tilewright.dialects import linalg, tt
 from tilewright.dialects.types import bit_width, is_integer
 from tilewright.lowering.arith_to_linalg.elementwise import emit_float_cast
-from tilewright.lowering.arith_to_linalg.lowering import FunctionLowering, LoweringTable, NotLowered
+from tilewright.lowering.arith_to_linalg.lowering import FunctionLowering, NotLowered, lowers
 from tilewright.lowering.fp8 import is_float8
 from tilewright.lowering.tensor_builder import TensorBuilder, element_of, shape_of, tensor_of
 
@@ -40,6 +40,7 @@ def emit_matmul(b: TensorBuilder, lhs: SSAValue, rhs: SSAValue, accumulator: SSA
     return emit_cast_tensor(b, product, result)
 
 
+@lowers(tt.DotOp)
 def lower_dot(op: tt.DotOp, f: FunctionLowering) -> Sequence[SSAValue]:
     """
     ```mlir
@@ -57,6 +58,3 @@ def lower_dot(op: tt.DotOp, f: FunctionLowering) -> Sequence[SSAValue]:
     if bit_width(operand) > bit_width(result) and is_integer(operand):
         raise NotLowered(f"a product of {operand} does not fit {result}")
     return (emit_matmul(f.b, op.a, op.b, op.c),)
-
-
-LOWERINGS: LoweringTable = {tt.DotOp: lower_dot}

@@ -33,7 +33,7 @@ from tilewright.lowering.arith_to_linalg.extern_inverses import INVERSE_SYMBOLS
 from tilewright.lowering.arith_to_linalg.extern_rounding import ROUNDING_SYMBOLS
 from tilewright.lowering.arith_to_linalg.extern_special import SPECIAL_SYMBOLS
 from tilewright.lowering.arith_to_linalg.extern_symbols import FLOAT_SYMBOLS, find_extern_symbol
-from tilewright.lowering.arith_to_linalg.lowering import FunctionLowering, LoweringTable, NotLowered, has_pointers
+from tilewright.lowering.arith_to_linalg.lowering import FunctionLowering, NotLowered, has_pointers, lowers
 from tilewright.lowering.fp8 import (
     emit_narrow_float8,
     emit_truncate_towards_zero,
@@ -190,6 +190,7 @@ SYMBOL_TABLES = (
 )
 
 
+@lowers(tt.ExternElementwiseOp)
 def lower_extern_elementwise(op: tt.ExternElementwiseOp, f: FunctionLowering) -> Sequence[SSAValue]:
     """A symbol of libdevice becomes the ops that compute it, see `extern_symbols`."""
     symbol = op.symbol.data
@@ -208,18 +209,14 @@ def lower_extern_elementwise(op: tt.ExternElementwiseOp, f: FunctionLowering) ->
     return lower_by_lane(rule)(op, f)
 
 
+@lowers(tt.ElementwiseInlineAsmOp)
 def lower_inline_asm(op: tt.ElementwiseInlineAsmOp, f: FunctionLowering) -> Sequence[SSAValue]:
     """Assembly is the target's own and stays."""
     raise NotLowered("inline assembly has no meaning outside of the target that it was written for")
 
 
-LOWERINGS: LoweringTable = {
-    tt.FpToFpOp: lower_by_lane(scalar_fp_to_fp),
-    tt.ClampFOp: lower_by_lane(scalar_clampf),
-    tt.MulhiUIOp: lower_by_lane(scalar_mulhiui),
-    tt.PreciseSqrtOp: lower_by_lane(scalar_precise_sqrt),
-    tt.ApproxDivFOp: lower_by_lane(scalar_divf),
-    tt.PreciseDivFOp: lower_by_lane(scalar_divf),
-    tt.ExternElementwiseOp: lower_extern_elementwise,
-    tt.ElementwiseInlineAsmOp: lower_inline_asm,
-}
+lowers(tt.FpToFpOp)(lower_by_lane(scalar_fp_to_fp))
+lowers(tt.ClampFOp)(lower_by_lane(scalar_clampf))
+lowers(tt.MulhiUIOp)(lower_by_lane(scalar_mulhiui))
+lowers(tt.PreciseSqrtOp)(lower_by_lane(scalar_precise_sqrt))
+lowers(tt.ApproxDivFOp, tt.PreciseDivFOp)(lower_by_lane(scalar_divf))

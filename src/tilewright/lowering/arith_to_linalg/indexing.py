@@ -8,10 +8,11 @@ from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import SSAValue
 
 from tilewright.dialects import arith, tt
-from tilewright.lowering.arith_to_linalg.lowering import FunctionLowering, LoweringTable, NotLowered
+from tilewright.lowering.arith_to_linalg.lowering import FunctionLowering, NotLowered, lowers
 from tilewright.lowering.tensor_builder import element_of, identity_maps, shape_of
 
 
+@lowers(tt.GatherOp)
 def lower_gather(op: tt.GatherOp, f: FunctionLowering) -> Sequence[SSAValue]:
     """
     ```mlir
@@ -37,6 +38,7 @@ def lower_gather(op: tt.GatherOp, f: FunctionLowering) -> Sequence[SSAValue]:
     return b.generic((op.indices,), (out,), body, maps=identity_maps(2, rank), iterators=("parallel",) * rank)
 
 
+@lowers(tt.HistogramOp)
 def lower_histogram(op: tt.HistogramOp, f: FunctionLowering) -> Sequence[SSAValue]:
     """A loop over the values that counts into a tensor of zeros.
 
@@ -75,6 +77,3 @@ def lower_histogram(op: tt.HistogramOp, f: FunctionLowering) -> Sequence[SSAValu
         return b.if_else(live, [kind], count, lambda: (counts,))
 
     return b.for_loop(0, shape_of(op.src)[0], [b.splat(b.int(0, counted), kind)], step)
-
-
-LOWERINGS: LoweringTable = {tt.GatherOp: lower_gather, tt.HistogramOp: lower_histogram}

@@ -7,9 +7,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, SSAValue
 
 from tilewright.dialects.tt.types import PointerType
+from tilewright.lowering.lowerings import Lowerings
 from tilewright.lowering.tensor_builder import TensorBuilder, element_of
 
 GRID_ARGUMENTS = 6
@@ -50,7 +51,9 @@ class FunctionLowering:
 Lowering: TypeAlias = Callable[[Any, FunctionLowering], Sequence[SSAValue]]
 """Lowers one op: emits ops through ``f.b`` and gives one value for each result of the op."""
 
-LoweringTable: TypeAlias = dict[type[Operation], Lowering]
+LOWERINGS = Lowerings[FunctionLowering, Sequence[SSAValue]]()
+"""Everything that the pass lowers."""
+lowers = LOWERINGS.lowers
 
 
 def has_pointers(*values: SSAValue) -> bool:

@@ -12,11 +12,12 @@ from math import prod
 from xdsl.ir import Block, Region, SSAValue
 
 from tilewright.dialects import cf, scf, tt
-from tilewright.lowering.arith_to_linalg.lowering import FunctionLowering, LoweringTable, NotLowered
+from tilewright.lowering.arith_to_linalg.lowering import FunctionLowering, NotLowered, lowers
 from tilewright.lowering.arith_to_linalg.shapes import emit_reshape
 from tilewright.lowering.tensor_builder import TensorBuilder, element_of, identity_maps, shape_of, tensor_of
 
 
+@lowers(tt.MapElementwiseOp)
 def lower_map_elementwise(op: tt.MapElementwiseOp, f: FunctionLowering) -> Sequence[SSAValue]:
     """
     ```mlir
@@ -100,6 +101,3 @@ def _inline_blocks(b: TensorBuilder, region: Region, lanes: Sequence[SSAValue]) 
         end.erase()
     copy.add_block(join)
     return b.insert(scf.ExecuteRegionOp(types, copy)).results
-
-
-LOWERINGS: LoweringTable = {tt.MapElementwiseOp: lower_map_elementwise}

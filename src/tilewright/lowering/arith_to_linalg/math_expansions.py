@@ -20,7 +20,7 @@ from xdsl.ir import Operation, SSAValue
 from tilewright.dialects import arith, math
 from tilewright.dialects.numeric import dtype_of
 from tilewright.lowering.arith_to_linalg.elementwise import lower_by_lane
-from tilewright.lowering.arith_to_linalg.lowering import LoweringTable
+from tilewright.lowering.arith_to_linalg.lowering import lowers
 from tilewright.lowering.fp8 import emit_widen_float8, is_float8
 from tilewright.lowering.integer_powers import emit_integer_power
 from tilewright.lowering.scalar_builder import ScalarBuilder
@@ -50,8 +50,6 @@ def scalar_ipowi(op: Operation, b: ScalarBuilder, x: Sequence[SSAValue]) -> Sequ
     return (emit_integer_power(b, x[0], x[1]),)
 
 
-LOWERINGS: LoweringTable = {
-    math.IPowIOp: lower_by_lane(scalar_ipowi),
-    math.IsInfOp: lower_by_lane(scalar_isinf),
-    math.IsNormalOp: lower_by_lane(scalar_isnormal),
-}
+lowers(math.IPowIOp)(lower_by_lane(scalar_ipowi))
+lowers(math.IsInfOp)(lower_by_lane(scalar_isinf))
+lowers(math.IsNormalOp)(lower_by_lane(scalar_isnormal))

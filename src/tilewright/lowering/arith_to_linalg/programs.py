@@ -26,8 +26,8 @@ from tilewright.dialects import func, tt
 from tilewright.lowering.arith_to_linalg.lowering import (
     GRID_ARGUMENTS,
     FunctionLowering,
-    LoweringTable,
     NotLowered,
+    lowers,
 )
 
 FUNCTION_PROPERTIES = ("sym_name", "function_type", "sym_visibility", "arg_attrs", "res_attrs")
@@ -70,16 +70,19 @@ def _grid_value(f: FunctionLowering, index: int) -> Sequence[SSAValue]:
     return (f.grid[index],)
 
 
+@lowers(tt.GetProgramIdOp)
 def lower_get_program_id(op: tt.GetProgramIdOp, f: FunctionLowering) -> Sequence[SSAValue]:
     """The argument that holds the id."""
     return _grid_value(f, 3 + op.axis.value.data)
 
 
+@lowers(tt.GetNumProgramsOp)
 def lower_get_num_programs(op: tt.GetNumProgramsOp, f: FunctionLowering) -> Sequence[SSAValue]:
     """The argument that holds the extent of the grid."""
     return _grid_value(f, op.axis.value.data)
 
 
+@lowers(tt.CallOp)
 def lower_call(op: tt.CallOp, f: FunctionLowering) -> Sequence[SSAValue]:
     """``func.call``; the caller's six arguments go along."""
     if not f.options.tt_to_func_func:
@@ -88,6 +91,7 @@ def lower_call(op: tt.CallOp, f: FunctionLowering) -> Sequence[SSAValue]:
     return f.b.insert(func.CallOp(op.callee, [*op.arguments, *f.grid], types)).results
 
 
+@lowers(tt.ReturnOp)
 def lower_return(op: tt.ReturnOp, f: FunctionLowering) -> Sequence[SSAValue]:
     """``return``."""
     if not f.options.tt_to_func_func:
@@ -96,18 +100,9 @@ def lower_return(op: tt.ReturnOp, f: FunctionLowering) -> Sequence[SSAValue]:
     return ()
 
 
+@lowers(tt.GridDependencyWaitOp, tt.GridDependencyLaunchDependentsOp)
 def lower_grid_dependency(
     op: tt.GridDependencyWaitOp | tt.GridDependencyLaunchDependentsOp, f: FunctionLowering
 ) -> Sequence[SSAValue]:
     """Nothing: a grid starts when those before it have ended."""
     return ()
-
-
-LOWERINGS: LoweringTable = {
-    tt.GridDependencyWaitOp: lower_grid_dependency,
-    tt.GridDependencyLaunchDependentsOp: lower_grid_dependency,
-    tt.GetProgramIdOp: lower_get_program_id,
-    tt.GetNumProgramsOp: lower_get_num_programs,
-    tt.CallOp: lower_call,
-    tt.ReturnOp: lower_return,
-}

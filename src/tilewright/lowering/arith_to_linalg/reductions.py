@@ -25,13 +25,14 @@ from xdsl.ir import Operation, SSAValue
 from tilewright.analysis.selections import STARTS_AT_FIRST
 from tilewright.dialects import arith, bufferization, linalg, tt
 from tilewright.lowering.arith_to_linalg.combine import Combine, combine_of, neutral_element
-from tilewright.lowering.arith_to_linalg.lowering import FunctionLowering, LoweringTable, NotLowered
+from tilewright.lowering.arith_to_linalg.lowering import FunctionLowering, NotLowered, lowers
 from tilewright.lowering.arith_to_linalg.shapes import emit_transpose
 from tilewright.lowering.fp8 import is_float8
 from tilewright.lowering.scalar_builder import Body
 from tilewright.lowering.tensor_builder import TensorBuilder, element_of, shape_of, tensor_of
 
 
+@lowers(tt.ReduceOp)
 def lower_reduce(op: tt.ReduceOp, f: FunctionLowering) -> Sequence[SSAValue]:
     """
     ```mlir
@@ -142,6 +143,3 @@ def _reduce_op(
     b: TensorBuilder, sources: Sequence[SSAValue], inits: Sequence[SSAValue], axis: int, body: Body
 ) -> linalg.ReduceOp:
     return linalg.ReduceOp(sources, inits, (axis,), b.region(linalg.ReduceOp.body_block(sources, inits), body))
-
-
-LOWERINGS: LoweringTable = {tt.ReduceOp: lower_reduce}

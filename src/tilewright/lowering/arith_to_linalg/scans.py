@@ -29,11 +29,12 @@ from xdsl.ir import Block, SSAValue
 from tilewright.dialects import arith, linalg, tt, ttx
 from tilewright.dialects.attributes import SCAN_AXIS
 from tilewright.lowering.arith_to_linalg.combine import Combine, combine_of
-from tilewright.lowering.arith_to_linalg.lowering import FunctionLowering, LoweringTable, NotLowered
+from tilewright.lowering.arith_to_linalg.lowering import FunctionLowering, NotLowered, lowers
 from tilewright.lowering.scalar_builder import Index
 from tilewright.lowering.tensor_builder import TensorBuilder, element_of, identity_maps, shape_of, tensor_of
 
 
+@lowers(tt.ScanOp)
 def lower_scan(op: tt.ScanOp, f: FunctionLowering) -> Sequence[SSAValue]:
     """See the module's docstring."""
     axis = op.axis.value.data
@@ -42,6 +43,7 @@ def lower_scan(op: tt.ScanOp, f: FunctionLowering) -> Sequence[SSAValue]:
     return _scan(f.b, op.operands, axis, combine_of(op), reverse=bool(op.reverse.value.data))
 
 
+@lowers(ttx.CumSumOp)
 def lower_cumulative_sum(op: ttx.CumSumOp, f: FunctionLowering) -> Sequence[SSAValue]:
     """A scan whose combine function is the sum."""
     kind = element_of(op.input)
@@ -113,6 +115,3 @@ class _Slices:
             maps=identity_maps(3 * count, rank),
             iterators=("parallel",) * rank,
         )
-
-
-LOWERINGS: LoweringTable = {tt.ScanOp: lower_scan, ttx.CumSumOp: lower_cumulative_sum}

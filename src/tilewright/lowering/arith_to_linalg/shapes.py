@@ -10,7 +10,7 @@ from xdsl.ir import SSAValue
 
 from tilewright.dialects import linalg, tensor, tt
 from tilewright.dialects.construction import static_values
-from tilewright.lowering.arith_to_linalg.lowering import FunctionLowering, LoweringTable, NotLowered
+from tilewright.lowering.arith_to_linalg.lowering import FunctionLowering, NotLowered, lowers
 from tilewright.lowering.tensor_builder import (
     TensorBuilder,
     element_of,
@@ -73,6 +73,7 @@ def emit_reshape(b: TensorBuilder, source: SSAValue, shape: Sequence[int]) -> SS
     return b.insert(tensor.ExpandShapeOp(flat, (tuple(range(len(want))),) if want else (), kind)).results[0]
 
 
+@lowers(tt.ExpandDimsOp)
 def lower_expand_dims(op: tt.ExpandDimsOp, f: FunctionLowering) -> Sequence[SSAValue]:
     """``tensor.expand_shape``: the new dimension of extent 1 joins the group of its left neighbour, or of the right
     one at the front.
@@ -94,6 +95,7 @@ def lower_expand_dims(op: tt.ExpandDimsOp, f: FunctionLowering) -> Sequence[SSAV
     return f.b.insert(tensor.ExpandShapeOp(op.src, tuple(groups), op.result.type)).results
 
 
+@lowers(tt.BroadcastOp)
 def lower_broadcast(op: tt.BroadcastOp, f: FunctionLowering) -> Sequence[SSAValue]:
     """A `linalg.generic` whose input map is 0 in each broadcast dimension, named by the attribute ``broadcastDims``.
 
@@ -122,6 +124,7 @@ def lower_broadcast(op: tt.BroadcastOp, f: FunctionLowering) -> Sequence[SSAValu
     )
 
 
+@lowers(tt.TransOp)
 def lower_trans(op: tt.TransOp, f: FunctionLowering) -> Sequence[SSAValue]:
     """``linalg.transpose``: dimension i of the result is dimension ``order[i]`` of the source."""
     return (emit_transpose(f.b, op.src, static_values(op.order)),)
@@ -134,11 +137,13 @@ def emit_transpose(b: TensorBuilder, source: SSAValue, permutation: Sequence[int
     return b.insert(linalg.TransposeOp(source, out, permutation)).results[0]
 
 
+@lowers(tt.ReshapeOp)
 def lower_reshape(op: tt.ReshapeOp, f: FunctionLowering) -> Sequence[SSAValue]:
     """Row-major, also where ``allow_reorder`` would let the elements move."""
     return (emit_reshape(f.b, op.src, shape_of(op.result)),)
 
 
+@lowers(tt.JoinOp)
 def lower_join(op: tt.JoinOp, f: FunctionLowering) -> Sequence[SSAValue]:
     """Two ``tensor.insert_slice`` along a new last dimension of extent 2."""
     b, shape = f.b, shape_of(op.result)
@@ -148,6 +153,7 @@ def lower_join(op: tt.JoinOp, f: FunctionLowering) -> Sequence[SSAValue]:
     return (result,)
 
 
+@lowers(tt.SplitOp)
 def lower_split(op: tt.SplitOp, f: FunctionLowering) -> Sequence[SSAValue]:
     """Two ``tensor.extract_slice`` that drop the last dimension."""
     b, shape = f.b, shape_of(op.src)
@@ -157,6 +163,7 @@ def lower_split(op: tt.SplitOp, f: FunctionLowering) -> Sequence[SSAValue]:
     ]
 
 
+@lowers(tt.CatOp)
 def lower_cat(op: tt.CatOp, f: FunctionLowering) -> Sequence[SSAValue]:
     """Two ``tensor.insert_slice``, left before right along dimension 0."""
     b, left, right, shape = f.b, shape_of(op.lhs), shape_of(op.rhs), shape_of(op.result)
@@ -166,14 +173,3 @@ def lower_cat(op: tt.CatOp, f: FunctionLowering) -> Sequence[SSAValue]:
     for source, start in ((op.lhs, 0), (op.rhs, left[0])):
         result = b.insert_slice(source, result, [start, *[0] * (len(shape) - 1)], shape_of(source))
     return (result,)
-
-
-LOWERINGS: LoweringTable = {
-    tt.ExpandDimsOp: lower_expand_dims,
-    tt.BroadcastOp: lower_broadcast,
-    tt.TransOp: lower_trans,
-    tt.ReshapeOp: lower_reshape,
-    tt.JoinOp: lower_join,
-    tt.SplitOp: lower_split,
-    tt.CatOp: lower_cat,
-}

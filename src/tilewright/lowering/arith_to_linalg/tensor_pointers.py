@@ -23,7 +23,7 @@ from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects import tt
 from tilewright.lowering.arith_to_linalg.elementwise import lower_bitcast, lower_by_lane
-from tilewright.lowering.arith_to_linalg.lowering import FunctionLowering, LoweringTable, NotLowered, has_pointers
+from tilewright.lowering.arith_to_linalg.lowering import FunctionLowering, NotLowered, has_pointers, lowers
 from tilewright.lowering.scalar_builder import ScalarBuilder
 from tilewright.lowering.tensor_builder import element_of
 
@@ -51,6 +51,10 @@ def lower_pointer_op(op: Operation, f: FunctionLowering) -> Sequence[SSAValue]:
     return _by_lane(op, f)
 
 
+lowers(tt.AddPtrOp, tt.IntToPtrOp, tt.PtrToIntOp)(lower_pointer_op)
+
+
+@lowers(tt.BitcastOp)
 def lower_any_bitcast(op: tt.BitcastOp, f: FunctionLowering) -> Sequence[SSAValue]:
     """Casts of values, and of tensors of pointers."""
     if not has_pointers(op.src):
@@ -58,6 +62,7 @@ def lower_any_bitcast(op: tt.BitcastOp, f: FunctionLowering) -> Sequence[SSAValu
     return lower_pointer_op(op, f)
 
 
+@lowers(tt.LoadOp)
 def lower_load(op: tt.LoadOp, f: FunctionLowering) -> Sequence[SSAValue]:
     """A load through a tensor of pointers, lane by lane."""
     if not isinstance(op.ptr.type, TensorType):
@@ -66,6 +71,7 @@ def lower_load(op: tt.LoadOp, f: FunctionLowering) -> Sequence[SSAValue]:
     return _by_lane(op, f)
 
 
+@lowers(tt.StoreOp)
 def lower_store(op: tt.StoreOp, f: FunctionLowering) -> Sequence[SSAValue]:
     """A store through a tensor of pointers, lane by lane."""
     if not isinstance(op.ptr.type, TensorType):
@@ -77,13 +83,3 @@ def lower_store(op: tt.StoreOp, f: FunctionLowering) -> Sequence[SSAValue]:
 
     f.b.for_each_lane(list(op.operands), body)
     return ()
-
-
-LOWERINGS: LoweringTable = {
-    tt.AddPtrOp: lower_pointer_op,
-    tt.IntToPtrOp: lower_pointer_op,
-    tt.PtrToIntOp: lower_pointer_op,
-    tt.BitcastOp: lower_any_bitcast,
-    tt.LoadOp: lower_load,
-    tt.StoreOp: lower_store,
-}

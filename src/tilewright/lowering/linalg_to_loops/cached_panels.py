@@ -57,10 +57,10 @@ def plan_cached_panels(
     lowering: FunctionLowering, kernel: MatmulKernel, root: SSAValue, shape: tuple[int, ...]
 ) -> PanelPlan | None:
     """The panels of a B behind an argument; None where it may change, or C, of this shape, is not one block."""
-    if not kernel.has_panels or root not in lowering.constant_arguments:
+    if not kernel.has_panels or root not in lowering.known.constant_arguments:
         return None
     rows, columns = shape
-    if rows > kernel.rows or columns > kernel.columns or lowering.pack_cache_count >= MAX_PACK_CACHES:
+    if rows > kernel.rows or columns > kernel.columns or lowering.decided.pack_caches >= MAX_PACK_CACHES:
         return None
     return plan_panels(kernel.element, kernel.accumulator, 1, columns, lowering.facts, transposed_b=kernel.transposed_b)
 
@@ -70,9 +70,13 @@ def cached_operand(
 ) -> tuple[MatmulKernel, Panel] | None:
     """B in panels that other programs may have packed; None where it may change, or is as good in place."""
     inner = b.source.inner if isinstance(b.source, Box) else b.source
-    if not isinstance(inner, Window) or inner.root not in lowering.constant_arguments or not inner.is_all_of_root():
+    if (
+        not isinstance(inner, Window)
+        or inner.root not in lowering.known.constant_arguments
+        or not inner.is_all_of_root()
+    ):
         return None
-    if lowering.pack_cache_count >= MAX_PACK_CACHES:
+    if lowering.decided.pack_caches >= MAX_PACK_CACHES:
         return None
     rows_adjoin = not is_contiguous(b.source, 1)
     if (rows_adjoin and not is_contiguous(b.source, 0)) or (not rows_adjoin and kernel.element == kernel.accumulator):
@@ -103,8 +107,8 @@ def _cached(
 ) -> SSAValue:
     """A call of a routine that caches panels: their address, or 0."""
     emitter = lowering.emitter
-    number = lowering.pack_cache_count
-    lowering.pack_cache_count += 1
+    number = lowering.decided.pack_caches
+    lowering.decided.pack_caches += 1
     cache = in_place(emitter, lowering.memory.new_buffer(i8, (PACK_CACHE_BYTES,)))
     operands = (b.address, b.strides[-1 if rows_adjoin else -2], cache.address, *counts, number)
     return call_microkernel(emitter, routine, operands, (INDEX,)).results[0]

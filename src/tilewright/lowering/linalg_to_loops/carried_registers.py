@@ -133,8 +133,8 @@ def enter_loop(lowering: FunctionLowering, tiles: PromotedTiles, block: Block) -
     count, added = tiles.extent // tiles.lanes, add_arguments(tiles, block)
     for order, number in enumerate(tiles.windows):
         tiles.vectors[number] = list(added[order * count : (order + 1) * count])
-        lowering.sources[tiles.arguments[number]] = tiles.windows[number]
-    lowering.in_registers[tiles.generic] = tiles
+        lowering.values.sources[tiles.arguments[number]] = tiles.windows[number]
+    lowering.decided.in_registers[tiles.generic] = tiles
 
 
 def made_vectors(tiles: PromotedTiles) -> list[SSAValue]:
@@ -153,7 +153,7 @@ def leave_loop(
         for number, window in tiles.windows.items():
             for place in range(0, tiles.extent, tiles.lanes):
                 emitter.vector_store(next(left), window.flat, place)
-            lowering.sources[results[number]] = window
+            lowering.values.sources[results[number]] = window
             lowering.storage.held[window.flat] = results[number]
 
 
@@ -176,7 +176,7 @@ def run_in_registers(lowering: FunctionLowering, tiles: PromotedTiles) -> None:
     for order, result in enumerate(op.results):
         (number,) = (use.index for use in result.uses)
         tiles.vectors[number] = results[order * count : (order + 1) * count]
-        lowering.sources[result] = tiles.windows[number]
+        lowering.values.sources[result] = tiles.windows[number]
 
 
 def _plan(lowering: FunctionLowering, tiles: PromotedTiles) -> Nest:
@@ -190,7 +190,7 @@ def _plan(lowering: FunctionLowering, tiles: PromotedTiles) -> Nest:
         for number, value in enumerate(op.inputs)
     ]
     outputs = [
-        Output(None, _EVERYWHERE, Operand(lowering.sources.get(init, Uniform(init)), _EVERYWHERE), reduces=False)
+        Output(None, _EVERYWHERE, Operand(lowering.values.sources.get(init, Uniform(init)), _EVERYWHERE), reduces=False)
         for init in op.outputs
     ]
     predicates, extents = if_convert(body), (tiles.extent,)

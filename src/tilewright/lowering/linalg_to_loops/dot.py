@@ -41,7 +41,7 @@ from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index, LoopEmitt
 from tilewright.lowering.linalg_to_loops.external_calls import call_microkernel
 from tilewright.lowering.linalg_to_loops.function_lowering import (
     FunctionLowering,
-    LoweringTable,
+    lowers,
     tensor_shape,
 )
 from tilewright.lowering.linalg_to_loops.lower_structured import lower_generic
@@ -50,12 +50,13 @@ from tilewright.lowering.linalg_to_loops.sources import Box, Source, Uniform, Wi
 from tilewright.lowering.microkernel_attributes import find_routine
 
 
-def lower_matmul(lowering: FunctionLowering, op: linalg.MatmulOp | linalg.BatchMatmulOp) -> None:
+@lowers(linalg.MatmulOp, linalg.BatchMatmulOp)
+def lower_matmul(op: linalg.MatmulOp | linalg.BatchMatmulOp, lowering: FunctionLowering) -> None:
     """See the module's docstring."""
     lhs, rhs, init = op.operands
     kernel = find_routine(op)
     if not isinstance(kernel, MatmulKernel):
-        lower_generic(lowering, op)
+        lower_generic(op, lowering)
         return
     result = op.results[0]
     a = Factor(lhs, lowering.source(lhs), tensor_shape(lhs))
@@ -283,5 +284,4 @@ def _count(emitter: LoopEmitter, extent: int, start: Index, step: int) -> Index:
     return emitter.min(step, emitter.sub(extent, start))
 
 
-LOWERINGS: LoweringTable = {linalg.MatmulOp: lower_matmul, linalg.BatchMatmulOp: lower_matmul}
 """From op class to its lowering."""

@@ -6,9 +6,9 @@ nothing; they become sources. Tensor ops are erased at the end, when nothing ref
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from math import prod
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any
 
 from xdsl.dialects.builtin import UNKNOWN_LOC, LocationAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
@@ -17,7 +17,6 @@ from xdsl.ir.affine import AffineDimExpr, AffineExpr
 from tilewright.analysis.combination import Combination
 from tilewright.dialects import func, linalg, memref, tensor, vector
 from tilewright.dialects.arithmetic import is_arithmetic
-from tilewright.dialects.attributes import NOALIAS
 from tilewright.dialects.types import bit_width, element_type, is_tensor
 from tilewright.ir.diagnostics import op_error
 from tilewright.ir.facts import TargetFacts
@@ -27,7 +26,8 @@ from tilewright.lowering.linalg_to_loops import sources
 from tilewright.lowering.linalg_to_loops.access_log import AccessLog, location_of_load
 from tilewright.lowering.linalg_to_loops.demand import Demand
 from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index, LoopEmitter
-from tilewright.lowering.linalg_to_loops.memory import Memory, find_constant_arguments
+from tilewright.lowering.linalg_to_loops.function_state import Decided, FunctionFacts, TileValues
+from tilewright.lowering.linalg_to_loops.memory import Memory
 from tilewright.lowering.linalg_to_loops.nest_emission import emit_nest
 from tilewright.lowering.linalg_to_loops.nest_plan import (
     Nest,
@@ -42,77 +42,54 @@ from tilewright.lowering.linalg_to_loops.prefetching import Prefetching
 from tilewright.lowering.linalg_to_loops.sources import Source, Uniform, Window
 from tilewright.lowering.linalg_to_loops.storage import Storage
 from tilewright.lowering.linalg_to_loops.transposing_copy import emit_transposing_copy, find_block
+from tilewright.lowering.lowerings import Lowerings
 from tilewright.support.errors import TilewrightError
-from tilewright.transforms.linalg.loads import Disjointness
 from tilewright.transforms.linalg.structured import shape_or_scalar
-
-if TYPE_CHECKING:
-    from tilewright.lowering.linalg_to_loops.carried_registers import PromotedTiles
-
-LoweringTable: TypeAlias = "dict[type[Operation], Callable[[FunctionLowering, Any], None]]"
-"""From op class to what lowers it."""
 
 
 class FunctionLowering:
     """State of the lowering of one function."""
 
-    def __init__(self, function: func.FuncOp, context: PassContext, facts: TargetFacts, table: LoweringTable):
+    def __init__(self, function: func.FuncOp, context: PassContext, facts: TargetFacts) -> None:
         entry = function.body.blocks.first
         assert entry is not None
-        self.function = function
-        self.table = table
-        self.context = context
-        self.facts = facts
-        self.noalias = NOALIAS in function.attributes
-        self.apart = Disjointness(function)
-        self.constant_arguments = find_constant_arguments(function) if self.noalias else frozenset[SSAValue]()
-        """Pointers to what nothing changes while the kernel runs."""
-        self.pack_cache_count = 0
-        """Pack caches that the function uses so far."""
+        self.known = FunctionFacts.of(function, context, facts)
+        self.values = TileValues()
+        self.decided = Decided()
         self.emitter = LoopEmitter(entry)
         self.memory = Memory(self.emitter, self._remark_on_buffer)
         self.accesses = AccessLog()
-        self.sources: dict[SSAValue, Source] = {}
         self.storage = Storage(self)
         self.demand = Demand(self)
         self.prefetching = Prefetching(self.emitter, function, facts)
-        self.stored_directly: dict[Operation, SSAValue | bool] = {}
-        """Stores of products that may be there already, with when they are (`direct_store.py`)."""
-        self.dead: list[Operation] = []
-        self.deferred: set[Operation] = set()
-        self._filled: list[tuple[SSAValue, Source]] = []
-        """Values that were copied to buffers, in order, with how they were read before."""
-        self.in_registers: dict[Operation, PromotedTiles] = {}
-        """Generics that make tiles which stay in registers from one step of a loop to the next."""
-        self.written: set[Operation] = set()
-        """Stores whose elements are there already (`stored_results.py`)."""
+
+    @property
+    def facts(self) -> TargetFacts:
+        """The target's."""
+        return self.known.target
 
     def run(self) -> None:
         """Lower the whole function in place."""
-        self.storage.number_ops(self.function)
-        for block in self.function.body.blocks:
+        self.storage.number_ops(self.known.function)
+        for block in self.known.function.body.blocks:
             self.lower_block(block)
         self.prefetching.finish()
-        self.accesses.report(self.context.remark_at)
-        for op in reversed(self.dead):
+        self.accesses.report(self.known.context.remark_at)
+        for op in reversed(self.values.dead):
             erase(op)
-        remove_unused(self.function)
+        remove_unused(self.known.function)
 
     def lower_block(self, block: Block) -> None:
         """Lower the ops of a block in their order.
 
         A buffer that is filled in here holds its value in here only: the block may not run.
         """
-        mark = len(self._filled)
+        mark = len(self.values.filled)
         # Ops are moved while others are lowered: what bounds are made of goes before a loop, a loop goes into a branch.
         for op in list(block.ops):
             if op.parent is not None:
                 self._lower_guarded(op)
-        for value, source in reversed(self._filled[mark:]):
-            owner = value.owner
-            if (owner if isinstance(owner, Block) else owner.parent_block()) is not block:
-                self.sources[value] = source
-        del self._filled[mark:]
+        self.values.leave_block(block, mark)
 
     def _lower_guarded(self, op: Operation) -> None:
         try:
@@ -125,13 +102,13 @@ class FunctionLowering:
 
     def lower_op(self, op: Operation) -> None:
         """Lower one op, by its class; ops without tensors are legal as they are."""
-        lower = self.table.get(type(op))
+        lower = LOWERINGS.get(type(op))
         block = op.parent_block()
         assert block is not None
         self.emitter.cursor = Cursor(block, op)
         self.emitter.location = op.location
         if lower is not None:
-            lower(self, op)
+            lower(op, self)
         elif any(is_tensor(value.type) for value in (*op.operands, *op.results)):
             self.fail(op, "no lowering to loops for this op on tensors")
         else:
@@ -147,11 +124,11 @@ class FunctionLowering:
 
     def source(self, value: SSAValue) -> Source:
         """Return how to read a tensor value."""
-        found = self.sources.get(value)
+        found = self.values.sources.get(value)
         if found is None:
             owner = value.owner
             self.fail(
-                owner if isinstance(owner, Operation) else self.function,
+                owner if isinstance(owner, Operation) else self.known.function,
                 "a tensor that crosses a block boundary or a function boundary has no lowering",
             )
             raise AssertionError
@@ -159,15 +136,12 @@ class FunctionLowering:
 
     def source_before(self, value: SSAValue, op: Operation) -> Source:
         """Return how to read a value before `op`, which may be filling the buffer that holds it now."""
-        for filled, before in self._filled:
-            if filled is value:
-                return before
-        return self.source(value)
+        return self.values.find_source_before_fill(value) or self.source(value)
 
     def define(self, op: Operation, source: Source, result: int = 0) -> None:
         """Record how the result of an op is read from now on; the op itself goes away."""
-        self.sources[op.results[result]] = source
-        self.dead.append(op)
+        self.values.sources[op.results[result]] = source
+        self.values.dead.append(op)
 
     def copy(
         self,
@@ -254,7 +228,9 @@ class FunctionLowering:
         nest = plan_nest(nest, self.facts.vector_bits)
         if nest.lanes == 1 and prod(extents) > 1:
             reason = obstacle_to_vectors(nest) or "no dimension of it is worth a vector"
-            self.context.remark_at(self.emitter.location, f"one element at a time: {reason}", RemarkKind.NOT_VECTORIZED)
+            self.known.context.remark_at(
+                self.emitter.location, f"one element at a time: {reason}", RemarkKind.NOT_VECTORIZED
+            )
         return emit_nest(self.emitter, nest, self.prefetching)
 
     def _remark_on_buffer(self, element: Attribute, shape: Sequence[int]) -> None:
@@ -265,7 +241,7 @@ class FunctionLowering:
                 f"a tile of {extents} elements ({size // 1024} KiB) is kept in memory between the loops that make and "
                 f"read it, and the second-level cache has {self.facts.l2_bytes // 1024} KiB"
             )
-            self.context.remark_at(self.emitter.location, reason, RemarkKind.TILE_IN_MEMORY)
+            self.known.context.remark_at(self.emitter.location, reason, RemarkKind.TILE_IN_MEMORY)
 
     def window(self, value: SSAValue) -> Window | None:
         """The memory that a memref stands for, if it is known."""
@@ -277,7 +253,7 @@ class FunctionLowering:
 
     def are_apart(self, left: SSAValue, right: SSAValue) -> bool:
         """Return whether two pointer arguments or buffers have no memory in common."""
-        return self.apart.is_disjoint(left, right)
+        return self.known.apart.is_disjoint(left, right)
 
     def window_for(self, op: Operation, value: SSAValue) -> Window:
         """The memory that a memref operand stands for."""
@@ -295,9 +271,13 @@ class FunctionLowering:
         assert is_tensor(value.type)
         buffer = self.memory.new_buffer(element_type(value.type), shape_or_scalar(value.type))
         self.copy(source, buffer, location=location_of_load(value))
-        self._filled.append((value, source))
-        self.sources[value] = buffer
+        self.values.fill(value, buffer)
         return buffer
+
+
+LOWERINGS = Lowerings[FunctionLowering, None]()
+"""Everything that is not legal at the loops stage as it is."""
+lowers = LOWERINGS.lowers
 
 
 def same_window(left: Window, right: Window) -> bool:

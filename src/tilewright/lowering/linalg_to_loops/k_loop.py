@@ -364,7 +364,7 @@ def emit_fast_path(lowering: FunctionLowering, loop: scf.ForOp, path: FastPath, 
     with emitter.at(Cursor(else_block)):
         emitter.yield_([] if direct is None else [emitter.truth(False)])
     if direct is not None:
-        lowering.stored_directly[direct.store] = branch.results[0]
+        lowering.decided.stored_directly[direct.store] = branch.results[0]
 
 
 def _find_direct_store(

@@ -19,21 +19,21 @@ from tilewright.lowering.linalg_to_loops import (
     lower_structured,
     lower_values,
 )
-from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, LoweringTable
+from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering
 from tilewright.lowering.linalg_to_loops.networks import emission as networks
 
-TABLE: LoweringTable = {
-    **lower_values.LOWERINGS,
-    **lower_shapes.LOWERINGS,
-    **lower_memory.LOWERINGS,
-    **lower_structured.LOWERINGS,
-    **lower_scans.LOWERINGS,
-    **networks.LOWERINGS,
-    **dot.LOWERINGS,
-    **lower_loops.LOWERINGS,
-    **lower_branches.LOWERINGS,
-}
-"""Everything that is not legal at the loops stage as it is."""
+OP_FILES = (
+    dot,
+    lower_branches,
+    lower_loops,
+    lower_memory,
+    lower_scans,
+    lower_shapes,
+    lower_structured,
+    lower_values,
+    networks,
+)
+"""The files that fill the table of lowerings."""
 
 
 @register_pass
@@ -64,4 +64,4 @@ class LinalgToLoopsPass(Pass):
             facts = replace(facts, vector_bits=self.vector_bits)
         for op in list(module.ops):
             if isinstance(op, func.FuncOp) and op.body.blocks.first is not None:
-                FunctionLowering(op, context, facts, TABLE).run()
+                FunctionLowering(op, context, facts).run()

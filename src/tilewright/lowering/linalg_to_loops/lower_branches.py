@@ -10,8 +10,8 @@ from tilewright.dialects.types import element_type, is_memref, is_tensor
 from tilewright.lowering.linalg_to_loops.emitter import Cursor
 from tilewright.lowering.linalg_to_loops.function_lowering import (
     FunctionLowering,
-    LoweringTable,
     has_tensors,
+    lowers,
     tensor_shape,
 )
 from tilewright.lowering.linalg_to_loops.provable import constant_of, is_same
@@ -20,7 +20,8 @@ from tilewright.lowering.linalg_to_loops.sources import Window
 from tilewright.transforms.linalg.region_values import tensor_positions, without
 
 
-def lower_if(lowering: FunctionLowering, op: scf.IfOp) -> None:
+@lowers(scf.IfOp)
+def lower_if(op: scf.IfOp, lowering: FunctionLowering) -> None:
     """A branch whose results are tiles: both sides write the same buffer."""
     if any(is_memref(result.type) for result in op.results):
         lower_view_results(lowering, op)
@@ -53,7 +54,7 @@ def lower_if(lowering: FunctionLowering, op: scf.IfOp) -> None:
     if not tensors:
         return
     for position, window in windows.items():
-        lowering.sources[op.results[position]] = window
+        lowering.values.sources[op.results[position]] = window
         storage.held[window.flat] = op.results[position]
     regions = [op.detach_region(region) for region in list(op.regions)]
     new = scf.IfOp.create(
@@ -113,9 +114,9 @@ def lower_view_results(lowering: FunctionLowering, op: scf.IfOp) -> None:
         memory.define(op.results[number], window)
 
 
-def keep(lowering: FunctionLowering, op: Operation) -> None:
+@lowers(scf.YieldOp, scf.ConditionOp)
+def keep(op: Operation, lowering: FunctionLowering) -> None:
     """Terminators are finished with the op that they belong to."""
 
 
-LOWERINGS: LoweringTable = {scf.IfOp: lower_if, scf.YieldOp: keep, scf.ConditionOp: keep}
 """From op class to its lowering."""

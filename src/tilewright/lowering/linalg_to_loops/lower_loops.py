@@ -17,8 +17,8 @@ from tilewright.lowering.linalg_to_loops.carried_registers import (
 )
 from tilewright.lowering.linalg_to_loops.function_lowering import (
     FunctionLowering,
-    LoweringTable,
     has_tensors,
+    lowers,
     tensor_shape,
 )
 from tilewright.lowering.linalg_to_loops.k_loop import emit_fast_path, plan_k_loop
@@ -27,7 +27,8 @@ from tilewright.lowering.linalg_to_loops.sources import Window
 from tilewright.transforms.linalg.region_values import drop_arguments, tensor_positions, without
 
 
-def lower_for(lowering: FunctionLowering, op: scf.ForOp) -> None:
+@lowers(scf.ForOp)
+def lower_for(op: scf.ForOp, lowering: FunctionLowering) -> None:
     """A loop with carried tiles."""
     body = op.body.block
     inits = list(op.iter_args)
@@ -49,7 +50,7 @@ def lower_for(lowering: FunctionLowering, op: scf.ForOp) -> None:
             lowering, op, inits[position], op.results[position], list(windows.values()), is_filled=fast_path is None
         )
     for position, window in windows.items():
-        lowering.sources[body.args[position + 1]] = window
+        lowering.values.sources[body.args[position + 1]] = window
         storage.held[window.flat] = body.args[position + 1]
         storage.wanted[yield_op, position] = window
     if fast_path is not None:
@@ -57,7 +58,7 @@ def lower_for(lowering: FunctionLowering, op: scf.ForOp) -> None:
     lowering.lower_block(body)
     finish_region(lowering, yield_op, 0, windows)
     for position, window in windows.items():
-        lowering.sources[op.results[position]] = window
+        lowering.values.sources[op.results[position]] = window
         storage.held[window.flat] = op.results[position]
     drop_arguments(body, [position + 1 for position in tensors])
     region = op.detach_region(op.body)
@@ -93,7 +94,8 @@ def lower_for_in_registers(lowering: FunctionLowering, op: scf.ForOp, tiles: Pro
     leave_loop(lowering, tiles, new, dict(enumerate(op.results)))
 
 
-def lower_while(lowering: FunctionLowering, op: scf.WhileOp) -> None:
+@lowers(scf.WhileOp)
+def lower_while(op: scf.WhileOp, lowering: FunctionLowering) -> None:
     """A while loop: one buffer per tile that enters the test, one per tile that leaves it unless it is the same."""
     before, after = op.regions[0].block, op.regions[1].block
     if not has_tensors(before.args) and not has_tensors(after.args):
@@ -113,7 +115,7 @@ def lower_while(lowering: FunctionLowering, op: scf.WhileOp) -> None:
     for position in entering:
         windows[position] = carried_buffer(lowering, op, inits[position], None, list(windows.values()))
     for position, window in windows.items():
-        lowering.sources[before.args[position]] = window
+        lowering.values.sources[before.args[position]] = window
         storage.held[window.flat] = before.args[position]
         storage.wanted[yield_op, position] = window
     lowering.lower_block(before)
@@ -130,12 +132,12 @@ def lower_while(lowering: FunctionLowering, op: scf.WhileOp) -> None:
             exits[position] = lowering.memory.new_buffer(element_type(value.type), tensor_shape(value))
     finish_region(lowering, condition, 1, exits)
     for position, window in exits.items():
-        lowering.sources[after.args[position]] = window
+        lowering.values.sources[after.args[position]] = window
         storage.held[window.flat] = after.args[position]
     lowering.lower_block(after)
     finish_region(lowering, yield_op, 0, windows)
     for position, window in exits.items():
-        lowering.sources[op.results[position]] = window
+        lowering.values.sources[op.results[position]] = window
         storage.held[window.flat] = op.results[position]
     drop_arguments(before, entering)
     drop_arguments(after, leaving)
@@ -186,5 +188,4 @@ def lower_while_in_registers(lowering: FunctionLowering, op: scf.WhileOp, tiles:
     leave_loop(lowering, tiles, new, called)
 
 
-LOWERINGS: LoweringTable = {scf.ForOp: lower_for, scf.WhileOp: lower_while}
 """From op class to its lowering."""

@@ -11,13 +11,14 @@ from xdsl.ir import Operation, SSAValue
 from tilewright.dialects import bufferization, gpu, llvm, memref, tensor
 from tilewright.dialects.types import is_memref
 from tilewright.lowering.linalg_to_loops.emitter import Index
-from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, LoweringTable, tensor_shape
+from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, lowers, tensor_shape
 from tilewright.lowering.linalg_to_loops.nest_plan import ANY_EXTENT
 from tilewright.lowering.linalg_to_loops.sources import Source, Window
 from tilewright.transforms.linalg.structured import shape_or_scalar
 
 
-def lower_to_tensor(lowering: FunctionLowering, op: bufferization.ToTensorOp) -> None:
+@lowers(bufferization.ToTensorOp)
+def lower_to_tensor(op: bufferization.ToTensorOp, lowering: FunctionLowering) -> None:
     """The memory itself is read, where the tensor is used."""
     lowering.define(op, lowering.window_for(op, op.memref))
 
@@ -34,20 +35,22 @@ def memref_sizes(value: SSAValue) -> list[Index] | None:
             return None if DYNAMIC_INDEX in shape_or_scalar(value.type) else list(shape_or_scalar(value.type))
 
 
-def lower_alloc(lowering: FunctionLowering, op: memref.AllocOp) -> None:
+@lowers(memref.AllocOp)
+def lower_alloc(op: memref.AllocOp, lowering: FunctionLowering) -> None:
     """Local buffers live in the arena."""
     lowering.window_for(op, op.memref)
-    lowering.dead.append(op)
+    lowering.values.dead.append(op)
 
 
-def lower_copy(lowering: FunctionLowering, op: memref.CopyOp) -> None:
+@lowers(memref.CopyOp)
+def lower_copy(op: memref.CopyOp, lowering: FunctionLowering) -> None:
     """A loop that copies full vectors."""
     source, dest = lowering.memory.window(op.source), lowering.memory.window(op.target)
     sizes = memref_sizes(op.source) or memref_sizes(op.target)
     if source is None or dest is None or sizes is None:
         return
     copy_window(lowering, source, dest, sizes, extents_of(source.shape, dest.shape))
-    lowering.dead.append(op)
+    lowering.values.dead.append(op)
 
 
 def extents_of(left: Sequence[int], right: Sequence[int]) -> tuple[int, ...]:
@@ -70,14 +73,16 @@ def with_shape(window: Window, shape: tuple[int, ...]) -> Window:
     return Window(window.flat, window.offset, window.strides, shape, window.element, window.root, window.owned)
 
 
-def lower_nothing(lowering: FunctionLowering, op: Operation) -> None:
+@lowers(gpu.BarrierOp, llvm.AssumeOp)
+def lower_nothing(op: Operation, lowering: FunctionLowering) -> None:
     """Barriers (one thread runs the whole program, in order) and assumptions become nothing."""
-    lowering.dead.append(op)
+    lowering.values.dead.append(op)
 
 
-def lower_dealloc(lowering: FunctionLowering, op: memref.DeallocOp) -> None:
+@lowers(memref.DeallocOp)
+def lower_dealloc(op: memref.DeallocOp, lowering: FunctionLowering) -> None:
     """The arena is not freed."""
-    lowering.dead.append(op)
+    lowering.values.dead.append(op)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,21 +116,13 @@ def target_of(lowering: FunctionLowering, op: bufferization.MaterializeInDestina
     return Target(value, whole, starts, sizes)
 
 
-def lower_materialize(lowering: FunctionLowering, op: bufferization.MaterializeInDestinationOp) -> None:
+@lowers(bufferization.MaterializeInDestinationOp)
+def lower_materialize(op: bufferization.MaterializeInDestinationOp, lowering: FunctionLowering) -> None:
     """Elements are computed straight into the destination where nothing that is read there can be overwritten."""
-    if op not in lowering.written:
+    if op not in lowering.decided.written:
         target = target_of(lowering, op)
         lowering.storage.store(op, target.value, target.window, target.starts, target.sizes)
-    lowering.dead.append(op)
+    lowering.values.dead.append(op)
 
 
-LOWERINGS: LoweringTable = {
-    bufferization.ToTensorOp: lower_to_tensor,
-    bufferization.MaterializeInDestinationOp: lower_materialize,
-    memref.AllocOp: lower_alloc,
-    memref.CopyOp: lower_copy,
-    memref.DeallocOp: lower_dealloc,
-    gpu.BarrierOp: lower_nothing,
-    llvm.AssumeOp: lower_nothing,
-}
 """From op class to its lowering."""

@@ -22,7 +22,7 @@ from tilewright.dialects import linalg_ext
 from tilewright.dialects.types import bit_width
 from tilewright.lowering.linalg_to_loops.body_values import BodyValues, Frame
 from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index
-from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, LoweringTable, tensor_shape
+from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, lowers, tensor_shape
 from tilewright.lowering.linalg_to_loops.lane_combinations import combine, scan_lanes, shuffle
 from tilewright.lowering.linalg_to_loops.nest_plan import Nest, Operand
 from tilewright.lowering.linalg_to_loops.provable import is_same
@@ -40,7 +40,8 @@ class Scan:
     reverse: bool
 
 
-def lower_scan(lowering: FunctionLowering, op: linalg_ext.ScanOp) -> None:
+@lowers(linalg_ext.ScanOp)
+def lower_scan(op: linalg_ext.ScanOp, lowering: FunctionLowering) -> None:
     """See the module's docstring."""
     combination, shape = combination_of_scan(op), tensor_shape(op.inputs[0])
     if combination is None or op.dimension.value.data != len(shape) - 1:
@@ -59,9 +60,9 @@ def lower_scan(lowering: FunctionLowering, op: linalg_ext.ScanOp) -> None:
     scan = Scan(tuple(op.inputs), combination, shape, op.reverse is not None)
     emit_scan(lowering, scan, windows, common if all(window.owned for window in windows) else shape)
     for window, result in zip(windows, op.results, strict=True):
-        lowering.sources[result] = window
+        lowering.values.sources[result] = window
         lowering.storage.held[window.flat] = result
-    lowering.dead.append(op)
+    lowering.values.dead.append(op)
 
 
 def emit_scan(lowering: FunctionLowering, scan: Scan, windows: Sequence[Window], bounds: Sequence[Index]) -> None:
@@ -126,5 +127,4 @@ class _ScanWriter:
         return [shuffle(self.emitter, value, [last] * self.lanes) for value in scanned]
 
 
-LOWERINGS: LoweringTable = {linalg_ext.ScanOp: lower_scan}
 """From op class to its lowering."""

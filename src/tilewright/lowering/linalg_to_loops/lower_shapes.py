@@ -11,32 +11,36 @@ from tilewright.dialects import arith, linalg, tensor
 from tilewright.dialects.types import element_type, is_tensor
 from tilewright.lowering.linalg_to_loops import sources
 from tilewright.lowering.linalg_to_loops.emitter import Index
-from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, LoweringTable, tensor_shape
+from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, lowers, tensor_shape
 from tilewright.lowering.linalg_to_loops.lower_structured import lower_generic
 from tilewright.lowering.linalg_to_loops.provable import known
 from tilewright.lowering.linalg_to_loops.sources import Box, Source, Uniform, Window
 from tilewright.transforms.linalg.structured import shape_or_scalar
 
 
-def lower_expand(lowering: FunctionLowering, op: tensor.ExpandShapeOp) -> None:
+@lowers(tensor.ExpandShapeOp)
+def lower_expand(op: tensor.ExpandShapeOp, lowering: FunctionLowering) -> None:
     """New strides over the same memory."""
     reshape(lowering, op, op.src, lambda source: sources.expand(source, op.groups, tensor_shape(op.result)))
 
 
-def lower_collapse(lowering: FunctionLowering, op: tensor.CollapseShapeOp) -> None:
+@lowers(tensor.CollapseShapeOp)
+def lower_collapse(op: tensor.CollapseShapeOp, lowering: FunctionLowering) -> None:
     """New strides over the same memory, if the joined dimensions are adjacent in it."""
     reshape(lowering, op, op.src, lambda source: sources.collapse(source, op.groups, tensor_shape(op.result)))
 
 
-def lower_transpose(lowering: FunctionLowering, op: linalg.TransposeOp) -> None:
+@lowers(linalg.TransposeOp)
+def lower_transpose(op: linalg.TransposeOp, lowering: FunctionLowering) -> None:
     """Strides in another order over the same memory."""
     if not op.results:
-        lower_generic(lowering, op)
+        lower_generic(op, lowering)
         return
     lowering.define(op, sources.permute(lowering.source(op.inputs[0]), op.dims))
 
 
-def lower_reshape(lowering: FunctionLowering, op: tensor.ReshapeOp) -> None:
+@lowers(tensor.ReshapeOp)
+def lower_reshape(op: tensor.ReshapeOp, lowering: FunctionLowering) -> None:
     """Any shape to any other, through row major memory."""
     shape = tensor_shape(op.result)
 
@@ -65,19 +69,21 @@ def reshape(
     lowering.define(op, changed)
 
 
-def lower_cast(lowering: FunctionLowering, op: tensor.CastOp) -> None:
+@lowers(tensor.CastOp)
+def lower_cast(op: tensor.CastOp, lowering: FunctionLowering) -> None:
     """The same elements."""
     lowering.define(op, lowering.source(op.source))
 
 
-def lower_extract_slice(lowering: FunctionLowering, op: tensor.ExtractSliceOp) -> None:
+@lowers(tensor.ExtractSliceOp)
+def lower_extract_slice(op: tensor.ExtractSliceOp, lowering: FunctionLowering) -> None:
     """A static slice is a change of offset and strides.
 
     The store that takes a dynamic slice, or a slice of what it will have computed itself, looks through it.
     """
     shape = tensor_shape(op.result)
-    if DYNAMIC_INDEX in shape or op.source.owner in lowering.deferred:
-        lowering.dead.append(op)
+    if DYNAMIC_INDEX in shape or op.source.owner in lowering.decided.deferred:
+        lowering.values.dead.append(op)
         return
     if any(isinstance(step, SSAValue) for step in op.mixed_strides):
         lowering.fail(op, "slice with a stride that is not constant")
@@ -91,7 +97,8 @@ def lower_extract_slice(lowering: FunctionLowering, op: tensor.ExtractSliceOp) -
     lowering.define(op, cut)
 
 
-def lower_insert_slice(lowering: FunctionLowering, op: tensor.InsertSliceOp) -> None:
+@lowers(tensor.InsertSliceOp)
+def lower_insert_slice(op: tensor.InsertSliceOp, lowering: FunctionLowering) -> None:
     """A slice changed: in place where the old tensor is not needed any more, else in a copy."""
     if any(isinstance(entry, SSAValue) for entry in (*op.mixed_sizes, *op.mixed_strides)):
         lowering.fail(op, "slice of dynamic extent")
@@ -106,7 +113,8 @@ def lower_insert_slice(lowering: FunctionLowering, op: tensor.InsertSliceOp) -> 
     lowering.define(op, dest)
 
 
-def lower_concat(lowering: FunctionLowering, op: tensor.ConcatOp) -> None:
+@lowers(tensor.ConcatOp)
+def lower_concat(op: tensor.ConcatOp, lowering: FunctionLowering) -> None:
     """The inputs, one after the other, in a new buffer."""
     shape = tensor_shape(op.result)
     assert is_tensor(op.result.type)
@@ -123,7 +131,8 @@ def lower_concat(lowering: FunctionLowering, op: tensor.ConcatOp) -> None:
     lowering.define(op, buffer)
 
 
-def lower_pad(lowering: FunctionLowering, op: tensor.PadOp) -> None:
+@lowers(tensor.PadOp)
+def lower_pad(op: tensor.PadOp, lowering: FunctionLowering) -> None:
     """A box around a window: elements outside of it are the padding."""
     shape = tensor_shape(op.result)
     body = op.region.block
@@ -155,15 +164,4 @@ def box_end(lowering: FunctionLowering, extent: int, padding: Index) -> Index:
     return lowering.emitter.sub(extent, padding)
 
 
-LOWERINGS: LoweringTable = {
-    tensor.ExpandShapeOp: lower_expand,
-    tensor.CollapseShapeOp: lower_collapse,
-    tensor.ReshapeOp: lower_reshape,
-    tensor.CastOp: lower_cast,
-    tensor.ExtractSliceOp: lower_extract_slice,
-    tensor.InsertSliceOp: lower_insert_slice,
-    tensor.ConcatOp: lower_concat,
-    tensor.PadOp: lower_pad,
-    linalg.TransposeOp: lower_transpose,
-}
 """From op class to its lowering."""

@@ -12,25 +12,28 @@ from tilewright.dialects import linalg
 from tilewright.lowering.linalg_to_loops.access_log import location_of_load
 from tilewright.lowering.linalg_to_loops.carried_registers import run_in_registers
 from tilewright.lowering.linalg_to_loops.emitter import Index
-from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, LoweringTable, tensor_shape
+from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, lowers, tensor_shape
 from tilewright.lowering.linalg_to_loops.nest_plan import Operand
 from tilewright.lowering.linalg_to_loops.sources import Source, Uniform, Window
 from tilewright.lowering.linalg_to_loops.stored_results import plan_stored_results
 from tilewright.transforms.linalg.structured import access_of, loop_extents
 
 
-def lower_generic(lowering: FunctionLowering, op: linalg.StructuredOp) -> None:
+def lower_generic(op: linalg.StructuredOp, lowering: FunctionLowering) -> None:
     """A nest; or nothing yet, if the only reader is a store that will run it."""
-    if isinstance(op, linalg.GenericOp) and (tiles := lowering.in_registers.get(op)) is not None:
+    if isinstance(op, linalg.GenericOp) and (tiles := lowering.decided.in_registers.get(op)) is not None:
         run_in_registers(lowering, tiles)
-        lowering.dead.append(op)
+        lowering.values.dead.append(op)
         return
-    if op in lowering.deferred or lowering.storage.defers(op):
-        lowering.deferred.add(op)
-        lowering.dead.append(op)
+    if op in lowering.decided.deferred or lowering.storage.defers(op):
+        lowering.decided.deferred.add(op)
+        lowering.values.dead.append(op)
         return
     run_generic(lowering, op)
-    lowering.dead.append(op)
+    lowering.values.dead.append(op)
+
+
+lowers(linalg.GenericOp, linalg.ReduceOp, linalg.BroadcastOp, linalg.MapOp)(lower_generic)
 
 
 def run_generic(
@@ -60,7 +63,7 @@ def run_generic(
     kept_bounds: list[tuple[Index, ...]] = []
     for number, (init, result) in enumerate(zip(op.outputs, op.results, strict=True)):
         access = access_of(maps[count + number])
-        init_source: Source = lowering.source(init) if init in lowering.sources else Uniform(init)
+        init_source: Source = lowering.source(init) if init in lowering.values.sources else Uniform(init)
         window = dest
         demanded = tuple(extents)
         if number in stored:
@@ -76,15 +79,15 @@ def run_generic(
         body, inputs, outputs, iterators, extents, bounds,
         tiles=True, fresh=dest is None, cut=stored, combination=combination_of_reduction(op),
     )  # fmt: skip
-    lowering.written.update(result.store for result in stored.values())
+    lowering.decided.written.update(result.store for result in stored.values())
     if dest is None:
         for number, result in enumerate(op.results):
             window, scalar = outputs[number][0], scalars[number]
             if window is None:
                 assert scalar is not None, "a result without memory is a number"
-                lowering.sources[result] = Uniform(scalar)
+                lowering.values.sources[result] = Uniform(scalar)
             else:
-                lowering.sources[result] = window
+                lowering.values.sources[result] = window
 
 
 def reduces(access: tuple[AffineExpr, ...], iterators: tuple[bool, ...]) -> bool:
@@ -93,10 +96,4 @@ def reduces(access: tuple[AffineExpr, ...], iterators: tuple[bool, ...]) -> bool
     return any(iterators) and not {d for d, flag in enumerate(iterators) if flag} <= used and all(iterators)
 
 
-LOWERINGS: LoweringTable = {
-    linalg.GenericOp: lower_generic,
-    linalg.ReduceOp: lower_generic,
-    linalg.BroadcastOp: lower_generic,
-    linalg.MapOp: lower_generic,
-}
 """From op class to its lowering."""

@@ -14,13 +14,14 @@ from tilewright.dialects.arith.constant import is_dense
 from tilewright.dialects.types import is_memref, is_tensor
 from tilewright.lowering.linalg_to_loops.body_values import pack_bool, unpack_bool
 from tilewright.lowering.linalg_to_loops.emitter import INDEX, Cursor, Index
-from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, LoweringTable, tensor_shape
+from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, lowers, tensor_shape
 from tilewright.lowering.linalg_to_loops.provable import known
 from tilewright.lowering.linalg_to_loops.sources import Box, Source, Uniform, Window
 from tilewright.lowering.linalg_to_loops.transposing_copy import zero_of
 
 
-def lower_constant(lowering: FunctionLowering, op: arith.ConstantOp) -> None:
+@lowers(arith.ConstantOp)
+def lower_constant(op: arith.ConstantOp, lowering: FunctionLowering) -> None:
     """A splat constant is the same scalar everywhere; other constants are written to a buffer element by element."""
     type_ = op.result.type
     if not is_tensor(type_):
@@ -42,7 +43,8 @@ def lower_constant(lowering: FunctionLowering, op: arith.ConstantOp) -> None:
     lowering.define(op, buffer)
 
 
-def lower_empty(lowering: FunctionLowering, op: Operation) -> None:
+@lowers(tensor.EmptyOp, bufferization.AllocTensorOp)
+def lower_empty(op: Operation, lowering: FunctionLowering) -> None:
     """Nothing is known of the elements; reading them gives zeros."""
     type_ = op.results[0].type
     assert is_tensor(type_)
@@ -51,7 +53,8 @@ def lower_empty(lowering: FunctionLowering, op: Operation) -> None:
     lowering.define(op, Uniform(zero_of(lowering.emitter, type_.element_type)))
 
 
-def lower_fill(lowering: FunctionLowering, op: linalg.FillOp) -> None:
+@lowers(linalg.FillOp)
+def lower_fill(op: linalg.FillOp, lowering: FunctionLowering) -> None:
     """A fill of a tensor is a uniform source; a fill of a buffer is a loop."""
     value = op.inputs[0]
     if op.results:
@@ -61,21 +64,23 @@ def lower_fill(lowering: FunctionLowering, op: linalg.FillOp) -> None:
     if DYNAMIC_INDEX in dest.shape:
         lowering.fail(op, "fill of a buffer of dynamic shape")
     lowering.copy(Uniform(value), dest)
-    lowering.dead.append(op)
+    lowering.values.dead.append(op)
 
 
-def lower_splat(lowering: FunctionLowering, op: tensor.SplatOp) -> None:
+@lowers(tensor.SplatOp)
+def lower_splat(op: tensor.SplatOp, lowering: FunctionLowering) -> None:
     """The same scalar everywhere."""
     lowering.define(op, Uniform(op.input))
 
 
-def lower_extract(lowering: FunctionLowering, op: tensor.ExtractOp) -> None:
+@lowers(tensor.ExtractOp)
+def lower_extract(op: tensor.ExtractOp, lowering: FunctionLowering) -> None:
     """One element, loaded here and now."""
     if not is_tensor(op.tensor.type):
         return
     source = lowering.source(op.tensor)
     op.result.replace_all_uses_with(read_element(lowering, source, list(op.indices)))
-    lowering.dead.append(op)
+    lowering.values.dead.append(op)
 
 
 def read_element(lowering: FunctionLowering, source: Source, indices: Sequence[SSAValue]) -> SSAValue:
@@ -106,7 +111,8 @@ def read_element(lowering: FunctionLowering, source: Source, indices: Sequence[S
             return op.results[0]
 
 
-def lower_insert(lowering: FunctionLowering, op: tensor.InsertOp) -> None:
+@lowers(tensor.InsertOp)
+def lower_insert(op: tensor.InsertOp, lowering: FunctionLowering) -> None:
     """One element changed: in place where the old tensor is not needed any more, else in a copy."""
     shape = tensor_shape(op.result)
     if prod(shape) == 1 and not lowering.storage.is_wanted(op.result):
@@ -125,22 +131,13 @@ def store_scalar(lowering: FunctionLowering, value: SSAValue, dest: Window, offs
     lowering.emitter.store(pack_bool(lowering.emitter, value) if dest.stored_as_byte else value, dest.flat, offset)
 
 
-def lower_dim(lowering: FunctionLowering, op: tensor.DimOp) -> None:
+@lowers(tensor.DimOp)
+def lower_dim(op: tensor.DimOp, lowering: FunctionLowering) -> None:
     """Extents are static."""
     number = known(op.index)
     assert isinstance(number, int)
     op.result.replace_all_uses_with(lowering.emitter.constant(tensor_shape(op.source)[number], INDEX))
-    lowering.dead.append(op)
+    lowering.values.dead.append(op)
 
 
-LOWERINGS: LoweringTable = {
-    arith.ConstantOp: lower_constant,
-    tensor.EmptyOp: lower_empty,
-    bufferization.AllocTensorOp: lower_empty,
-    linalg.FillOp: lower_fill,
-    tensor.SplatOp: lower_splat,
-    tensor.ExtractOp: lower_extract,
-    tensor.InsertOp: lower_insert,
-    tensor.DimOp: lower_dim,
-}
 """From op class to its lowering."""

@@ -124,5 +124,5 @@ def replace_op(
     for result, value in zip(without(old.results, dropped), kept, strict=True):
         result.replace_all_uses_with(value)
     old.detach()
-    lowering.dead.append(old)
+    lowering.values.dead.append(old)
     lowering.storage.order[new] = lowering.storage.place(old)

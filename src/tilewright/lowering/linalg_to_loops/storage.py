@@ -78,7 +78,7 @@ class Storage:
         output = access_of(maps[len(op.inputs) + op.results.index(result)])
         found = False
         for number, value in enumerate(op.inputs):
-            source = self.lowering.sources.get(value)
+            source = self.lowering.values.sources.get(value)
             window = source.inner if isinstance(source, Box) else source
             if not isinstance(window, Window) or access_of(maps[number]) != output:
                 continue
@@ -151,7 +151,7 @@ class Storage:
         return holder is None or (self._same_block(holder, op) and self.last_use(holder) <= self.end(op))
 
     def _reads(self, value: SSAValue, flat: SSAValue) -> bool:
-        source = self.lowering.sources.get(value)
+        source = self.lowering.values.sources.get(value)
         window = source.inner if isinstance(source, Box) else source
         return isinstance(window, Window) and window.flat is flat
 
@@ -233,14 +233,14 @@ class Storage:
         if any(start != 0 for start in starts):
             self._store_inner_box(value, dest, starts, sizes)
             return
-        is_there = lowering.stored_directly.get(op, False)
-        if isinstance(producer, linalg.StructuredOp) and producer in lowering.deferred:
+        is_there = lowering.decided.stored_directly.get(op, False)
+        if isinstance(producer, linalg.StructuredOp) and producer in lowering.decided.deferred:
             lowering.emitter.choose(is_there, None, lambda: self._store_deferred(producer, dest, sizes))
             return
         source, location = lowering.source(value), location_of_load(value)
         window = source.inner if isinstance(source, Box) else source
         if isinstance(window, Window) and not self.is_disjoint(window, dest) and not _is_same_memory(window, dest):
-            lowering.context.remark(op, "what is stored may overlap what it was loaded from", RemarkKind.COPIED)
+            lowering.known.context.remark(op, "what is stored may overlap what it was loaded from", RemarkKind.COPIED)
             buffer = lowering.memory.new_buffer(element, shape)
             lowering.copy(source, buffer, sizes, location)
             source = buffer
@@ -266,7 +266,7 @@ class Storage:
         producer = value.owner
         assert is_tensor(value.type)
         element, shape = element_type(value.type), shape_or_scalar(value.type)
-        is_deferred = isinstance(producer, linalg.StructuredOp) and producer in lowering.deferred
+        is_deferred = isinstance(producer, linalg.StructuredOp) and producer in lowering.decided.deferred
         source = None if is_deferred else lowering.source(value)
         if not isinstance(source, Window):
             buffer = lowering.memory.new_buffer(element, shape)
@@ -317,7 +317,7 @@ class Storage:
         roots = [root_of_memref(value) for inner in ops_within(op.body) for value in memory_operands(inner)]
         if dest.owned:
             return dest.root not in roots
-        return all(self.lowering.apart.is_disjoint(root, dest.root) for root in roots)
+        return all(self.lowering.known.apart.is_disjoint(root, dest.root) for root in roots)
 
     def is_disjoint(self, left: Window, right: Window) -> bool:
         """Return whether two windows are known not to overlap."""
@@ -325,7 +325,7 @@ class Storage:
             return left.root is not right.root
         if left.root is right.root:
             return is_apart(left, right)
-        return self.lowering.apart.is_disjoint(left.root, right.root)
+        return self.lowering.known.apart.is_disjoint(left.root, right.root)
 
 
 def _branches_around(op: Operation, value: SSAValue) -> dict[Operation, Region] | None:

@@ -75,7 +75,7 @@ _TO_NEAREST_EVEN, _TOWARD_ZERO = 0, 3
 
 
 @lowers(arith.ConstantOp)
-def lower_constant(low: FunctionLowering, op: arith.ConstantOp) -> None:
+def lower_constant(op: arith.ConstantOp, low: FunctionLowering) -> None:
     """A op needs no instruction: its uses spell it."""
     type = low.type_of(op.result)
     low.set(op.result, _attribute_text(op.value, type))
@@ -106,7 +106,7 @@ def constant_text(value: object, scalar: ScalarType) -> str:
 
 
 @lowers(*INTEGER_BINARY)
-def lower_integer_binary(low: FunctionLowering, op: Operation) -> None:
+def lower_integer_binary(op: Operation, low: FunctionLowering) -> None:
     type = low.type_of(op.results[0])
     a, b = low.get(op.operands[0]), low.get(op.operands[1])
     opcode = INTEGER_BINARY[type_of_op(op)]
@@ -144,7 +144,7 @@ def _fold(opcode: str, a: int, b: int, bits: int) -> str:
 
 
 @lowers(*INTEGER_MINMAX)
-def lower_integer_minmax(low: FunctionLowering, op: Operation) -> None:
+def lower_integer_minmax(op: Operation, low: FunctionLowering) -> None:
     type = low.type_of(op.results[0])
     b = low.lanes(type)
     name = INTEGER_MINMAX[type_of_op(op)]
@@ -152,7 +152,7 @@ def lower_integer_minmax(low: FunctionLowering, op: Operation) -> None:
 
 
 @lowers(*_DIVISIONS)
-def lower_division(low: FunctionLowering, op: Operation) -> None:
+def lower_division(op: Operation, low: FunctionLowering) -> None:
     type = low.type_of(op.results[0])
     kind = _DIVISIONS[type_of_op(op)]
     a, b = low.get(op.operands[0]), low.get(op.operands[1])
@@ -160,7 +160,7 @@ def lower_division(low: FunctionLowering, op: Operation) -> None:
 
 
 @lowers(*_FLOAT_BINARY)
-def lower_float_binary(low: FunctionLowering, op: Operation) -> None:
+def lower_float_binary(op: Operation, low: FunctionLowering) -> None:
     type = low.type_of(op.results[0])
     opcode = _FLOAT_BINARY[type_of_op(op)]
     if not low.module.fuses:
@@ -181,7 +181,7 @@ def _remainder(low: FunctionLowering, b: LaneBuilder, x: str, y: str, scalar: Sc
 
 
 @lowers(*_FLOAT_MINMAX_OPS)
-def lower_float_minmax(low: FunctionLowering, op: Operation) -> None:
+def lower_float_minmax(op: Operation, low: FunctionLowering) -> None:
     type = low.type_of(op.results[0])
     b = low.lanes(type)
     x, y = (to_compute(b, low.get(operand), type.scalar) for operand in op.operands)
@@ -216,7 +216,7 @@ def emit_float_minmax(b: LaneBuilder, kind: str, x: str, y: str, scalar: ScalarT
 
 
 @lowers(arith.NegfOp)
-def lower_negf(low: FunctionLowering, op: arith.NegfOp) -> None:
+def lower_negf(op: arith.NegfOp, low: FunctionLowering) -> None:
     type = low.type_of(op.results[0])
     b = low.lanes(type)
     value = low.get(op.operands[0])
@@ -232,14 +232,14 @@ def lower_negf(low: FunctionLowering, op: arith.NegfOp) -> None:
 
 
 @lowers(arith.CmpiOp)
-def lower_cmpi(low: FunctionLowering, op: arith.CmpiOp) -> None:
+def lower_cmpi(op: arith.CmpiOp, low: FunctionLowering) -> None:
     type = low.type_of(op.lhs)
     predicate = arith.CMPI_KEYWORDS[op.predicate.value.data]
     low.set(op.result, low.fn.value(f"icmp {predicate} {type.text} {low.get(op.lhs)}, {low.get(op.rhs)}"))
 
 
 @lowers(arith.CmpfOp)
-def lower_cmpf(low: FunctionLowering, op: arith.CmpfOp) -> None:
+def lower_cmpf(op: arith.CmpfOp, low: FunctionLowering) -> None:
     type = low.type_of(op.lhs)
     b = low.lanes(type)
     x, y = (to_compute(b, low.get(v), type.scalar) for v in (op.lhs, op.rhs))
@@ -248,7 +248,7 @@ def lower_cmpf(low: FunctionLowering, op: arith.CmpfOp) -> None:
 
 
 @lowers(arith.SelectOp)
-def lower_select(low: FunctionLowering, op: arith.SelectOp) -> None:
+def lower_select(op: arith.SelectOp, low: FunctionLowering) -> None:
     condition, yes, no = op.operands
     cond_type = low.type_of(condition)
     cond = f"{cond_type.text} {low.get(condition)}"
@@ -274,7 +274,7 @@ def _fenced(low: FunctionLowering, value: SSAValue, register: str) -> str:
 
 
 @lowers(arith.BitcastOp)
-def lower_bitcast(low: FunctionLowering, op: arith.BitcastOp) -> None:
+def lower_bitcast(op: arith.BitcastOp, low: FunctionLowering) -> None:
     source, target = low.type_of(op.operands[0]), low.type_of(op.results[0])
     value = low.get(op.operands[0])
     if source.text == target.text:
@@ -284,7 +284,7 @@ def lower_bitcast(low: FunctionLowering, op: arith.BitcastOp) -> None:
 
 
 @lowers(arith.ExtSIOp, arith.ExtUIOp, arith.TruncIOp, arith.IndexCastOp, arith.IndexCastUIOp)
-def lower_integer_cast(low: FunctionLowering, op: Operation) -> None:
+def lower_integer_cast(op: Operation, low: FunctionLowering) -> None:
     """extsi, extui, trunci, index_cast, index_castui: by the two widths."""
     source, target = low.type_of(op.operands[0]), low.type_of(op.results[0])
     value = low.get(op.operands[0])
@@ -301,7 +301,7 @@ def lower_integer_cast(low: FunctionLowering, op: Operation) -> None:
 
 
 @lowers(arith.ExtFOp)
-def lower_extf(low: FunctionLowering, op: arith.ExtFOp) -> None:
+def lower_extf(op: arith.ExtFOp, low: FunctionLowering) -> None:
     source, target = low.type_of(op.operands[0]), low.type_of(op.results[0])
     b = low.lanes(source)
     value = widen(b, low.get(op.operands[0]), source.scalar)
@@ -310,7 +310,7 @@ def lower_extf(low: FunctionLowering, op: arith.ExtFOp) -> None:
 
 
 @lowers(arith.TruncFOp)
-def lower_truncf(low: FunctionLowering, op: arith.TruncFOp) -> None:
+def lower_truncf(op: arith.TruncFOp, low: FunctionLowering) -> None:
     source, target = low.type_of(op.operands[0]), low.type_of(op.results[0])
     mode = op.roundingmode
     rounding = _TO_NEAREST_EVEN if mode is None else mode.value.data
@@ -333,7 +333,7 @@ def _to_float(b: LaneBuilder, value: str, source: ScalarType, target: ScalarType
 
 
 @lowers(arith.SIToFPOp, arith.UIToFPOp)
-def lower_int_to_float(low: FunctionLowering, op: Operation) -> None:
+def lower_int_to_float(op: Operation, low: FunctionLowering) -> None:
     """sitofp, uitofp. Narrow targets go through f64 rounded to odd, so that only one rounding shows."""
     source, target = low.type_of(op.operands[0]), low.type_of(op.results[0])
     b = low.lanes(source)
@@ -345,7 +345,7 @@ def lower_int_to_float(low: FunctionLowering, op: Operation) -> None:
 
 
 @lowers(arith.FPToSIOp, arith.FPToUIOp)
-def lower_float_to_int(low: FunctionLowering, op: Operation) -> None:
+def lower_float_to_int(op: Operation, low: FunctionLowering) -> None:
     """fptosi, fptoui: towards zero, saturating."""
     source, target = low.type_of(op.operands[0]), low.type_of(op.results[0])
     b = low.lanes(source)
@@ -367,7 +367,7 @@ def lower_float_to_int(low: FunctionLowering, op: Operation) -> None:
 
 
 @lowers(arith.AddUIExtendedOp, arith.MulSIExtendedOp, arith.MulUIExtendedOp)
-def lower_extended(low: FunctionLowering, op: Operation) -> None:
+def lower_extended(op: Operation, low: FunctionLowering) -> None:
     """addui_extended, mulsi_extended, mului_extended: two results each."""
     type = low.type_of(op.results[0])
     b = low.lanes(type)

@@ -39,7 +39,7 @@ _FLOAT_STEPS = {"addf": "fadd", "mulf": "fmul"}
 
 
 @lowers(memref.AtomicRMWOp)
-def lower_atomic_rmw(low: FunctionLowering, op: memref.AtomicRMWOp) -> None:
+def lower_atomic_rmw(op: memref.AtomicRMWOp, low: FunctionLowering) -> None:
     kind = op.combination.name.lower()
     operand = low.get(op.operands[0])
     type = low.type_of(op.operands[0])
@@ -76,7 +76,7 @@ def _combine(low: FunctionLowering, kind: str, current: str, operand: str, type:
 
 
 @lowers(memref.GenericAtomicRMWOp)
-def lower_generic_atomic_rmw(low: FunctionLowering, op: memref.GenericAtomicRMWOp) -> None:
+def lower_generic_atomic_rmw(op: memref.GenericAtomicRMWOp, low: FunctionLowering) -> None:
     address = element_address(low, op.operands[0], low.memref(op.operands[0]), op.operands[1:])
     block = op.regions[0].block
 
@@ -116,5 +116,5 @@ def emit_compare_and_swap_loop(low: FunctionLowering, type: Attribute, address: 
 
 
 @lowers(memref.AtomicYieldOp)
-def lower_atomic_yield(low: FunctionLowering, op: memref.AtomicYieldOp) -> None:
+def lower_atomic_yield(op: memref.AtomicYieldOp, low: FunctionLowering) -> None:
     """The op around it reads the operand."""

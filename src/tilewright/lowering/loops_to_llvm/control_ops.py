@@ -6,11 +6,6 @@ After a failed assertion the program ends at once, the rest of the grid is stopp
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-from xdsl.ir import Operation
-
 from tilewright.dialects import cf, ub
 from tilewright.ir.locations import describe_location, find_call_sites
 from tilewright.lowering import control_flow
@@ -30,7 +25,7 @@ def assertion_text(op: cf.AssertOp) -> str:
 
 
 @lowers(cf.AssertOp)
-def lower_assert(low: FunctionLowering, op: cf.AssertOp) -> None:
+def lower_assert(op: cf.AssertOp, low: FunctionLowering) -> None:
     fn = low.fn
     message = fn.module.string(assertion_text(op).encode())
     failed, passed = fn.new_label("failed"), fn.new_label("passed")
@@ -43,16 +38,12 @@ def lower_assert(low: FunctionLowering, op: cf.AssertOp) -> None:
 
 
 @lowers(ub.PoisonOp)
-def lower_poison(low: FunctionLowering, op: ub.PoisonOp) -> None:
+def lower_poison(op: ub.PoisonOp, low: FunctionLowering) -> None:
     """Zero, not poison: lanes that are thrown away must not make anything else undefined."""
     type = low.type_of(op.results[0])
     zero = "zeroinitializer" if type.lanes else ("0.0" if type.scalar.is_float and not type.scalar.format else "0")
     low.set(op.results[0], zero)
 
 
-def _shared(rule: Callable[[Any, FunctionLowering], None]) -> Callable[[FunctionLowering, Operation], None]:
-    return lambda low, op: rule(op, low)
-
-
 for _cls, _rule in control_flow.CONTROL_FLOW.items():
-    lowers(_cls)(_shared(_rule))
+    lowers(_cls)(_rule)

@@ -29,12 +29,12 @@ A_K_STRIDE, K_COUNT, M_COUNT, N_COUNT = 2, 7, 8, 9
 
 
 @lowers(func.ReturnOp)
-def lower_return(low: FunctionLowering, op: func.ReturnOp) -> None:
+def lower_return(op: func.ReturnOp, low: FunctionLowering) -> None:
     low.emit_return(low.flat_all(op.operands))
 
 
 @lowers(func.CallOp)
-def lower_call(low: FunctionLowering, op: func.CallOp) -> None:
+def lower_call(op: func.CallOp, low: FunctionLowering) -> None:
     """A op of a function of this module passes the part of the arena after this frame."""
     name = op.callee.root_reference.data
     shape = low.module.functions.get(name)

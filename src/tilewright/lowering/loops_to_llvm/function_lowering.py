@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
@@ -59,7 +59,7 @@ ARENA, FRAME = "%arena", "%frame"
 LEAVE_ALONE = "tilewright_leave_alone"
 """What the runtime is asked for where a program may wait (see `targets/cpu/native/regions.ll`)."""
 
-Rule: TypeAlias = Callable[["FunctionLowering", Operation], None]
+Rule: TypeAlias = Callable[[Any, "FunctionLowering"], None]
 
 
 @dataclass(frozen=True)
@@ -209,7 +209,7 @@ class FunctionLowering(ControlFlowLowering[FunctionText]):
                 raise op_error(op, "is not allowed at the loops stage", pass_name=PASS_NAME)
             self.locate(op)
             try:
-                rule(self, op)
+                rule(op, self)
             except UnsupportedTypeError as error:
                 raise op_error(op, str(error), pass_name=PASS_NAME) from error
             except TilewrightError:

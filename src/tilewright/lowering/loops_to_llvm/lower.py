@@ -54,7 +54,6 @@ from tilewright.lowering.loops_to_llvm.function_lowering import (
     FunctionLowering,
     FunctionShape,
     ModuleLowering,
-    Rule,
     result_struct,
 )
 from tilewright.lowering.loops_to_llvm.interruption import find_long_loops
@@ -99,18 +98,13 @@ OP_FILES = (arith_ops, math_ops, control_ops, func_ops, memref_ops, atomic_ops, 
 """The files that fill the table of rules."""
 
 
-def rule_table() -> dict[type[Operation], Rule]:
-    """Every op of the loops stage and the function that lowers it."""
-    return dict(RULES)
-
-
 def lower_to_llvm(
     module: ModuleOp, facts: TargetFacts, *, data_layout: str = "", emission: Emission = Emission.NOTHING
 ) -> LoweredModule:
     """Lower a module at the loops stage. Raises PassError for an op that the stage does not allow."""
     text = ModuleText(triple=facts.triple, data_layout=data_layout)
     debug = DebugInfo(text, emission)
-    lowering = ModuleLowering(text, facts, TypeTable(facts), MathLibrary(text, facts), debug, rule_table())
+    lowering = ModuleLowering(text, facts, TypeTable(facts), MathLibrary(text, facts), debug, RULES)
     lowering.fuses = NO_FP_FUSION not in module.attributes
     functions = [op for op in module.body.block.ops if isinstance(op, func.FuncOp)]
     for op in module.body.block.ops:

@@ -69,7 +69,7 @@ def _named(names: Collection[str]) -> list[type[Operation]]:
 
 
 @lowers(*_named(_INTRINSICS))
-def lower_intrinsic(low: FunctionLowering, op: Operation) -> None:
+def lower_intrinsic(op: Operation, low: FunctionLowering) -> None:
     type = low.type_of(op.results[0])
     b = low.lanes(type)
     scalar = F32 if type.scalar.is_soft_float else type.scalar
@@ -79,7 +79,7 @@ def lower_intrinsic(low: FunctionLowering, op: Operation) -> None:
 
 
 @lowers(math.FmaOp, vector.FMAOp)
-def lower_fma(low: FunctionLowering, op: Operation) -> None:
+def lower_fma(op: Operation, low: FunctionLowering) -> None:
     """math.fma and vector.fma."""
     type = low.type_of(op.results[0])
     b = low.lanes(type)
@@ -89,14 +89,14 @@ def lower_fma(low: FunctionLowering, op: Operation) -> None:
 
 
 @lowers(*_named(_LIBRARY))
-def lower_library(low: FunctionLowering, op: Operation) -> None:
+def lower_library(op: Operation, low: FunctionLowering) -> None:
     type = low.type_of(op.results[0])
     operands = [low.get(operand) for operand in op.operands]
     low.set(op.results[0], emit_math(low, low.lanes(type), _LIBRARY[op.name], operands, type.scalar))
 
 
 @lowers(*_named(_INTEGER_UNARY))
-def lower_integer_unary(low: FunctionLowering, op: Operation) -> None:
+def lower_integer_unary(op: Operation, low: FunctionLowering) -> None:
     type = low.type_of(op.results[0])
     b = low.lanes(type)
     name, flag = _INTEGER_UNARY[op.name]
@@ -108,7 +108,7 @@ def lower_integer_unary(low: FunctionLowering, op: Operation) -> None:
 
 
 @lowers(*_named(_CLASS_TESTS))
-def lower_class_test(low: FunctionLowering, op: Operation) -> None:
+def lower_class_test(op: Operation, low: FunctionLowering) -> None:
     type = low.type_of(op.operands[0])
     b = low.lanes(type)
     scalar = F32 if type.scalar.is_soft_float else type.scalar
@@ -120,7 +120,7 @@ def lower_class_test(low: FunctionLowering, op: Operation) -> None:
 
 
 @lowers(math.FPowIOp)
-def lower_fpowi(low: FunctionLowering, op: math.FPowIOp) -> None:
+def lower_fpowi(op: math.FPowIOp, low: FunctionLowering) -> None:
     """x to an integer power: as powf, whose f64 core is exact enough for every integer."""
     type, exponent = low.type_of(op.results[0]), low.type_of(op.operands[1])
     b = low.lanes(type)
@@ -132,7 +132,7 @@ def lower_fpowi(low: FunctionLowering, op: math.FPowIOp) -> None:
 
 
 @lowers(math.ClampFOp)
-def lower_clampf(low: FunctionLowering, op: math.ClampFOp) -> None:
+def lower_clampf(op: math.ClampFOp, low: FunctionLowering) -> None:
     """min(max(x, low), high); NaN stays NaN."""
     type = low.type_of(op.results[0])
     b = low.lanes(type)

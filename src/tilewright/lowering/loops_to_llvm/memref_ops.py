@@ -34,7 +34,7 @@ def _bind(low: FunctionLowering, result: SSAValue, value: MemrefValue) -> None:
 
 
 @lowers(memref.ReinterpretCastOp)
-def lower_reinterpret_cast(low: FunctionLowering, op: memref.ReinterpretCastOp) -> None:
+def lower_reinterpret_cast(op: memref.ReinterpretCastOp, low: FunctionLowering) -> None:
     source = low.memref(op.operands[0])
     (offset,) = _mixed(low, op.mixed_offsets)
     sizes, strides = _mixed(low, op.mixed_sizes), _mixed(low, op.mixed_strides)
@@ -42,7 +42,7 @@ def lower_reinterpret_cast(low: FunctionLowering, op: memref.ReinterpretCastOp) 
 
 
 @lowers(memref.CastOp)
-def lower_cast(low: FunctionLowering, op: memref.CastOp) -> None:
+def lower_cast(op: memref.CastOp, low: FunctionLowering) -> None:
     source, target = op.operands[0].type, op.results[0].type
     value = low.memref(op.operands[0])
     if shape_of(source).is_unranked and not shape_of(target).is_unranked:
@@ -56,7 +56,7 @@ def lower_cast(low: FunctionLowering, op: memref.CastOp) -> None:
 
 
 @lowers(memref.SubviewOp)
-def lower_subview(low: FunctionLowering, op: memref.SubviewOp) -> None:
+def lower_subview(op: memref.SubviewOp, low: FunctionLowering) -> None:
     source = low.memref(op.operands[0])
     offsets, sizes, steps = (_mixed(low, v) for v in (op.mixed_offsets, op.mixed_sizes, op.mixed_strides))
     offset = low.math.linear(source, offsets)
@@ -67,7 +67,7 @@ def lower_subview(low: FunctionLowering, op: memref.SubviewOp) -> None:
 
 
 @lowers(memref.ViewOp)
-def lower_view(low: FunctionLowering, op: memref.ViewOp) -> None:
+def lower_view(op: memref.ViewOp, low: FunctionLowering) -> None:
     """Another element type from a byte on: strides and offsets count elements, so the shift goes into the pointer."""
     shift, extents = low.index(op.operands[1]), iter(op.operands[2:])
     base = low.memref(op.operands[0]).base
@@ -81,7 +81,7 @@ def lower_view(low: FunctionLowering, op: memref.ViewOp) -> None:
 
 
 @lowers(memref.CollapseShapeOp)
-def lower_collapse_shape(low: FunctionLowering, op: memref.CollapseShapeOp) -> None:
+def lower_collapse_shape(op: memref.CollapseShapeOp, low: FunctionLowering) -> None:
     """Sizes multiply; the stride of a group is that of its innermost dimension that is not of extent one."""
     source = low.memref(op.operands[0])
     sizes: list[Index] = []
@@ -97,7 +97,7 @@ def lower_collapse_shape(low: FunctionLowering, op: memref.CollapseShapeOp) -> N
 
 
 @lowers(memref.ExpandShapeOp)
-def lower_expand_shape(low: FunctionLowering, op: memref.ExpandShapeOp) -> None:
+def lower_expand_shape(op: memref.ExpandShapeOp, low: FunctionLowering) -> None:
     source = low.memref(op.operands[0])
     sizes = _mixed(low, op.mixed_output_shape)
     strides: list[Index] = [1] * len(sizes)
@@ -110,12 +110,12 @@ def lower_expand_shape(low: FunctionLowering, op: memref.ExpandShapeOp) -> None:
 
 
 @lowers(memref.AssumeAlignmentOp)
-def lower_assume_alignment(low: FunctionLowering, op: memref.AssumeAlignmentOp) -> None:
+def lower_assume_alignment(op: memref.AssumeAlignmentOp, low: FunctionLowering) -> None:
     low.memrefs[op.results[0]] = low.memref(op.operands[0])
 
 
 @lowers(memref.DimOp)
-def lower_dim(low: FunctionLowering, op: memref.DimOp) -> None:
+def lower_dim(op: memref.DimOp, low: FunctionLowering) -> None:
     dim = low.index(op.operands[1])
     if not isinstance(dim, int):
         low.fail(op, "asks for a dimension that is not a constant")
@@ -124,13 +124,13 @@ def lower_dim(low: FunctionLowering, op: memref.DimOp) -> None:
 
 
 @lowers(memref.RankOp)
-def lower_rank(low: FunctionLowering, op: memref.RankOp) -> None:
+def lower_rank(op: memref.RankOp, low: FunctionLowering) -> None:
     """Unranked memory is what an argument of a kernel points to: a buffer without dimensions."""
     low.set(op.results[0], str(len(shape_of(op.operands[0].type).sizes)))
 
 
 @lowers(memref.ExtractAlignedPointerAsIndexOp)
-def lower_extract_pointer(low: FunctionLowering, op: memref.ExtractAlignedPointerAsIndexOp) -> None:
+def lower_extract_pointer(op: memref.ExtractAlignedPointerAsIndexOp, low: FunctionLowering) -> None:
     """The address of the buffer's start: offsets are not part of it."""
     low.set(op.results[0], low.fn.value(f"ptrtoint ptr {low.memref(op.operands[0]).base} to i64"))
 
@@ -139,7 +139,7 @@ def lower_extract_pointer(low: FunctionLowering, op: memref.ExtractAlignedPointe
 
 
 @lowers(memref.AllocaOp)
-def lower_alloca(low: FunctionLowering, op: memref.AllocaOp) -> None:
+def lower_alloca(op: memref.AllocaOp, low: FunctionLowering) -> None:
     result = op.results[0]
     sizes = shape_of(result.type).sizes
     base = low.slot_address(low.frame.slots[op])
@@ -148,7 +148,7 @@ def lower_alloca(low: FunctionLowering, op: memref.AllocaOp) -> None:
 
 
 @lowers(memref.GetGlobalOp)
-def lower_get_global(low: FunctionLowering, op: memref.GetGlobalOp) -> None:
+def lower_get_global(op: memref.GetGlobalOp, low: FunctionLowering) -> None:
     shape = shape_of(op.results[0].type)
     sizes, strides = cast("tuple[Index, ...]", shape.sizes), cast("tuple[Index, ...]", shape.strides)
     symbol = cast(SymbolRefAttr, op.properties["name"])
@@ -172,7 +172,7 @@ def global_text(types: TypeTable, op: memref.GlobalOp) -> str:
 
 
 @lowers(memref.LoadOp)
-def lower_load(low: FunctionLowering, op: memref.LoadOp) -> None:
+def lower_load(op: memref.LoadOp, low: FunctionLowering) -> None:
     source = low.memref(op.operands[0])
     address = element_address(low, op.operands[0], source, op.operands[1:])
     suffix, is_volatile = nontemporal_suffix(low, op), memref.VOLATILE in op.attributes
@@ -180,14 +180,14 @@ def lower_load(low: FunctionLowering, op: memref.LoadOp) -> None:
 
 
 @lowers(memref.StoreOp)
-def lower_store(low: FunctionLowering, op: memref.StoreOp) -> None:
+def lower_store(op: memref.StoreOp, low: FunctionLowering) -> None:
     target = low.memref(op.operands[1])
     address = element_address(low, op.operands[1], target, op.operands[2:])
     emit_element_store(low, op.operands[0].type, low.get(op.operands[0]), address, nontemporal_suffix(low, op))
 
 
 @lowers(memref.CopyOp)
-def lower_copy(low: FunctionLowering, op: memref.CopyOp) -> None:
+def lower_copy(op: memref.CopyOp, low: FunctionLowering) -> None:
     """Loops over the outer dimensions; rows whose elements are adjacent on both sides are one memcpy."""
     source, target = low.memref(op.operands[0]), low.memref(op.operands[1])
     element = memory_type(low, op.operands[0].type)
@@ -246,7 +246,7 @@ def _copy_run(
 
 
 @lowers(memref.PrefetchOp)
-def lower_prefetch(low: FunctionLowering, op: memref.PrefetchOp) -> None:
+def lower_prefetch(op: memref.PrefetchOp, low: FunctionLowering) -> None:
     base = op.operands[0]
     address = element_address(low, base, low.memref(base), op.operands[1:])
     flags = (op.is_write.value.data & 1, op.locality_hint.value.data, op.is_data_cache.value.data & 1)

@@ -50,7 +50,7 @@ def _alignment(op: Operation) -> int:
 
 
 @lowers(vector.LoadOp)
-def lower_load(low: FunctionLowering, op: vector.LoadOp) -> None:
+def lower_load(op: vector.LoadOp, low: FunctionLowering) -> None:
     base = op.operands[0]
     address = element_address(low, base, low.memref(base), op.operands[1:])
     value = emit_element_load(low, op.results[0].type, address, nontemporal_suffix(low, op), _alignment(op))
@@ -58,14 +58,14 @@ def lower_load(low: FunctionLowering, op: vector.LoadOp) -> None:
 
 
 @lowers(vector.StoreOp)
-def lower_store(low: FunctionLowering, op: vector.StoreOp) -> None:
+def lower_store(op: vector.StoreOp, low: FunctionLowering) -> None:
     value, base = op.operands[0], op.operands[1]
     address = element_address(low, base, low.memref(base), op.operands[2:])
     emit_element_store(low, value.type, low.get(value), address, nontemporal_suffix(low, op), _alignment(op))
 
 
 @lowers(vector.MaskedLoadOp)
-def lower_masked_load(low: FunctionLowering, op: vector.MaskedLoadOp) -> None:
+def lower_masked_load(op: vector.MaskedLoadOp, low: FunctionLowering) -> None:
     base = op.operands[0]
     rank = _rank(base)
     address = element_address(low, base, low.memref(base), op.operands[1 : 1 + rank])
@@ -78,7 +78,7 @@ def lower_masked_load(low: FunctionLowering, op: vector.MaskedLoadOp) -> None:
 
 
 @lowers(vector.MaskedStoreOp)
-def lower_masked_store(low: FunctionLowering, op: vector.MaskedStoreOp) -> None:
+def lower_masked_store(op: vector.MaskedStoreOp, low: FunctionLowering) -> None:
     base = op.operands[0]
     rank = _rank(base)
     address = element_address(low, base, low.memref(base), op.operands[1 : 1 + rank])
@@ -126,7 +126,7 @@ def _lane_by_lane_mask(low: FunctionLowering, type: ValueType, mask: SSAValue) -
 
 
 @lowers(vector.GatherOp)
-def lower_gather(low: FunctionLowering, op: vector.GatherOp) -> None:
+def lower_gather(op: vector.GatherOp, low: FunctionLowering) -> None:
     text, address, indices, mask, passed = _base_address(low, op)
     type = low.type_of(op.results[0])
 
@@ -160,7 +160,7 @@ def _lane_offsets(low: FunctionLowering, op: Operation, indices: SSAValue, mask:
 
 
 @lowers(vector.ScatterOp)
-def lower_scatter(low: FunctionLowering, op: vector.ScatterOp) -> None:
+def lower_scatter(op: vector.ScatterOp, low: FunctionLowering) -> None:
     """Lanes are stored in order: of lanes with one address the last wins."""
     text, address, indices, mask, value = _base_address(low, op)
     type = low.type_of(value)
@@ -180,7 +180,7 @@ def lower_scatter(low: FunctionLowering, op: vector.ScatterOp) -> None:
 
 
 @lowers(vector.BroadcastOp)
-def lower_broadcast(low: FunctionLowering, op: vector.BroadcastOp) -> None:
+def lower_broadcast(op: vector.BroadcastOp, low: FunctionLowering) -> None:
     source, target = low.type_of(op.operands[0]), low.type_of(op.results[0])
     value = low.get(op.operands[0])
     if source.lanes == target.lanes:
@@ -207,7 +207,7 @@ def _is_divisor(value: SSAValue) -> bool:
 
 
 @lowers(vector.ShapeCastOp)
-def lower_shape_cast(low: FunctionLowering, op: vector.ShapeCastOp) -> None:
+def lower_shape_cast(op: vector.ShapeCastOp, low: FunctionLowering) -> None:
     source, target = low.type_of(op.operands[0]), low.type_of(op.results[0])
     if source.lanes != target.lanes:
         low.fail(op, f"changes the number of lanes from {source.lanes} to {target.lanes}")
@@ -215,7 +215,7 @@ def lower_shape_cast(low: FunctionLowering, op: vector.ShapeCastOp) -> None:
 
 
 @lowers(vector.BitcastOp)
-def lower_bitcast(low: FunctionLowering, op: vector.BitcastOp) -> None:
+def lower_bitcast(op: vector.BitcastOp, low: FunctionLowering) -> None:
     source, target = low.type_of(op.operands[0]), low.type_of(op.results[0])
     value = low.get(op.operands[0])
     if source.text != target.text:
@@ -224,13 +224,13 @@ def lower_bitcast(low: FunctionLowering, op: vector.BitcastOp) -> None:
 
 
 @lowers(vector.StepOp)
-def lower_step(low: FunctionLowering, op: vector.StepOp) -> None:
+def lower_step(op: vector.StepOp, low: FunctionLowering) -> None:
     type = low.type_of(op.results[0])
     low.set(op.results[0], vector_constant(type.scalar.text, map(str, range(type.lanes))))
 
 
 @lowers(vector.CreateMaskOp)
-def lower_create_mask(low: FunctionLowering, op: vector.CreateMaskOp) -> None:
+def lower_create_mask(op: vector.CreateMaskOp, low: FunctionLowering) -> None:
     """Lane i is on when i < n: one comparison in 32 bits, after n is bounded to [0, lanes]."""
     type = low.type_of(op.results[0])
     lanes = type.lanes
@@ -257,13 +257,13 @@ def _prefix_mask(count: int, lanes: int) -> str:
 
 
 @lowers(vector.ConstantMaskOp)
-def lower_constant_mask(low: FunctionLowering, op: vector.ConstantMaskOp) -> None:
+def lower_constant_mask(op: vector.ConstantMaskOp, low: FunctionLowering) -> None:
     sizes = _static_values(op.properties["mask_dim_sizes"])
     low.set(op.results[0], _prefix_mask(sizes[-1], low.type_of(op.results[0]).lanes))
 
 
 @lowers(vector.ShuffleOp)
-def lower_shuffle(low: FunctionLowering, op: vector.ShuffleOp) -> None:
+def lower_shuffle(op: vector.ShuffleOp, low: FunctionLowering) -> None:
     mask = _static_values(op.properties["mask"])
     a, b = op.operands
     left, right = low.type_of(a), low.type_of(b)
@@ -284,7 +284,7 @@ def _static_values(attr: object) -> list[int]:
 
 
 @lowers(vector.ExtractStridedSliceOp)
-def lower_extract_strided_slice(low: FunctionLowering, op: vector.ExtractStridedSliceOp) -> None:
+def lower_extract_strided_slice(op: vector.ExtractStridedSliceOp, low: FunctionLowering) -> None:
     (offset,), (size,), (stride,) = (_static_values(op.properties[k]) for k in ("offsets", "sizes", "strides"))
     type = low.type_of(op.operands[0])
     mask = [offset + stride * lane for lane in range(size)]
@@ -292,7 +292,7 @@ def lower_extract_strided_slice(low: FunctionLowering, op: vector.ExtractStrided
 
 
 @lowers(vector.InsertStridedSliceOp)
-def lower_insert_strided_slice(low: FunctionLowering, op: vector.InsertStridedSliceOp) -> None:
+def lower_insert_strided_slice(op: vector.InsertStridedSliceOp, low: FunctionLowering) -> None:
     (offset,) = _static_values(op.properties["offsets"])
     part, whole = low.type_of(op.operands[0]), low.type_of(op.results[0])
     widened = [lane if lane < part.lanes else -1 for lane in range(whole.lanes)]
@@ -302,14 +302,14 @@ def lower_insert_strided_slice(low: FunctionLowering, op: vector.InsertStridedSl
 
 
 @lowers(vector.InterleaveOp)
-def lower_interleave(low: FunctionLowering, op: vector.InterleaveOp) -> None:
+def lower_interleave(op: vector.InterleaveOp, low: FunctionLowering) -> None:
     type = low.type_of(op.operands[0])
     mask = [lane // 2 + (lane % 2) * type.lanes for lane in range(2 * type.lanes)]
     low.set(op.results[0], _shuffle(low, type, low.get(op.operands[0]), low.get(op.operands[1]), mask))
 
 
 @lowers(vector.DeinterleaveOp)
-def lower_deinterleave(low: FunctionLowering, op: vector.DeinterleaveOp) -> None:
+def lower_deinterleave(op: vector.DeinterleaveOp, low: FunctionLowering) -> None:
     type = low.type_of(op.operands[0])
     for part, result in enumerate(op.results):
         mask = list(range(part, type.lanes, 2))
@@ -325,7 +325,7 @@ def _position(low: FunctionLowering, op: Operation, dynamic: Sequence[SSAValue])
 
 
 @lowers(vector.ExtractOp)
-def lower_extract(low: FunctionLowering, op: vector.ExtractOp) -> None:
+def lower_extract(op: vector.ExtractOp, low: FunctionLowering) -> None:
     source, result = low.type_of(op.operands[0]), low.type_of(op.results[0])
     value = low.get(op.operands[0])
     if result.lanes == source.lanes:
@@ -338,7 +338,7 @@ def lower_extract(low: FunctionLowering, op: vector.ExtractOp) -> None:
 
 
 @lowers(vector.InsertOp)
-def lower_insert(low: FunctionLowering, op: vector.InsertOp) -> None:
+def lower_insert(op: vector.InsertOp, low: FunctionLowering) -> None:
     value, target = low.type_of(op.operands[0]), low.type_of(op.results[0])
     lane = _position(low, op, op.operands[2:])
     inserted = (
@@ -364,7 +364,7 @@ _INTEGER_REDUCTIONS = {
 
 
 @lowers(vector.ReductionOp)
-def lower_reduction(low: FunctionLowering, op: vector.ReductionOp) -> None:
+def lower_reduction(op: vector.ReductionOp, low: FunctionLowering) -> None:
     """All lanes to one value; sums and products in any order."""
     kind = _combining_kind(op)
     type = low.type_of(op.operands[0])

@@ -89,7 +89,7 @@ class TritonPtrToMemrefPass(Pass):
         erase_unused(module, (tt.AddPtrOp, tt.BitcastOp, tt.IntToPtrOp, tt.PtrToIntOp))
         reconcile_casts(module)
         for op in ops_within(module):
-            if op.name.startswith("tt.") and not isinstance(op, tt.FuncOp | tt.ReturnOp):
+            if op.dialect_name() == "tt" and not isinstance(op, tt.FuncOp | tt.ReturnOp):
                 context.remark(op, "no lowering to memref: the op stays")
 
 

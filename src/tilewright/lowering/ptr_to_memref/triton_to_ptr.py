@@ -67,7 +67,7 @@ def address_type(kind: Attribute) -> Attribute | None:
 
 
 def _is_transparent(op: Operation) -> bool:
-    return isinstance(op, arith.SelectOp) or op.name.partition(".")[0] in TRANSPARENT_DIALECTS
+    return isinstance(op, arith.SelectOp) or op.dialect_name() in TRANSPARENT_DIALECTS
 
 
 class _Conversion:

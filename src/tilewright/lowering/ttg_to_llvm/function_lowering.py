@@ -32,6 +32,7 @@ from tilewright.layouts.distributed import BLOCK, LANE, REGISTER, WARP
 from tilewright.layouts.linear import LinearLayout
 from tilewright.lowering.control_flow import ControlFlowLowering
 from tilewright.lowering.debug_info import DebugInfo
+from tilewright.lowering.lowerings import Lowerings
 from tilewright.lowering.ttg_to_llvm.index import LayoutIndex
 from tilewright.lowering.ttg_to_llvm.types import ElementType, UnsupportedTypeError, element_of
 from tilewright.lowering.ttg_to_llvm.values import Held, Registers, SharedValue
@@ -52,21 +53,6 @@ class EmitAny(Protocol):
 
 Emit = Callable[[str], str] | Callable[[str, str], str] | Callable[[str, str, str], str] | EmitAny
 """Appends the instructions for one register: operands to result."""
-
-RULES: dict[type[Operation], Rule] = {}
-"""Every op of the ttg stage and the function that lowers it; filled by `lowers`."""
-
-
-def lowers(*classes: type[Operation]) -> Callable[[R], R]:
-    """Register a rule ``(op, fn) -> None`` for op classes."""
-
-    def register(rule: R) -> R:
-        for cls in classes:
-            assert cls not in RULES, f"{cls.name} has a rule already"
-            RULES[cls] = rule
-        return rule
-
-    return register
 
 
 @dataclass(frozen=True)
@@ -448,3 +434,8 @@ def distinct_registers(layout: LinearLayout) -> list[int]:
     """The registers to access once each, where several may hold the same element: those with free bits clear."""
     mask = layout.free_variable_masks.get(REGISTER, 0)
     return [register for register in range(layout.in_dims[REGISTER]) if not register & mask]
+
+
+RULES = Lowerings[FunctionLowering, None]()
+"""Every op of the ttg stage and the function that lowers it; filled by `lowers`."""
+lowers = RULES.lowers

@@ -35,12 +35,42 @@ _INTRINSICS: dict[type[Operation], str] = {
     math.CopySignOp: "copysign",
     math.FmaOp: "fma",
 }
-_NAMES = """
-    acos acosh asin asinh atan atanh atan2 cbrt cos cosh erf erfc expm1 log log10 log1p log2 round sin sinh tan tanh
-    exp exp2 sqrt rsqrt
-"""
-_LIBRARY: dict[str, str] = {**{name: name for name in _NAMES.split()}, "powf": "pow"}
-_CLASS_TESTS: dict[str, int] = {"isnan": 0x3, "isinf": 0x204, "isfinite": 0x1F8, "isnormal": 0x108}
+_LIBRARY: dict[type[Operation], str] = {
+    math.AcosOp: "acos",
+    math.AcoshOp: "acosh",
+    math.AsinOp: "asin",
+    math.AsinhOp: "asinh",
+    math.AtanOp: "atan",
+    math.AtanhOp: "atanh",
+    math.Atan2Op: "atan2",
+    math.CbrtOp: "cbrt",
+    math.CosOp: "cos",
+    math.CoshOp: "cosh",
+    math.ErfOp: "erf",
+    math.ErfcOp: "erfc",
+    math.ExpM1Op: "expm1",
+    math.LogOp: "log",
+    math.Log10Op: "log10",
+    math.Log1pOp: "log1p",
+    math.Log2Op: "log2",
+    math.RoundOp: "round",
+    math.SinOp: "sin",
+    math.SinhOp: "sinh",
+    math.TanOp: "tan",
+    math.TanhOp: "tanh",
+    math.ExpOp: "exp",
+    math.Exp2Op: "exp2",
+    math.SqrtOp: "sqrt",
+    math.RsqrtOp: "rsqrt",
+    math.PowFOp: "pow",
+}
+"""The functions of libdevice; a few ops have a faster form, too."""
+_CLASS_TESTS: dict[type[Operation], int] = {
+    math.IsNaNOp: 0x3,
+    math.IsInfOp: 0x204,
+    math.IsFiniteOp: 0x1F8,
+    math.IsNormalOp: 0x108,
+}
 """LLVM's class bits for `llvm.is.fpclass`."""
 
 
@@ -63,39 +93,34 @@ def _approximate(name: str) -> Callable[[FunctionLowering, str], str]:
     return lambda fn, x: fn.text.call("float", f"llvm.nvvm.{name}.approx.ftz.f", [("float", x)])
 
 
-_FAST: dict[str, Callable[[FunctionLowering, str], str]] = {
-    "exp": _exp,
-    "exp2": _approximate("ex2"),
-    "sqrt": _approximate("sqrt"),
-    "rsqrt": _approximate("rsqrt"),
+_FAST: dict[type[Operation], Callable[[FunctionLowering, str], str]] = {
+    math.ExpOp: _exp,
+    math.Exp2Op: _approximate("ex2"),
+    math.SqrtOp: _approximate("sqrt"),
+    math.RsqrtOp: _approximate("rsqrt"),
 }
 """f32 functions that one instruction (or two) approximates."""
 
 
-def _library_ops() -> list[type[Operation]]:
-    return [op for op in math.OPERATIONS if op.name.removeprefix("math.") in _LIBRARY]
-
-
-@lowers(*_library_ops())
+@lowers(*_LIBRARY)
 def lower_library(op: Operation, fn: FunctionLowering) -> None:
-    name = op.name.removeprefix("math.")
     element = fn.element(op.results[0])
-    fast = _FAST.get(name)
+    fast = _FAST.get(type(op))
     if fast is not None and element != F64:
         fn.elementwise(op, lambda x: convert(fn, [fast(fn, convert(fn, [x], element, F32)[0])], F32, element)[0])
-    elif name == "sqrt":
+    elif isinstance(op, math.SqrtOp):
         fn.elementwise(op, lambda x: intrinsic(fn, "sqrt", element, x))
     else:
 
         def call(*operands: str) -> str:
-            return call_library(fn, op, _LIBRARY[name], element, operands)
+            return call_library(fn, op, _LIBRARY[type(op)], element, operands)
 
         fn.elementwise(op, call)
 
 
-@lowers(math.IsNaNOp, math.IsInfOp, math.IsFiniteOp, math.IsNormalOp)
+@lowers(*_CLASS_TESTS)
 def lower_class_test(op: Operation, fn: FunctionLowering) -> None:
-    element, bits = fn.element(op.operands[0]), _CLASS_TESTS[op.name.removeprefix("math.")]
+    element, bits = fn.element(op.operands[0]), _CLASS_TESTS[type(op)]
     wide = F64 if element == F64 else F32
     suffix = "f64" if wide == F64 else "f32"
 

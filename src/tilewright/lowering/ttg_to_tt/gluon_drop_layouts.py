@@ -106,7 +106,7 @@ class GluonDropLayoutsPass(Pass):
 
 
 def _is_of_gpus(op: Operation) -> bool:
-    return op.name.partition(".")[0] in OF_GPUS
+    return op.dialect_name() in OF_GPUS
 
 
 def _lower(op: Operation, buffers: Buffers, done: list[Operation]) -> None:

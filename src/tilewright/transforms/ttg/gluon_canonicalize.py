@@ -20,7 +20,7 @@ LEFT_ALONE = ("ttg", "ttng")
 
 @cache
 def _entry(cls: type[Operation]) -> Entry:
-    dialect = cls.name.partition(".")[0]
+    dialect = cls.dialect_name()
     if dialect in LEFT_ALONE and not issubclass(cls, ttg.WarpSpecializeOp):
         return Entry(None, ())
     return Entry(fold_of(cls), ()) if dialect == "tt" else canonical_entry(cls)

@@ -21,7 +21,7 @@ from tilewright.dialects import linalg_ext
 from tilewright.dialects.types import element_type
 from tilewright.lowering.linalg_to_loops.combiners import is_identity
 from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index
-from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, LoweringTable
+from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, lowers
 from tilewright.lowering.linalg_to_loops.networks.bodies import BodyOfRegister, LoopBits, index_numbers
 from tilewright.lowering.linalg_to_loops.networks.parities import BitNumber
 from tilewright.lowering.linalg_to_loops.networks.plan import Network, Step, base_of, find_networks
@@ -34,7 +34,8 @@ Operands: TypeAlias = "dict[SSAValue, tuple[Registers, int]]"
 """What the arguments of a body stand for, each with the set of register bits that it has."""
 
 
-def lower_exchange_network(lowering: FunctionLowering, op: linalg_ext.ExchangeNetworkOp) -> None:
+@lowers(linalg_ext.ExchangeNetworkOp)
+def lower_exchange_network(op: linalg_ext.ExchangeNetworkOp, lowering: FunctionLowering) -> None:
     """Emit all segments at the cursor, and say where the results are that others read."""
     (network,) = find_networks(op.body.block)
     position = lowering.emitter.cursor
@@ -46,9 +47,9 @@ def lower_exchange_network(lowering: FunctionLowering, op: linalg_ext.ExchangeNe
     assert end is not None
     for result, made in zip(op.results, end.operands, strict=True):
         window = lowering.in_memory(made)
-        lowering.sources[result] = window
+        lowering.values.sources[result] = window
         lowering.storage.held[window.flat] = result
-    lowering.dead.append(op)
+    lowering.values.dead.append(op)
 
 
 class _SegmentWriter:
@@ -96,7 +97,7 @@ class _SegmentWriter:
         for result, bits in self.kept:
             window = lowering.memory.new_buffer(element_type(result.type), shape_or_scalar(result.type))
             lowering.storage.held[window.flat] = result
-            lowering.sources[result] = window
+            lowering.values.sources[result] = window
             self.strides[result] = {bit: 1 << place for place, bit in enumerate(bits)}
         runs = self._loop_runs()
         position = emitter.cursor
@@ -210,7 +211,7 @@ class _SegmentWriter:
             if not argument.uses.get_length():
                 continue
             if source is None:
-                value = self.lowering.sources.get(operand)
+                value = self.lowering.values.sources.get(operand)
                 scalar = value.value if isinstance(value, Uniform) else operand
                 found[argument] = Registers(layout, {0: self.builder.spread(scalar)}), 0
                 continue
@@ -272,7 +273,7 @@ class _SegmentWriter:
         else:
             second = builder.across(first, pair.place)
         total = builder.same(op, (first, second), first.type)
-        start = self.lowering.sources.get(step.op.outputs[0])
+        start = self.lowering.values.sources.get(step.op.outputs[0])
         if isinstance(start, Uniform) and is_identity(step.combiner, start.value):
             return [total]
         return [builder.same(op, (total, pair.starts(number)[0]), total.type)]
@@ -344,5 +345,4 @@ class _Pair:
         return found
 
 
-LOWERINGS: LoweringTable = {linalg_ext.ExchangeNetworkOp: lower_exchange_network}
 """From op class to its lowering."""

@@ -1,0 +1,81 @@
+"""What the lowering of a function knows before it starts, and what it keeps of values and of ops."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from xdsl.ir import Block, Operation, SSAValue
+
+from tilewright.dialects import func
+from tilewright.dialects.attributes import NOALIAS
+from tilewright.ir.facts import TargetFacts
+from tilewright.ir.passes import PassContext
+from tilewright.lowering.linalg_to_loops.memory import find_constant_arguments
+from tilewright.lowering.linalg_to_loops.sources import Source, Window
+from tilewright.transforms.linalg.loads import Disjointness
+
+if TYPE_CHECKING:
+    from tilewright.lowering.linalg_to_loops.carried_registers import PromotedTiles
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionFacts:
+    """What is known of a function before it is lowered."""
+
+    function: func.FuncOp
+    context: PassContext
+    target: TargetFacts
+    apart: Disjointness
+    constant_arguments: frozenset[SSAValue]
+    """Pointers to what nothing changes while the kernel runs."""
+
+    @classmethod
+    def of(cls, function: func.FuncOp, context: PassContext, target: TargetFacts) -> FunctionFacts:
+        """Find out what can be known."""
+        constant = find_constant_arguments(function) if NOALIAS in function.attributes else frozenset[SSAValue]()
+        return cls(function, context, target, Disjointness(function), constant)
+
+
+@dataclass(slots=True)
+class TileValues:
+    """How tensors are read, and the ops that go away once nothing refers to them."""
+
+    sources: dict[SSAValue, Source] = field(default_factory=dict[SSAValue, Source])
+    dead: list[Operation] = field(default_factory=list[Operation])
+    filled: list[tuple[SSAValue, Source]] = field(default_factory=list[tuple[SSAValue, Source]])
+    """Values that were copied to buffers, in order, with how they were read before."""
+
+    def fill(self, value: SSAValue, buffer: Window) -> None:
+        """Read a value from a buffer from now on."""
+        self.filled.append((value, self.sources[value]))
+        self.sources[value] = buffer
+
+    def find_source_before_fill(self, value: SSAValue) -> Source | None:
+        """Return how a value was read before it was copied to a buffer; None if it was not copied."""
+        return next((before for filled, before in self.filled if filled is value), None)
+
+    def leave_block(self, block: Block, mark: int) -> None:
+        """Forget the buffers that a block filled, but for values of its own: the block may not run. `mark` is how many
+        were filled before it."""
+        for value, source in reversed(self.filled[mark:]):
+            owner = value.owner
+            if (owner if isinstance(owner, Block) else owner.parent_block()) is not block:
+                self.sources[value] = source
+        del self.filled[mark:]
+
+
+@dataclass(slots=True)
+class Decided:
+    """What was decided of ops before their turn comes."""
+
+    stored_directly: dict[Operation, SSAValue | bool] = field(default_factory=dict[Operation, "SSAValue | bool"])
+    """Stores of matmuls that may be there already, with when they are (`direct_store.py`)."""
+    deferred: set[Operation] = field(default_factory=set[Operation])
+    """Generics that are computed where they are stored."""
+    in_registers: dict[Operation, PromotedTiles] = field(default_factory=dict[Operation, "PromotedTiles"])
+    """Generics that make tiles which stay in registers from one step of a loop to the next."""
+    written: set[Operation] = field(default_factory=set[Operation])
+    """Stores whose elements are there already (`stored_results.py`)."""
+    pack_caches: int = 0
+    """Pack caches that the function uses so far."""

@@ -1,0 +1,35 @@
+"""Tables of lowerings: which function lowers an op, by the op's class."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+from xdsl.ir import Operation
+
+OpT = TypeVar("OpT", bound=Operation)
+StateT = TypeVar("StateT")
+ResultT = TypeVar("ResultT")
+
+
+class Lowerings(dict[type[Operation], Callable[[Any, StateT], ResultT]], Generic[StateT, ResultT]):
+    """From op class to the function that lowers such an op, filled by `lowers` as the files of ops are imported.
+
+    ```python
+    @lowers(tt.GatherOp)
+    def lower_gather(op: tt.GatherOp, f: FunctionLowering) -> Sequence[SSAValue]: ...
+    ```
+    """
+
+    def lowers(
+        self, *classes: type[OpT]
+    ) -> Callable[[Callable[[OpT, StateT], ResultT]], Callable[[OpT, StateT], ResultT]]:
+        """Register what lowers ops of these classes."""
+
+        def register(rule: Callable[[OpT, StateT], ResultT]) -> Callable[[OpT, StateT], ResultT]:
+            for cls in classes:
+                assert cls not in self, f"{cls.name} has a lowering already"
+                self[cls] = rule
+            return rule
+
+        return register
