@@ -286,6 +286,40 @@ def test_the_margin(called: Path, capsys: pytest.CaptureFixture[str], monkeypatc
     assert lines[-1] == "1 x computed address, 2 x unknown stride"
 
 
+@triton.jit
+def many_values(x_ptr, out_ptr, BLOCK: tl.constexpr, COUNT: tl.constexpr):
+    offsets = tl.arange(0, BLOCK)
+    values = ()
+    for part in tl.static_range(COUNT):
+        values = (*values, tl.load(x_ptr + part * BLOCK + offsets))
+    top = tl.max(values[0], 0)
+    for part in tl.static_range(COUNT):
+        top += tl.max(values[part], 0)
+    for part in tl.static_range(COUNT):
+        tl.store(out_ptr + part * BLOCK + offsets, values[part] * top)
+
+
+@pytest.mark.parametrize("target", ["cpu:x86-64-v3", "cuda:90"])
+def test_the_machine_code_says_what_is_spilled(target: str, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["explain", f"{__file__}:many_values", "-s", "*fp32:16, *fp32:16, 256, 8", "-t", target]
+    assert main([*command, "--json"]) == 0
+    facts = {fact["label"]: fact for fact in json.loads(capsys.readouterr().out)["machine"]}
+    assert "spilled registers" in facts
+    assert main(command) == 0
+    assert "spilled registers: " in capsys.readouterr().out
+    if target.startswith("cpu"):
+        assert facts["vector registers"]["value"].endswith(" of 16")
+    else:
+        assert {"registers of a thread", "shared memory", "occupancy"} <= facts.keys()
+
+
+def test_spills_have_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", f"{EXAMPLES}/attention.py:attention_forward", "-t", "cpu:x86-64-v3", "--json"]) == 0
+    facts = {fact["label"]: fact for fact in json.loads(capsys.readouterr().out)["machine"]}
+    assert facts["spilled registers"]["value"] != "none"
+    assert "move registers to the stack and back, at line" in facts["spilled registers"]["note"]
+
+
 def test_arrays_of_a_signature_overlap_on_request(capsys: pytest.CaptureFixture[str]) -> None:
     command = ["explain", f"{__file__}:stored_between", "-s", "*fp32:16, *fp32:16, 0, 256", "--json"]
     kinds: list[set[str]] = []

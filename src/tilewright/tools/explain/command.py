@@ -20,7 +20,7 @@ def run_explain(options: argparse.Namespace) -> int:
     source = subject.source
     if isinstance(source, ASTSource) and options.signature is not None:
         source = replace(source, noalias=not options.overlap)  # launches find out by themselves
-    report = explain(source, subject.options, target)
+    report = explain(source, subject.options, target, with_machine=True)
     if options.json:
         print(as_json(report))
     else:

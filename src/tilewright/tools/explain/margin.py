@@ -47,6 +47,8 @@ class _Printer:
         for one in elsewhere:
             if one.place is None:
                 self._advice(one, "")
+        for fact in report.machine:
+            self._say(f"{fact.label}: {fact.value}{f' ({fact.note})' if fact.note else ''}", "dim")
         self._say(_summary(report.findings), "dim")
 
     def _say(self, text: str, style: str) -> None:
@@ -86,9 +88,11 @@ def _summary(findings: Sequence[Finding]) -> str:
 
 
 def as_json(report: Report) -> str:
-    """An object with the kernel, the target and a list of findings; line and column count from 1, null if unknown."""
+    """An object with the kernel, the target and lists of findings and of facts of
+    its machine code; line and column count from 1, null if unknown."""
     found = {"kernel": report.kernel, "target": report.target, "file": report.file}
-    return json.dumps({**found, "findings": list(_plain(report.findings))}, indent=2)
+    machine = [{"label": fact.label, "value": fact.value, "note": fact.note} for fact in report.machine]
+    return json.dumps({**found, "findings": list(_plain(report.findings)), "machine": machine}, indent=2)
 
 
 def _plain(findings: Iterable[Finding]) -> Iterator[dict[str, object]]:

@@ -10,7 +10,9 @@ from tilewright.tools.explore.parser import add_source_arguments
 DESCRIPTION = """\
 Compiles a kernel and shows, in the margin of its source, what costs time in its machine code and what to change: loads
 that became gathers, loops over single elements, copies, tiles that outgrow the cache; for GPUs narrow accesses, loops
-that are not pipelined, accesses without TMA, products without tensor cores. Nothing is run but the file's own code.
+that are not pipelined, accesses without TMA, products without tensor cores. At the end stand
+registers, spills with their lines, tiles in memory, shared memory and occupancy, as the machine code has them.
+Nothing is run but the file's own code.
 
 FILE and --signature are those of `tilewright explore`."""
 

@@ -17,6 +17,8 @@ from tilewright.support.errors import PassError
 from tilewright.support.spans import Span
 from tilewright.targets.base import HasBaseline, Target, configured
 from tilewright.tools.explain.advice import Advice, advice_on
+from tilewright.tools.explain.machine import machine_facts
+from tilewright.tools.explore.overview import Fact
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
@@ -47,24 +49,30 @@ class Report:
     first_line: int
     text: str
     findings: Sequence[Finding]
+    machine: Sequence[Fact] = ()
+    """Facts of the machine code, where they were asked for."""
 
 
-def explain(source: Source, options: CompileOptions, target: Target) -> Report:
-    """Compile as far as there is IR. Where optimising passes refuse the kernel, the report says so.
+def explain(source: Source, options: CompileOptions, target: Target, *, with_machine: bool = False) -> Report:
+    """Compile as far as there is IR, and to machine code where its facts are wanted. Where optimising passes refuse the
+    kernel, the report says so.
 
     Raises what compiling the kernel raises otherwise.
     """
     target = configured(target, options)
     watch, done = _Watch(), set[str]()
     refusal: list[Remark] = []
+    module: ModuleOp | None = None
     try:
-        for stage, _ in lower(source, options, target, lambda stage: [watch]):
+        for stage, lowered in lower(source, options, target, lambda stage: [watch]):
             done.add(stage)
+            module = lowered
     except PassError as error:
         if "linalg" not in done or not isinstance(target, HasBaseline):
             raise
-        for _ in lower(source, options, target.baseline()):
-            pass
+        target = target.baseline()
+        for _, lowered in lower(source, options, target):
+            module = lowered
         refusal.append(Remark(error.pass_name, error.op_name, error.location, error.message, RemarkKind.BASELINE))
     fn = getattr(source, "fn", None)
     text, first = (fn.source.text, fn.source.start_line) if fn is not None else ("", 0)
@@ -72,7 +80,8 @@ def explain(source: Source, options: CompileOptions, target: Target) -> Report:
     family = "cpu" if target.name == "cpu" else "gpu"
     described = f"{target.name} ({target.facts.cpu})"
     findings = tuple(_findings([*refusal, *watch.remarks], family))
-    return Report(source.name, described, file, first, text, findings)
+    machine = machine_facts(module, target, file) if with_machine and module is not None else ()
+    return Report(source.name, described, file, first, text, findings, machine)
 
 
 class _Watch(Instrument):
