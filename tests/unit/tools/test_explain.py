@@ -289,8 +289,8 @@ def test_the_margin(called: Path, capsys: pytest.CaptureFixture[str], monkeypatc
 @triton.jit
 def many_values(x_ptr, out_ptr, BLOCK: tl.constexpr, COUNT: tl.constexpr):
     offsets = tl.arange(0, BLOCK)
-    values = ()
-    for part in tl.static_range(COUNT):
+    values = (tl.load(x_ptr + offsets),)
+    for part in tl.static_range(1, COUNT):
         values = (*values, tl.load(x_ptr + part * BLOCK + offsets))
     top = tl.max(values[0], 0)
     for part in tl.static_range(COUNT):
