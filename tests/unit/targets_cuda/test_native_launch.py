@@ -206,3 +206,46 @@ def test_without_data_a_launch_goes_to_the_current_device(gpu: Gpu) -> None:
     gpu.device = 1
     kernel[(1,)](2**40, 5)
     assert len(gpu.api.loaded) == 2
+
+
+@triton.jit
+def product(a_ptr, b_ptr, c_ptr, K, factor, BM: tl.constexpr, BK: tl.constexpr):
+    rows, columns, depth = tl.program_id(0) * BM + tl.arange(0, BM), tl.arange(0, BM), tl.arange(0, BK)
+    total = tl.zeros((BM, BM), tl.float32)
+    for start in range(0, K, BK):
+        x = tl.load(a_ptr + rows[:, None] * K + (start + depth)[None, :])
+        total = tl.dot(x, tl.load(b_ptr + (start + depth)[:, None] * BM + columns[None, :]), total)
+    tl.store(c_ptr + rows[:, None] * BM + columns[None, :], total * factor)
+
+
+@pytest.mark.parametrize("persist", ["never", "always"])
+def test_what_is_made_for_a_launch_is_kept_for_others_like_it(gpu: Gpu, persist: str) -> None:
+    """Tensor maps and numbers of programs: launches that differ from the last ones are Python's. The driver that
+    records gives each map that it is asked for other bytes.
+    """
+    kernel = gpu.watch(product)
+    a, b, out = torch.zeros(192, 64).half(), torch.zeros(64, 64).half(), torch.zeros(192, 64)
+    gpu.api.parameter_sizes = [8, 8, 8, 4, 4, 128, 128]
+    if persist == "always":
+        gpu.api.parameter_sizes += [128, 4, 4, 4, 4]
+
+    def told(programs: int, x: Any = a, factor: float = 0.5) -> tuple[dict[str, Any], bool]:
+        launched, native = gpu.launched(lambda: kernel[(programs,)](x, b, out, 64, factor, BM=64, BK=32))
+        return vars(launched), native
+
+    with knobs.scope(tma_loads="always", specialize_warps="always", persist_programs=persist):
+        launches = [told(3) for _ in range(4)]
+        assert [native for _, native in launches] == [False, False, True, True]
+        first = launches[0][0]
+        assert launches[2][0] == launches[3][0] == first
+        assert first["grid"] == (3, 1, 1)
+        if persist == "always":
+            assert first["values"][-4:] == [struct.pack("<i", number) for number in (3, 3, 1, 1)]
+        for changed in ({"x": torch.zeros(192, 64).half()}, {"factor": -2.0}, {"programs": 2}):
+            one, again = told(**{"programs": 3, **changed}), told(**{"programs": 3, **changed})
+            assert [native for _, native in (one, again)] == [False, True]
+            assert one[0] == again[0] != first
+        assert told(3) == (first, True)
+        for factor in range(8):
+            told(3, factor=float(factor + 1))
+        assert not told(3)[1]

@@ -26,12 +26,14 @@ from tilewright.targets.cuda.driver import (
     cuda_driver,
     encode_tensor_map,
 )
+from tilewright.targets.cuda.made_parameters import MOST_MADE, MadeParameters
 from tilewright.targets.cuda.native_launch import native_launches
 from tilewright.targets.cuda.parameters import (
     COOPERATIVE,
     MAP_BYTES,
     MOST_PROGRAMS,
     PROGRAMMATIC_STREAM_SERIALIZATION,
+    SLOT_BYTES,
     ArgumentPool,
     Arguments,
     GridParameter,
@@ -154,6 +156,7 @@ class LoadedKernel:
             self.thread_limit = driver.function_attribute(self.function, "MAX_THREADS_PER_BLOCK")
         self.facts = facts
         self.attributes = ctypes.create_string_buffer(facts.launch_attributes, len(facts.launch_attributes))
+        self.made = MadeParameters(facts.parameters)
         self.scratch: dict[int, Scratch] = {}
         self.pool = ArgumentPool(facts.parameters, self.function, facts.launch_attributes)
         if reason := self.lacking():
@@ -193,7 +196,7 @@ class CudaKernel:
         self._loaded: dict[int, LoadedKernel] = {}
         self._maps: dict[tuple[int, ...], bytes] = {}
         self._lock = threading.Lock()
-        self._has_maps = any(not isinstance(parameter, int) for parameter in facts.parameters)
+        self._has_given_maps = any(isinstance(parameter, TensorMapParameter) for parameter in facts.parameters)
         self._computed = [p for p in facts.parameters if isinstance(p, ComputedMapParameter | GridParameter)]
         self._is_persistent = facts.is_persistent
         self._computed_maps: dict[tuple[Any, ...], list[bytes] | None] = {}
@@ -242,8 +245,10 @@ class CudaKernel:
 
     @property
     def _is_plain(self) -> bool:
-        """True if a launch needs nothing but its slots."""
-        return not (self._has_maps or self.facts.takes_scratch or self.facts.may_assert)
+        """True if a launch needs nothing but its slots, and what is made of them."""
+        if self._has_given_maps or len(self._computed) > MOST_MADE:
+            return False
+        return not (self.facts.takes_scratch or self.facts.may_assert)
 
     def _start(
         self, loaded: LoadedKernel, pack: Callable[..., None], values: Sequence[Any], grid: tuple[int, int, int]
@@ -263,6 +268,9 @@ class CudaKernel:
         scratch = self._scratch(loaded, stream, x * y * z) if facts.takes_scratch else 0
         extents = (x * facts.num_ctas, y, z, facts.num_threads, 1, 1, facts.shared)
         pack(arguments.memory, 0, *values, scratch, *extents, stream)
+        if computed and self._is_plain:
+            slots = bytes(arguments.memory[: SLOT_BYTES * loaded.made.slots])
+            loaded.made.keep(slots, grid, (x, y, z), computed)
         made = iter(computed)
         for parameter, address in arguments.maps:
             is_given = isinstance(parameter, TensorMapParameter)

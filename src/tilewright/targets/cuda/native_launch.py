@@ -10,6 +10,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from tilewright.support.forking import gate
+from tilewright.targets.cuda.made_parameters import MOST_LAUNCHES
 from tilewright.targets.cuda.parameters import LAUNCH_ATTRIBUTE_BYTES
 from tilewright.targets.cuda.placement import raw_stream_reader
 from tilewright.targets.launch_cache.calls import ABSENT, Launcher, Recogniser, find_recogniser
@@ -48,11 +49,13 @@ class NativeLaunches:
         if stream_of is None or CUPY in sys.modules:
             return None
         facts, device, attributes = loaded.facts, loaded.device, loaded.attributes
+        made = loaded.made
         words = (
             device.driver.launch_address, device.driver.get_context_address, device.context, loaded.function,
-            len(facts.parameters), facts.num_ctas, facts.num_threads, facts.shared,
+            made.slots, facts.num_ctas, facts.num_threads, facts.shared,
             ctypes.addressof(attributes), len(attributes) // LAUNCH_ATTRIBUTE_BYTES,
             id(stream_of), id(device.ordinal),
+            made.count, made.address, MOST_LAUNCHES, made.entry_bytes,
         )  # fmt: skip
         kept = (loaded, stream_of)
         return Launcher(self._library.address("tilewright_cuda_launch"), array("q", words), kept, _WITHOUT_CUPY)

@@ -11,19 +11,27 @@
   ptr,      ;  8 attributes of the launch
   i64,      ;  9 how many
   ptr,      ; 10 Python function (device) that returns the current stream
-  ptr       ; 11 the device, a Python integer
+  ptr,      ; 11 the device, a Python integer
+  i64,      ; 12 parameters after the slots that are made for a launch: tensor maps, numbers of programs; at most 16
+  ptr,      ; 13 launches for which they were made
+  i64,      ; 14 how many
+  i64       ; 15 bytes of each: 1 where it is one (i64), the slots, the grid, the grid to start, and, at the next
+            ;    multiple of 64, what was made, 128 bytes each
 }
+
+%Made = type [ 128 x i8 ]
 
 ; CUlaunchConfig: grid, block, bytes of shared memory, stream, attributes, how many.
 %Config = type { i32, i32, i32, i32, i32, i32, i32, ptr, ptr, i32 }
 
-; Start a grid on the current stream: 0 done, -1 an exception is set; 1 where another context is current and where the
-; driver refuses, which the slow path explains.
+; Start a grid on the current stream: 0 done, -1 an exception is set; 1 where another context is current, where the
+; driver refuses, which the slow path explains, and where something has to be made first.
 define i32 @tilewright_cuda_launch(ptr %data, ptr %slots, i64 %programs) {
 entry:
   %config = alloca %Config, align 8
   %scratch = alloca i64
-  %parameters = alloca [33 x ptr]
+  %parameters = alloca [49 x ptr]
+  %copies = alloca [16 x %Made], align 64
   %current = alloca ptr
   %launch = load ptr, ptr %data
   %get_context_slot = getelementptr %CudaLaunch, ptr %data, i32 0, i32 1
@@ -43,7 +51,7 @@ entry:
 head:
   %i = phi i64 [ 0, %entry ], [ %next, %point ]
   %more = icmp ult i64 %i, %count
-  br i1 %more, label %point, label %stream
+  br i1 %more, label %point, label %slots_done
 
 point:
   %value = getelementptr i64, ptr %slots, i64 %i
@@ -52,8 +60,83 @@ point:
   %next = add i64 %i, 1
   br label %head
 
+slots_done:
+  %user_grid = getelementptr i64, ptr %slots, i64 %count
+  %made_count_slot = getelementptr %CudaLaunch, ptr %data, i32 0, i32 12
+  %made_count = load i64, ptr %made_count_slot
+  %nothing_made = icmp eq i64 %made_count, 0
+  br i1 %nothing_made, label %stream, label %remembered
+
+remembered:
+  %entries_slot = getelementptr %CudaLaunch, ptr %data, i32 0, i32 13
+  %entries = load ptr, ptr %entries_slot
+  %entry_count_slot = getelementptr %CudaLaunch, ptr %data, i32 0, i32 14
+  %entry_count = load i64, ptr %entry_count_slot
+  %entry_bytes_slot = getelementptr %CudaLaunch, ptr %data, i32 0, i32 15
+  %entry_bytes = load i64, ptr %entry_bytes_slot
+  %words = add i64 %count, 3
+  br label %search
+
+search:
+  %e = phi i64 [ 0, %remembered ], [ %e_next, %differs ]
+  %exists = icmp ult i64 %e, %entry_count
+  br i1 %exists, label %look, label %other
+
+look:
+  %offset = mul i64 %e, %entry_bytes
+  %entry_at = getelementptr i8, ptr %entries, i64 %offset
+  %used = load i64, ptr %entry_at
+  %key = getelementptr i64, ptr %entry_at, i64 1
+  %is_used = icmp eq i64 %used, 1
+  br i1 %is_used, label %compare, label %differs
+
+compare:
+  %w = phi i64 [ 0, %look ], [ %w_next, %same ]
+  %any_left = icmp ult i64 %w, %words
+  br i1 %any_left, label %word, label %found
+
+word:
+  %mine_at = getelementptr i64, ptr %slots, i64 %w
+  %mine = load i64, ptr %mine_at
+  %its_at = getelementptr i64, ptr %key, i64 %w
+  %its = load i64, ptr %its_at
+  %agree = icmp eq i64 %mine, %its
+  br i1 %agree, label %same, label %differs
+
+same:
+  %w_next = add i64 %w, 1
+  br label %compare
+
+differs:
+  %e_next = add i64 %e, 1
+  br label %search
+
+found:
+  %start_grid = getelementptr i64, ptr %key, i64 %words
+  %header_words = add i64 %words, 4
+  %header = shl i64 %header_words, 3
+  %header_up = add i64 %header, 63
+  %header_bytes = and i64 %header_up, -64
+  %made_at = getelementptr i8, ptr %entry_at, i64 %header_bytes
+  %made_bytes = shl i64 %made_count, 7
+  ; Another thread may write the entry while the driver has the GIL.
+  call void @llvm.memcpy.p0.p0.i64(ptr align 64 %copies, ptr align 64 %made_at, i64 %made_bytes, i1 false)
+  br label %made
+
+made:
+  %m = phi i64 [ 0, %found ], [ %m_next, %made ]
+  %copy = getelementptr %Made, ptr %copies, i64 %m
+  %made_index = add i64 %count, %m
+  %made_parameter = getelementptr ptr, ptr %parameters, i64 %made_index
+  store ptr %copy, ptr %made_parameter
+  %m_next = add i64 %m, 1
+  %more_made = icmp ult i64 %m_next, %made_count
+  br i1 %more_made, label %made, label %stream
+
 stream:
-  %last = getelementptr ptr, ptr %parameters, i64 %count
+  %grid = phi ptr [ %user_grid, %slots_done ], [ %start_grid, %made ]
+  %last_index = add i64 %count, %made_count
+  %last = getelementptr ptr, ptr %parameters, i64 %last_index
   store i64 0, ptr %scratch
   store ptr %scratch, ptr %last
   %stream_of_slot = getelementptr %CudaLaunch, ptr %data, i32 0, i32 10
@@ -67,11 +150,10 @@ configure:
   %handle = call i64 @PyLong_AsLongLong(ptr %stream_object)
   call void @Py_DecRef(ptr %stream_object)
   %stream_handle = inttoptr i64 %handle to ptr
-  %x_at = getelementptr i64, ptr %slots, i64 %count
-  %x = load i64, ptr %x_at
-  %y_at = getelementptr i64, ptr %x_at, i64 1
+  %x = load i64, ptr %grid
+  %y_at = getelementptr i64, ptr %grid, i64 1
   %y = load i64, ptr %y_at
-  %z_at = getelementptr i64, ptr %x_at, i64 2
+  %z_at = getelementptr i64, ptr %grid, i64 2
   %z = load i64, ptr %z_at
   %ctas_slot = getelementptr %CudaLaunch, ptr %data, i32 0, i32 5
   %ctas = load i64, ptr %ctas_slot
