@@ -20,9 +20,12 @@ from tilewright.analysis import written_arguments
 from tilewright.codegen import llvm_backend
 from tilewright.compiler.options import CompileOptions
 from tilewright.dialects import arith
+from tilewright.ir.bisection import OPTIONAL
 from tilewright.ir.passes import Pass, PassContext
 from tilewright.ir.walking import ops_within
 from tilewright.lowering import ttg_to_llvm
+from tilewright.lowering.linalg_to_loops import direct_store, k_loop
+from tilewright.lowering.linalg_to_loops.first_iteration import NoMatchError
 from tilewright.support import knobs
 from tilewright.support.errors import BaselineWarning, PassError
 from tilewright.targets.base import Target, configured, find_target
@@ -38,6 +41,19 @@ def make_kernel() -> Any:
         tl.store(x_ptr + i, tl.sum(tl.dot(y, y), 0) + x, mask=i < n)
 
     return summed
+
+
+def make_product() -> Any:
+    @triton.jit
+    def product(a_ptr, b_ptr, c_ptr, k):
+        i, j = tl.arange(0, 32), tl.arange(0, 16)
+        total = tl.zeros((32, 32), tl.float32)
+        for start in range(0, k, 16):
+            a = tl.load(a_ptr + i[:, None] * k + (start + j)[None, :])
+            total = tl.dot(a, tl.load(b_ptr + (start + j)[:, None] * 32 + i[None, :]), total)
+        tl.store(c_ptr + i[:, None] * 32 + i[None, :], total.to(tl.float16))
+
+    return product
 
 
 def run(target: str = "cpu") -> np.ndarray[Any, Any]:
@@ -100,6 +116,7 @@ def replayed(error: PassError) -> str:
     return subprocess.run([sys.executable, *words[1:]], capture_output=True, text=True).stderr
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("cls", BEFORE, ids=name)
 def test_a_pass_before_linalg_fails(cls: type[Pass], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cls, "run", lose)
@@ -110,6 +127,7 @@ def test_a_pass_before_linalg_fails(cls: type[Pass], monkeypatch: pytest.MonkeyP
     assert replayed(raised.value) == "1"
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("cls", OPTIMISING, ids=name)
 def test_a_pass_after_linalg_fails(cls: type[Pass], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cls, "run", lose)
@@ -122,6 +140,7 @@ def test_a_pass_after_linalg_fails(cls: type[Pass], monkeypatch: pytest.MonkeyPa
         np.testing.assert_array_equal(run(), WANTED)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("cls", OPTIMISING, ids=name)
 def test_a_pass_makes_an_invalid_module(cls: type[Pass], monkeypatch: pytest.MonkeyPatch) -> None:
     """Found before emission whoever did it, if a later pass does not fail at it, or makes it right, before."""
@@ -138,6 +157,33 @@ def test_a_pass_makes_an_invalid_module(cls: type[Pass], monkeypatch: pytest.Mon
         np.testing.assert_array_equal(run(), WANTED)
 
 
+@pytest.mark.sampled
+@pytest.mark.parametrize("cls", [cls for cls in OPTIMISING if cls.name in OPTIONAL], ids=name)
+def test_a_pass_finds_nothing_that_fits(cls: type[Pass], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cls, "run", lambda self, module, context: None)  # pyright: ignore[reportUnknownArgumentType, reportUnknownLambdaType]
+    with knobs.scope(opt="strict"):
+        np.testing.assert_array_equal(run(), WANTED)
+
+
+@pytest.mark.parametrize(("module", "plan"), [(k_loop, "_match"), (direct_store, "_plan")])
+def test_a_plan_does_not_fit(module: Any, plan: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Then the op is lowered as any other: no error, not even the baseline."""
+    tried: list[str] = []
+
+    def never(*args: Any) -> None:
+        tried.append(plan)
+        raise NoMatchError
+
+    monkeypatch.setattr(module, plan, never)
+    a, b = np.eye(32, 64, dtype=np.float16), np.eye(64, 32, dtype=np.float16)
+    c = np.zeros((32, 32), np.float16)
+    with knobs.scope(opt="strict", target="cpu", always_compile=True):
+        make_product()[(1,)](a, b, c, 64)
+    np.testing.assert_array_equal(c, np.eye(32))
+    assert tried
+
+
+@pytest.mark.sampled
 @pytest.mark.parametrize("cls", OF_GPUS, ids=name)
 def test_a_pass_of_gpus_fails(cls: type[Pass], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cls, "run", lose)
@@ -189,6 +235,7 @@ def test_a_gpus_emission_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     check_emission(raised.value)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("cls", OF_GPU_MEMORY, ids=name)
 def test_a_pass_of_a_gpus_emission_fails(cls: type[Pass], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cls, "run", lose)
