@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import ArrayAttr, BoolAttr, DenseArrayBase, i1, i32
 from xdsl.ir import Attribute, Dialect, ParametrizedAttribute
 from xdsl.irdl import irdl_attr_definition
-from xdsl.parser import AttrParser
+from xdsl.parser import AttrParser, Parser
 from xdsl.printer import Printer
 
 from tilewright.dialects.definition import Op
@@ -37,7 +37,19 @@ class AssumeOp(Op):
     op_bundle_operands: Operands = var_operand_def(default=())
     op_bundle_sizes: I64Array = internal_prop_def(DenseArrayBase, default_value=NO_BUNDLES)
 
-    assembly_format = "$cond attr-dict `:` type($cond)"
+    # By hand: a declarative format would have to name the bundles, which the text leaves out.
+    @classmethod
+    def parse(cls, parser: Parser) -> AssumeOp:
+        op = cls(parser.parse_operand(i1))
+        op.attributes.update(parser.parse_optional_attr_dict())
+        parser.parse_punctuation(":")
+        parser.parse_type()
+        return op
+
+    def print(self, printer: Printer) -> None:
+        write(printer, " ", self.cond)
+        printer.print_op_attributes(self.attributes)
+        write(printer, " : ", self.cond.type)
 
 
 @irdl_attr_definition
