@@ -3,8 +3,6 @@ run at the same time as far as they need to, however few threads there are."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -16,6 +14,7 @@ import pytest
 import tilewright as triton
 import tilewright.language as tl
 from suite.arrays import Array
+from suite.children import Children
 from tilewright import DeviceAssertionError
 from tilewright.support import knobs
 
@@ -306,9 +305,9 @@ def add_when_set(flag_ptr, out_ptr):
 
 
 @pytest.mark.costly
-def test_what_nobody_ends_can_be_interrupted() -> None:
+def test_what_nobody_ends_can_be_interrupted(tmp_path: Path, compiler_children: Children) -> None:
     script = FOREVER.format(folders=[str(Path(__file__).parents[n]) for n in (0, 1)])
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=60)
+    done = compiler_children.run_text(script, {}, tmp_path)
     assert done.stdout.split("\n")[:2] == ["interrupted [1, 1, 1]", "[2, 2, 2]"], done.stdout + done.stderr
 
 

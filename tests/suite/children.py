@@ -99,3 +99,8 @@ class Children:
         status = self._parent.stdout.readline()
         assert status, "the parent of the programs has ended"
         return subprocess.CompletedProcess(list(command), int(status), out.read_text(), err.read_text())
+
+    def run_text(self, text: str, environment: Mapping[str, str], folder: Path) -> subprocess.CompletedProcess[str]:
+        """Run a program, which is put into the folder of its output."""
+        (folder / "program.py").write_text(text)
+        return self.run(["program"], {"PYTHONPATH": str(folder), **environment}, folder)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
@@ -12,6 +10,7 @@ from unittest.mock import patch
 
 import pytest
 
+from suite.children import Children
 from tilewright.support import forking
 from tilewright.support.forking import ForkGate
 from tilewright.support.threads import run_on_threads
@@ -60,13 +59,9 @@ print(statuses)
 
 @pytest.mark.costly
 @needs_fork
-def test_children_of_a_process_that_compiles_compile(tmp_path: Path) -> None:
-    (tmp_path / "program.py").write_text(PROGRAM)
-    environment = {**os.environ, "TILEWRIGHT_CACHE_DIR": str(tmp_path / "cache")}
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "program.py"],
-        cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300, check=False,
-    )  # fmt: skip
+def test_children_of_a_process_that_compiles_compile(tmp_path: Path, compiler_children: Children) -> None:
+    environment = {"TILEWRIGHT_CACHE_DIR": str(tmp_path / "cache")}
+    done = compiler_children.run_text(PROGRAM, environment, tmp_path)
     assert done.stdout.strip() == str([0] * 6), done.stderr
 
 

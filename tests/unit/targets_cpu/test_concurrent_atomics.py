@@ -3,8 +3,6 @@ waits for ever."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -16,6 +14,7 @@ import pytest
 import tilewright as triton
 import tilewright.language as tl
 from suite.arrays import Array
+from suite.children import Children
 
 LANES, ROUNDS = 16, 4000
 
@@ -219,8 +218,8 @@ print(codes)
 
 
 @pytest.mark.costly
-def test_the_child_of_a_fork_has_atomics_of_its_own() -> None:
+def test_the_child_of_a_fork_has_atomics_of_its_own(tmp_path: Path, compiler_children: Children) -> None:
     """Also where threads of the parent are in the middle of some."""
     script = FORKED.format(folders=[str(Path(__file__).parents[n]) for n in (0, 2)])
-    result = subprocess.run([sys.executable, "-W", "ignore", "-c", script], capture_output=True, text=True, timeout=120)
+    result = compiler_children.run_text("import warnings; warnings.simplefilter('ignore')\n" + script, {}, tmp_path)
     assert result.stdout.strip() == str([0] * 6), result.stdout + result.stderr

@@ -16,6 +16,7 @@ import pytest
 from loops_kernels import fill_slots, load_loops, run_loops
 
 from suite.arrays import Array
+from suite.children import Children
 from tilewright.support import knobs
 from tilewright.support.errors import DeviceAssertionError, OutOfResources
 from tilewright.targets.cpu.native_runtime import native_runtime
@@ -218,10 +219,10 @@ for attempt in range({attempts}):
 
 @pytest.mark.costly
 @pytest.mark.parametrize("threads", [1, 2])
-def test_control_c_stops_a_long_grid(threads: int) -> None:
+def test_control_c_stops_a_long_grid(tmp_path: Path, compiler_children: Children, threads: int) -> None:
     """Within 100 ms; other processes may take the processor away in some of the attempts, not in all."""
     script = INTERRUPTED.format(folders=[str(Path(__file__).parents[n]) for n in (0, 2)], threads=threads, attempts=5)
-    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    result = compiler_children.run_text(script, {}, tmp_path)
     delays = [float(line) for line in result.stdout.split()]
     assert len(delays) == 5, result.stderr
     assert min(delays) < 0.1
