@@ -48,6 +48,22 @@ def test_what_pytorch_knows_of_users_kernels(tmp_path: Path, torch_children: Chi
     assert "Traceback" not in run_program(torch_children, tmp_path, "kernels_in_torch.py")
 
 
+@pytest.mark.needs("triton")
+def test_official_triton_serves_pytorch_with_this_back_end(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", str(HERE / "inductor_on_official.py")],
+        env=os.environ
+        | {"TILEWRIGHT_TRITON_BACKEND": "cpu", "TORCHINDUCTOR_CACHE_DIR": str(tmp_path)}
+        | {"TORCHINDUCTOR_COMPILE_THREADS": "1", "TRITON_CACHE_DIR": str(tmp_path / "triton")},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert done.returncode == 0 and done.stdout == "right\n", done.stderr
+    assert any("@triton.jit" in path.read_text() for path in tmp_path.rglob("*.py"))
+
+
 @pytest.mark.skipif(shutil.which("g++") is None, reason="PyTorch's ahead-of-time compiler needs a C++ compiler")
 def test_packages_run_users_kernels_without_tilewright(tmp_path: Path, torch_children: Children) -> None:
     """AOTInductor packs kernels and their launcher as shared libraries; a process that finds no tilewright loads them."""

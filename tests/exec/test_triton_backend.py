@@ -58,6 +58,15 @@ def test_launches(launch: str) -> None:
     launches.LAUNCHES[launch]("cpu")
 
 
+def test_any_cpu_is_ours_where_launches_go_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    """PyTorch's compiler describes the CPU so; with another driver it may be some other back end's."""
+    described = GPUTarget("cpu", "", 1)
+    assert triton.compiler.make_backend(described).hash() == triton.compiler.make_backend(CPU).hash()
+    monkeypatch.setattr(triton.runtime.driver, "_active", None)
+    with pytest.raises(RuntimeError, match="0 compatible backends"):
+        triton.compiler.make_backend(described)
+
+
 @pytest.mark.costly
 @pytest.mark.needs("triton-3.9")
 def test_behind_the_newest_triton_too() -> None:

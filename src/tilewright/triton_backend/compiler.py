@@ -43,6 +43,18 @@ class BackendOptions(SimpleNamespace):
         return fingerprint(sorted((name, repr(value)) for name, value in vars(self).items()))
 
 
+def _launches_on_cpu() -> bool:
+    """Return whether this back end was asked for, for the CPU."""
+    from tilewright.support import knobs
+    from tilewright.triton_backend.driver import TilewrightDriver
+
+    if knobs.get("triton_backend") == "cpu":
+        return True
+    present: Any = official("runtime").driver
+    active = getattr(present, "_active", None)
+    return isinstance(active, TilewrightDriver) and active.name == "cpu"
+
+
 @dataclass
 class Reached:
     """A module at the end of a stage, and the compilation that goes on from there.
@@ -86,8 +98,9 @@ class TilewrightBackend(BaseBackend):
 
     @staticmethod
     def supports_target(target: Any) -> bool:
-        """Return whether a `GPUTarget` names one of ours."""
-        return str(target.backend).startswith(PREFIX)
+        """Return whether a `GPUTarget` names one of ours. PyTorch's compiler calls any CPU `cpu`: that is ours where
+        launches on the CPU are."""
+        return str(target.backend).startswith(PREFIX) or (target.backend == "cpu" and _launches_on_cpu())
 
     @property
     def is_gpu(self) -> bool:

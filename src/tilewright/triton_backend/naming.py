@@ -35,7 +35,7 @@ def find_named(backend: str, arch: Any = None) -> Target:
 
     name = backend.removeprefix(PREFIX)
     found = find_target(name)
-    if name != "cpu" or arch in (None, found.facts.cpu):
+    if name != "cpu" or arch in (None, "", found.facts.cpu):  # PyTorch's compiler names none: ""
         return found
     from tilewright.targets.cpu.facts import named_facts
     from tilewright.targets.cpu.target import CpuTarget
