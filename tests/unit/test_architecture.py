@@ -162,6 +162,7 @@ def test_nothing_follows_from_how_an_ops_name_begins() -> None:
     wrong = [
         f"{path.relative_to(PACKAGE)}:{node.lineno}: {ast.unparse(node)}"
         for path in paths
+        if ".name." in path.read_text()
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.Call) and _takes_name_of_dialect(node)
     ]
