@@ -311,7 +311,7 @@ class MLIRParser(Parser):
             reason = f"Dialect `{dialect}' not found for custom op '{name}'"
             if self._is_generic(name):
                 reason = (
-                    f"'{name}' is of an unregistered dialect. If this is intended, please use "
+                    "operation being parsed with an unregistered dialect. If this is intended, please use "
                     "-allow-unregistered-dialect with the MLIR tool used"
                 )
         start = self._text.find(name, self._op_start)

@@ -62,7 +62,8 @@ EXPECTATIONS = ("all", "only-expected")
 def check_expectations(
     expected: Iterable[Diagnostic], actual: Iterable[Diagnostic], *, only_expected: bool = False
 ) -> list[str]:
-    """Complaints: what was expected and did not come, and, unless `only_expected`, errors that came unexpected.
+    """Complaints, each after its line as `mlir-opt` says it: what was expected and did not come, and, unless
+    `only_expected`, errors that came unexpected.
 
     Remarks count only where at least one remark is expected.
     """
@@ -74,9 +75,17 @@ def check_expectations(
         if match_ is not None:
             missing.remove(match_)
         elif not only_expected and (item.severity == "error" or wants_remarks):
-            complaints.append(f"line {item.line}: unexpected {item.severity}: {item.text}")
-    complaints.extend(f"line {item.line}: expected {item.severity} did not come: {item.text}" for item in missing)
+            complaints.append(f"{item.line}:1: error: unexpected {item.severity}: {_message(item)}")
+    complaints.extend(
+        f'{item.line}:1: error: expected {item.severity} "{item.text}" was not produced' for item in missing
+    )
     return complaints
+
+
+def _message(item: Diagnostic) -> str:
+    """What a diagnostic says, without its place and the source below it."""
+    first = item.text.partition("\n")[0]
+    return first.partition(f"{item.severity}: ")[2] or first
 
 
 def _matches(expected: Diagnostic, actual: Diagnostic) -> bool:

@@ -197,6 +197,7 @@ class _Session:
                 if knobs.get("tracebacks"):
                     raise
                 failed = True
+                printed.append("")  # the marker between parts is printed all the same
                 self._report(error)
         marker = request.value("output-split-marker", SPLIT_MARKER)
         self._write(f"{marker}\n".join(printed), stdout)
@@ -316,7 +317,8 @@ class _Session:
         complaints = check_expectations(
             find_expectations(text), self.diagnostics, only_expected=self.request.value("verify-diagnostics") != "all"
         )
-        self.stderr.writelines(f"{self.request.file}: {complaint}\n" for complaint in complaints)
+        name = "<stdin>" if self.request.file == "-" else self.request.file
+        self.stderr.writelines(f"{name}:{complaint}\n" for complaint in complaints)
         return 1 if complaints else 0
 
     def _write(self, text: str, stdout: TextIO) -> None:

@@ -33,18 +33,28 @@ def test_all_present() -> None:
 
 def test_wrong_line_is_both_unexpected_and_missing() -> None:
     complaints = check_expectations([Diagnostic("error", 1, "first")], [Diagnostic("error", 2, "first")])
-    assert complaints == ["line 2: unexpected error: first", "line 1: expected error did not come: first"]
+    assert complaints == [
+        "2:1: error: unexpected error: first",
+        '1:1: error: expected error "first" was not produced',
+    ]
+
+
+def test_what_came_is_said_without_its_own_place() -> None:
+    text = "a.mlir:2:3: error: 'func.func' op redefinition of symbol named 'g'\n    func.func @g()\n    ^"
+    assert check_expectations([], [Diagnostic("error", 2, text)]) == [
+        "2:1: error: unexpected error: 'func.func' op redefinition of symbol named 'g'"
+    ]
 
 
 def test_an_expectation_matches_once() -> None:
     twice = [Diagnostic("error", 1, "first")] * 2
-    assert check_expectations(twice[:1], twice) == ["line 1: unexpected error: first"]
+    assert check_expectations(twice[:1], twice) == ["1:1: error: unexpected error: first"]
 
 
 def test_remarks_count_only_where_one_is_expected() -> None:
     remark = Diagnostic("remark", 2, "odd")
     assert check_expectations([], [remark]) == []
     assert check_expectations([Diagnostic("remark", 3, "other")], [remark]) == [
-        "line 2: unexpected remark: odd",
-        "line 3: expected remark did not come: other",
+        "2:1: error: unexpected remark: odd",
+        '3:1: error: expected remark "other" was not produced',
     ]
