@@ -173,6 +173,28 @@ def test_what_gains_is_persistent_unasked() -> None:
             assert not is_persistent(other) and not has_computed_maps(other)
 
 
+@triton.jit
+def scaled_by_block(a_ptr, b_ptr, scale_ptr, c_ptr, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    rows, columns, depth = tl.program_id(0) * BM + tl.arange(0, BM), tl.arange(0, BN), tl.arange(0, BK)
+    total = tl.zeros((BM, BN), tl.float32)
+    for start in range(0, K, BK):
+        x = tl.load(a_ptr + rows[:, None] * K + (start + depth)[None, :])
+        y = tl.load(b_ptr + (start + depth)[:, None] * BN + columns[None, :])
+        total += tl.dot(x, y) * tl.load(scale_ptr + start // BK * BN + columns)[None, :]
+    tl.store(c_ptr + rows[:, None] * BN + columns[None, :], total.to(tl.float16))
+
+
+def test_loops_that_read_more_than_operands_stay_as_they_are() -> None:
+    a, b = matrices((256, 128), (128, 256), scale=0.5)
+    scales = np.random.default_rng(3).random((2, 256), np.float32)
+    out = np.full((256, 256), np.nan, np.float16)
+    with knobs.scope(specialize_warps="auto", tma_loads="auto", persist_programs="auto"):
+        compiled: Any = scaled_by_block[(2,)](a, b, scales, out, 128, BM=128, BN=256, BK=64, num_warps=8)
+    assert not is_persistent(compiled) and not has_computed_maps(compiled)
+    parts = [a[:, i : i + 64].astype(np.float64) @ b[i : i + 64].astype(np.float64) for i in (0, 64)]
+    assert error(out, parts[0] * scales[0] + parts[1] * scales[1]) < 1e-3
+
+
 NEEDED = (
     "mbarrier.try_wait", "mbarrier.arrive", "wgmma.wait_group", "bar.sync", "fence.proxy.async",
     "cp.async.bulk.wait_group.read",

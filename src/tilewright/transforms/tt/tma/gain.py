@@ -82,11 +82,13 @@ def pays_by_tiles(function: tt.FuncOp, loop: scf.ForOp, launch: Launch) -> bool:
 def stages_with_result(loop: scf.ForOp, launch: Launch, result: SSAValue) -> int | None:
     """How many iterations of a loop that gains may be under way, at most as many as are asked for, with a buffer for
     the result besides; None where it does not gain: it has a chain of products (attention, on an H100: 602 TFLOP/s in
-    place of 626), or room for less than three iterations.
+    place of 626), room for less than three iterations, or reads more than operands, which nobody would copy ahead.
     """
     if len(dots_of(loop)) != 1 or not launch.has_room(loop):
         return None
     copied = [op.results[0] for op in loop.body.block.ops if isinstance(op, tt.LoadOp | tt.DescriptorLoadOp)]
+    if not all(isinstance(use.operation, tt.DotOp | tt.TransOp) for value in copied for use in value.uses):
+        return None
     kept = {value for dot in dots_of(loop) for value in (dot.a, dot.b) if _is_outside(value, loop)}
     room = SHARED_BYTES - sum(map(_bytes, (result, *kept)))
     stages = min(launch.stages_of(loop), room // max(sum(map(_bytes, copied)), 1))
