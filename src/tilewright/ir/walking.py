@@ -9,7 +9,7 @@ for call in find_ops(module, tt.CallOp, func.CallOp): ...
 from __future__ import annotations
 
 from functools import cache
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from xdsl.ir import Operation, Region
 
@@ -39,39 +39,54 @@ def ops_inside_out(root: Operation) -> list[Operation]:
     return found
 
 
-def _collect_inside_out(op: Operation, found: list[Operation]) -> None:
+def _collect_inside_out(op: Any, found: list[Operation]) -> None:
     for region in op.regions:
-        block = region.first_block
+        block = region._first_block
         while block is not None:
-            inner = block.first_op
+            inner = block._first_op
             while inner is not None:
                 if inner.regions:
                     _collect_inside_out(inner, found)
                 else:
                     found.append(inner)
-                inner = inner.next_op
-            block = block.next_block
+                inner = inner._next_op
+            block = block._next_block
     found.append(op)
 
 
-def _collect(region: Region, found: list[Operation]) -> None:
-    block = region.first_block
+def _collect(region: Any, found: list[Operation]) -> None:
+    """Go by the fields themselves: properties would be half of the time."""
+    block = region._first_block
     while block is not None:
-        op = block.first_op
+        op = block._first_op
         while op is not None:
             found.append(op)
             if op.regions:
                 for inner in op.regions:
                     _collect(inner, found)
-            op = op.next_op
-        block = block.next_block
+            op = op._next_op
+        block = block._next_block
 
 
 def find_ops(root: Operation | Region, *classes: type[OpT]) -> list[OpT]:
     """The ops of some classes among `ops_within(root)`."""
-    ops = ops_within(root)
-    wanted = {cls for cls in set(map(type, ops)) if is_subclass(cls, classes)}
-    return [op for op in ops if type(op) in wanted]  # pyright: ignore[reportReturnType]
+    is_wanted = _members(classes)
+    return [op for op in ops_within(root) if is_wanted[type(op)]]  # pyright: ignore[reportReturnType]
+
+
+class _Members(dict[type[Operation], bool]):
+    """Which classes derive from one of some classes: found once each, then looked up without a frame of Python's."""
+
+    def __init__(self, classes: tuple[type[Operation], ...]) -> None:
+        super().__init__()
+        self._classes = classes
+
+    def __missing__(self, cls: type[Operation]) -> bool:
+        found = self[cls] = is_subclass(cls, self._classes)
+        return found
+
+
+_members = cache(_Members)
 
 
 @cache

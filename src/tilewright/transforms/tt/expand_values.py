@@ -46,7 +46,7 @@ class ValueExpander(ABC):
         """Rewrite the module; returns whether there was anything to rewrite.
 
         Raises PassError where an op takes such a value and is not known to."""
-        if not any(self._concerns(op) for op in ops_within(self._module)):
+        if all(self.component_types(type) is None for type in self._types()):
             return False
         simplify_regions(self._module)
         for op in tuple(self._module.ops):
@@ -70,15 +70,15 @@ class ValueExpander(ABC):
         self._components[op.results[0]] = list(components)
         self._replaced.append(op)
 
-    def _concerns(self, op: Operation) -> bool:
-        if any(self.component_types(result.type) is not None for result in op.results):
-            return True
-        return any(
-            self.component_types(argument.type) is not None
-            for region in op.regions
-            for block in region.blocks
-            for argument in block.args
-        )
+    def _types(self) -> set[Attribute]:
+        """The types of all values."""
+        types: set[Attribute] = set()
+        for op in ops_within(self._module):
+            types.update(op.result_types)
+            for region in op.regions:
+                for block in region.blocks:
+                    types.update(block.arg_types)
+        return types
 
     def _expand_types(self, types: Sequence[Attribute]) -> list[Attribute]:
         return [part for type in types for part in (self.component_types(type) or (type,))]
