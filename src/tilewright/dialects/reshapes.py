@@ -2,11 +2,57 @@
 
 from __future__ import annotations
 
+from abc import ABC
 from collections.abc import Sequence
 from math import prod
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, IntegerAttr
+from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.construction import (
+    MixedIndex,
+    Value,
+    init_op,
+    join_mixed,
+    reassociation_attr,
+    split_mixed,
+    value_of,
+)
+from tilewright.dialects.definition import Op
+from tilewright.dialects.fields import I64Array, prop_def
+from tilewright.dialects.types import I64_ARRAY, shape_of
+
+
+class ExpansionOp(Op, ABC):
+    """An op that splits dimensions of its first operand; the others are the dynamic extents of the result."""
+
+    reassociation: ArrayAttr[ArrayAttr[IntegerAttr]] = prop_def(ArrayAttr[ArrayAttr[IntegerAttr]])
+    static_output_shape: I64Array = prop_def(I64_ARRAY)
+
+    def __init__(
+        self,
+        src: Value,
+        reassociation: Sequence[Sequence[int]],
+        result_type: Attribute,
+        output_shape: Sequence[MixedIndex] | None = None,
+    ) -> None:
+        static, dynamic = split_mixed((shape_of(result_type) or ()) if output_shape is None else output_shape)
+        properties: dict[str, Attribute] = {
+            "reassociation": reassociation_attr(reassociation),
+            "static_output_shape": static,
+        }
+        init_op(self, [value_of(src), *dynamic], (result_type,), properties)
+
+    @property
+    def groups(self) -> list[list[int]]:
+        """Per source dimension the result dimensions that it splits into."""
+        return [[dim.value.data for dim in group] for group in self.reassociation]
+
+    @property
+    def mixed_output_shape(self) -> list[int | SSAValue]:
+        """The extents of the result."""
+        return join_mixed(self.static_output_shape, self.operands[1:])
 
 
 def verify_reassociation(collapsed: Sequence[int], expanded: Sequence[int], groups: Sequence[Sequence[int]]) -> None:

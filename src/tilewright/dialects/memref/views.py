@@ -28,9 +28,7 @@ from tilewright.dialects.construction import (
     MixedIndex,
     Value,
     init_op,
-    join_mixed,
     reassociation_attr,
-    split_mixed,
     static_values,
     value_of,
 )
@@ -45,7 +43,7 @@ from tilewright.dialects.fields import (
     result_def,
     var_operand_def,
 )
-from tilewright.dialects.reshapes import verify_reassociation
+from tilewright.dialects.reshapes import ExpansionOp, verify_reassociation
 from tilewright.dialects.slices import (
     SlicingOp,
     find_kept_dims,
@@ -55,7 +53,6 @@ from tilewright.dialects.slices import (
 )
 from tilewright.dialects.types import (
     ANY_MEMREF,
-    I64_ARRAY,
     INDEX,
     as_memref,
     element_type,
@@ -358,15 +355,13 @@ class CollapseShapeOp(Op):
         verify_reassociation(shape_of(self.results[0].type) or (), shape_of(self.operands[0].type) or (), self.groups)
 
 
-class ExpandShapeOp(Op):
+class ExpandShapeOp(ExpansionOp, init=False):
     """``%r = memref.expand_shape %m [[0, 1]] output_shape [2, 4] : memref<8xf32> into memref<2x4xf32>``."""
 
     name = "memref.expand_shape"
 
     src: Operand = operand_def(MemRefType)
     output_shape: Operands = var_operand_def(INDEX)
-    reassociation: ArrayAttr[ArrayAttr[IntegerAttr]] = prop_def(ArrayAttr[ArrayAttr[IntegerAttr]])
-    static_output_shape: I64Array = prop_def(I64_ARRAY)
     result: Result = result_def(MemRefType)
 
     traits = traits_def(Pure())
@@ -376,28 +371,6 @@ class ExpandShapeOp(Op):
         "$src custom<Reassociation>($reassociation) `output_shape` "
         "custom<DynamicIndexList>($output_shape, $static_output_shape) attr-dict `:` type($src) `into` type($result)"
     )
-
-    def __init__(
-        self,
-        src: Value,
-        reassociation: Sequence[Sequence[int]],
-        result_type: Attribute,
-        output_shape: Sequence[MixedIndex] | None = None,
-    ) -> None:
-        static, dynamic = split_mixed((shape_of(result_type) or ()) if output_shape is None else output_shape)
-        groups = reassociation_attr(tuple(tuple(group) for group in reassociation))
-        properties: dict[str, Attribute] = {"reassociation": groups, "static_output_shape": static}
-        init_op(self, [value_of(src), *dynamic], (result_type,), properties)
-
-    @property
-    def groups(self) -> list[list[int]]:
-        """Per source dimension the result dimensions that it splits into."""
-        return reassociation_groups(self.reassociation)
-
-    @property
-    def mixed_output_shape(self) -> list[int | SSAValue]:
-        """The extents of the result."""
-        return join_mixed(self.static_output_shape, self.output_shape)
 
     def verify_(self) -> None:
         result_shape = shape_of(self.results[0].type) or ()

@@ -22,20 +22,13 @@ from xdsl.utils.exceptions import VerifyException
 from tilewright.dialects.arith.constant import constant_attr
 from tilewright.dialects.assembly import Reassociation, reassociation_groups
 from tilewright.dialects.construction import (
-    MixedIndex,
-    Value,
     dense_attr,
-    init_op,
     int_attr,
-    join_mixed,
     reassociation_attr,
-    split_mixed,
     static_values,
-    value_of,
 )
 from tilewright.dialects.definition import Op
 from tilewright.dialects.fields import (
-    I64Array,
     InferableResult,
     Operand,
     Operands,
@@ -45,10 +38,9 @@ from tilewright.dialects.fields import (
     result_def,
     var_operand_def,
 )
-from tilewright.dialects.reshapes import collapsed_shape, verify_reassociation
+from tilewright.dialects.reshapes import ExpansionOp, collapsed_shape, verify_reassociation
 from tilewright.dialects.types import (
     ANY_TENSOR,
-    I64_ARRAY,
     I64_ATTR,
     INDEX,
     as_tensor,
@@ -146,7 +138,7 @@ class CollapseShapeOp(Op, HasFolderInterface):
         return _fold_reshape(self.operands[0], self.results[0].type)
 
 
-class ExpandShapeOp(Op, HasFolderInterface):
+class ExpandShapeOp(ExpansionOp, HasFolderInterface, init=False):
     """``%r = tensor.expand_shape %t [[0, 1], [2]] output_shape [2, 4, 8] : tensor<8x8xf32> into tensor<2x4x8xf32>``."""
 
     name = "tensor.expand_shape"
@@ -154,8 +146,6 @@ class ExpandShapeOp(Op, HasFolderInterface):
     src: Operand = operand_def(TensorType)
     output_shape: Operands = var_operand_def(INDEX)
     result: Result = result_def(TensorType)
-    reassociation: ArrayAttr[ArrayAttr[IntegerAttr]] = prop_def(ArrayAttr[ArrayAttr[IntegerAttr]])
-    static_output_shape: I64Array = prop_def(I64_ARRAY)
 
     traits = traits_def(Pure())
 
@@ -164,28 +154,6 @@ class ExpandShapeOp(Op, HasFolderInterface):
         "$src custom<Reassociation>($reassociation) `output_shape` "
         "custom<DynamicIndexList>($output_shape, $static_output_shape) attr-dict `:` type($src) `into` type($result)"
     )
-
-    def __init__(
-        self,
-        src: Value,
-        reassociation: Sequence[Sequence[int]],
-        result_type: Attribute,
-        output_shape: Sequence[MixedIndex] | None = None,
-    ) -> None:
-        static, dynamic = split_mixed((shape_of(result_type) or ()) if output_shape is None else output_shape)
-        groups = reassociation_attr(tuple(tuple(group) for group in reassociation))
-        properties: dict[str, Attribute] = {"reassociation": groups, "static_output_shape": static}
-        init_op(self, [value_of(src), *dynamic], (result_type,), properties)
-
-    @property
-    def groups(self) -> list[list[int]]:
-        """Per source dimension the result dimensions that it splits into."""
-        return reassociation_groups(self.reassociation)
-
-    @property
-    def mixed_output_shape(self) -> list[int | SSAValue]:
-        """The extents of the result."""
-        return join_mixed(self.static_output_shape, self.output_shape)
 
     def verify_(self) -> None:
         _verify_elements(self.operands[0].type, self.results[0].type)
