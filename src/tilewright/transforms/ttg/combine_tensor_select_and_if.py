@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from xdsl.dialects.builtin import ModuleOp, i1
 from xdsl.ir import Block, Operation
 
@@ -28,6 +30,7 @@ class CombineTensorSelectAndIfPass(Pass):
     """
 
     name = "tritongpu-combine-tensor-select-and-if"
+    takes: ClassVar[tuple[str, ...]] = ("tt", "ttg")
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
         for op in ops_within(module):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from xdsl.dialects.builtin import ModuleOp, bf16, f32
 from xdsl.ir import SSAValue
@@ -118,6 +119,7 @@ class F32DotTCPass(Pass):
     """
 
     name = "tritongpu-F32DotTC"
+    takes: ClassVar[tuple[str, ...]] = ("tt", "ttg")
 
     emu_tf32: bool = False
     """Decompose `tf32x3`, too."""
