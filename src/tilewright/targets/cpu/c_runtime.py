@@ -5,8 +5,6 @@ from __future__ import annotations
 
 from string import Template
 
-from tilewright.targets.cpu.printing import DIGITS_SHIFT, FORM_MASK, Form
-
 RUNTIME = "tilewright_runtime"
 
 HEADER = """\
@@ -133,5 +131,8 @@ void tilewright_print_lane(const char *text, int32_t form, int32_t x, int32_t y,
 
 def runtime_source() -> str:
     """Return the text, which includes the header as a file."""
+    # Cached kernels that are launched name this module, and import no xDSL.
+    from tilewright.targets.cpu.printing import DIGITS_SHIFT, FORM_MASK, Form
+
     forms = {form.name.lower(): int(form) for form in Form}
     return _SOURCE.substitute(forms, runtime=RUNTIME, form_mask=FORM_MASK, digits_shift=DIGITS_SHIFT)
