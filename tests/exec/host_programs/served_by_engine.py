@@ -182,6 +182,31 @@ def experts(
     tl.store(out + pair[:, None] * N + columns[None, :], acc, mask=is_real[:, None] & (columns[None, :] < N))
 
 
+# -- speculation: of a tree of drafted tokens, the path that the target would have taken --------------------------------
+@triton.jit
+def follow_tree(path, lengths, drafted, chosen, first_child, next_sibling, NODES: tl.constexpr, DEPTH: tl.constexpr):
+    """Node 0 is the root; a child is right if it has the token that the target chose at its parent."""
+    tree = tl.program_id(0) * NODES
+    at, length, is_on = 0, 0, True
+    for _ in range(DEPTH):
+        if is_on:
+            wanted = tl.load(chosen + tree + at)
+            child = tl.load(first_child + tree + at)
+            is_searching = child >= 0
+            while is_searching:
+                if tl.load(drafted + tree + child) == wanted:
+                    is_searching = False
+                else:
+                    child = tl.load(next_sibling + tree + child)
+                    is_searching = child >= 0
+            is_on = child >= 0
+            if is_on:
+                tl.store(path + tl.program_id(0) * DEPTH + length, child)
+                at = child
+                length += 1
+    tl.store(lengths + tl.program_id(0), length)
+
+
 # -- linear attention: a state of keys times values, which decays -------------------------------------------------------
 @triton.jit
 def decaying(out, q, k, v, decay, length, D: tl.constexpr, C: tl.constexpr):
@@ -280,6 +305,19 @@ def check_linear_attention():
     torch.testing.assert_close(out, expected, atol=1e-4, rtol=1e-4)
 
 
+def check_speculation():
+    first = torch.tensor([[1, 3, -1, 5, -1, -1], [1, 2, 3, -1, -1, -1], [-1] * 6], dtype=torch.int32, device=DEVICE)
+    after = torch.tensor([[-1, 2, -1, 4, -1, -1], [4, -1, -1, -1, 5, -1], [-1] * 6], dtype=torch.int32, device=DEVICE)
+    after[1, 1] = 4
+    drafted = torch.tensor([[0, 7, 8, 3, 4, 9], [0, 7, 8, 9, 6, 5], [0, 1, 2, 3, 4, 5]], device=DEVICE)
+    chosen = torch.tensor([[7, 4, 1, 9, 2, 2], [6, 8, 9, 1, 3, 3], [1, 2, 3, 4, 5, 6]], device=DEVICE)
+    path = torch.full((3, 4), -1, dtype=torch.int32, device=DEVICE)
+    lengths = torch.full((3,), -1, dtype=torch.int32, device=DEVICE)
+    follow_tree[(3,)](path, lengths, drafted, chosen, first, after, NODES=6, DEPTH=4)
+    assert path.tolist() == [[1, 4, -1, -1], [4, -1, -1, -1], [-1] * 4], path
+    assert lengths.tolist() == [2, 1, 0]
+
+
 def work(answers):
     """A worker's whole life."""
     check_sampling()
@@ -324,6 +362,7 @@ if __name__ == "__main__":
     assert len(compiled) == warm, "compiled again"
     check_experts()
     check_linear_attention()
+    check_speculation()
     some = {"logits": torch.zeros(4), "rows": torch.zeros(4), "bits": torch.zeros(4), "words": 3, "BLOCK": 256}
     known = [keys_of(forbid.fn, **some, vocabulary=n) for n in (1, 2, 3, 16, 32, 2**40)]
     assert [known.index(each) for each in known] == [0, 1, 1, 3, 3, 5]
