@@ -58,6 +58,8 @@ def test_a_right_compiler_is_valid() -> None:
     assert report.rows[0].point.stage == "source"
     assert report.rows[-1].point.pass_name == "machine code"
     assert {row.verdict for row in report.rows} <= {"same", "-"}
+    left_out = [row for row in report.rows if row.verdict == "-"]
+    assert left_out and all(row.note and row.note in report.render() for row in left_out), "each says why"
 
 
 def test_a_wrong_fold_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -36,6 +36,8 @@ class Row:
     verdict: str
     """`same`, `different`, `error`, or `-` for a module in the middle of a conversion."""
     rewrites: int = 0
+    note: str = ""
+    """Why a module was not run."""
 
 
 @dataclass
@@ -62,7 +64,8 @@ class Report:
         for row in self.rows:
             name = row.point.pass_name or "(front end)"
             fired = f"{row.rewrites} rewrites" if row.rewrites else ""
-            lines.append(f"  {row.point.stage:10} {name:{max(width, 11)}}  {row.verdict:9}  {fired}".rstrip())
+            said = "  ".join(filter(None, (fired, row.note)))
+            lines.append(f"  {row.point.stage:10} {name:{max(width, 11)}}  {row.verdict:9}  {said}".rstrip())
         if self.culprit is not None:
             lines.append(f"first difference: {self.culprit}")
             lines.append(f"  {self.difference or self.error}")
@@ -91,14 +94,15 @@ def validate_launch(
     context = PassContext(facts=target.facts)
     module = launch.source.module(target, launch.options)
     places = _places_of_stores(module)
-    point, outcome, contents = Point(launch.source.first_stage, 0, ""), None, list[object]()
+    point, contents = Point(launch.source.first_stage, 0, ""), list[object]()
+    outcome: Outcome | str = "not run"
     for point, rewrites, is_end in _steps(launch, target, module, context):
         reached(point)
         before, contents = contents, contents_of(module)
         if contents != before:
             outcome = _try(launch, module, point)
-        if outcome is None or (_is_mixed(outcome) and not is_end):
-            report.rows.append(Row(point, "-", rewrites))
+        if isinstance(outcome, str) or (_is_mixed(outcome) and not is_end):
+            report.rows.append(Row(point, "-", rewrites, outcome if isinstance(outcome, str) else "mixed forms"))
             continue
         if expected is None and outcome.error is None:
             expected = outcome
@@ -123,12 +127,13 @@ def _steps(launch: Launch, target: Target, module: ModuleOp, context: PassContex
             yield Point(stage, number, pass_.name), len(watch.rewrites), position == len(passes) - 1
 
 
-def _try(launch: Launch, module: ModuleOp, point: Point) -> Outcome | None:
-    """Return what the reference makes of a module; None where it cannot even start on mixed forms."""
+def _try(launch: Launch, module: ModuleOp, point: Point) -> Outcome | str:
+    """Return what the reference makes of a module; where it stumbles, as on mixed forms, what it stumbled over."""
     try:
         return run_reference(launch, module, str(point))
-    except (TypeError, KeyError, AttributeError, ValueError, AssertionError):
-        return None
+    except (TypeError, KeyError, AttributeError, ValueError, AssertionError) as error:
+        first = str(error).partition("\n")[0]
+        return f"not run: {type(error).__name__}: {first}"
 
 
 def _is_mixed(outcome: Outcome) -> bool:
@@ -171,7 +176,7 @@ def _find_rewrite(
                     PassPipeline([pass_]).run(module, context)
                 rewrites = watch.rewrites
         outcome = _try(launch, module, culprit)
-        if outcome is None:
+        if isinstance(outcome, str):
             return True, rewrites
         wrong = outcome.error is not None or bool(find_difference(launch, expected.memory, outcome.memory, tolerance))
         return wrong, rewrites
