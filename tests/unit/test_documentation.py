@@ -29,8 +29,15 @@ ELSEWHERE = {
         "TritonGPU/ops.mlir",
         "TritonGPU/fpsan.mlir",
     },
+    "docs/versions.md": {
+        "torch/_inductor/",
+        "codegen/cpp_wrapper_cpu.py",
+        "codegen/triton.py",
+        "cpp_wrapper_cpu.py",
+        "torch/utils/_triton.py",
+    },
 }
-"""Files of Triton's."""
+"""Files of Triton's and PyTorch's."""
 
 OTHER_FLAGS = {"your-pass", "nthreads", "nworkers"}
 """Of the reader's pass, and of Dask's workers."""

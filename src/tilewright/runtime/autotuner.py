@@ -522,8 +522,8 @@ def autotune(
 
     `reset_to_zero` and `restore_value` name arguments that are zeroed or restored around each trial, since a trial runs
     the kernel for real. `prune_configs_by` may hold `early_config_prune(configs, named_args, **kwargs)`,
-    `perf_model(**args)` and `top_k`. Of more than 20 configurations a tenth is measured (10 at least), which a model of
-    the times chooses (not with TILEWRIGHT_MODEL_AUTOTUNING=0). Timings are kept on disk for later processes (not
+    `perf_model(**args)` and `top_k`. With TILEWRIGHT_MODEL_AUTOTUNING=1 a tenth of more than 20 configurations is
+    measured (10 at least), which a model of the times chooses. Timings are kept on disk for later processes (not
     with TILEWRIGHT_KEEP_AUTOTUNING=0), with `cache_results` or TILEWRIGHT_CACHE_AUTOTUNING=1 also those of a `do_bench`
     of one's own. `use_cuda_graph` is accepted and without effect: there are no CUDA graphs on the CPU.
     """

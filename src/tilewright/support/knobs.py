@@ -151,7 +151,7 @@ KNOBS: tuple[Knob, ...] = (
          triton_env="TRITON_PRINT_AUTOTUNING"),
     Knob("keep_autotuning", bool, True, "Keep what the autotuner measured with its own clock on disk, for later "
          "processes."),
-    Knob("model_autotuning", bool, True, "Of more than 20 configurations measure a tenth, at least 10, which a model "
+    Knob("model_autotuning", bool, False, "Of more than 20 configurations measure a tenth, at least 10, which a model "
          "of the times that were measured chooses; off: all."),
     Knob("cache_autotuning", bool, False, "Keep what the autotuner measured with any clock on disk.",
          triton_env="TRITON_CACHE_AUTOTUNING"),

@@ -94,7 +94,7 @@ def tuned(**more: Any) -> Tuner:
 
 @pytest.fixture(autouse=True)
 def _nothing_is_kept() -> Any:  # pyright: ignore[reportUnusedFunction]
-    with knobs.scope(keep_autotuning=False):
+    with knobs.scope(keep_autotuning=False, model_autotuning=True):
         yield
 
 
