@@ -174,7 +174,8 @@ class _Accelerator:
 class AccelerateMatmulPass(Pass):
     """Matrix products take a layout of tensor cores: `mma.sync` from compute capability 8.0 on, `wgmma` on 9.0 where
     the shape allows, whose operands are buffers in shared memory. Where neither fits, operands get the element type
-    of the result. Products of microscaling formats become products of 16-bit floats before that.
+    of the result. Products of microscaling formats become products of 16-bit floats before that. In programs of
+    several CTAs products stay as they are.
 
     Before (`cuda:90`):
     ```mlir
@@ -199,6 +200,9 @@ class AccelerateMatmulPass(Pass):
             context.fail(module, "the module does not state 'ttg.num-warps'")
         for op in [op for op in ops_within(module) if isinstance(op, tt.DotScaledOp)]:
             decompose_scaled_dot(op)
+        if shape.blocks > 1:
+            context.remark(module, "products stay as they are: tensor cores of several CTAs are not made use of")
+            return
         accelerator = _Accelerator(capability, context)
         for dot in [op for op in ops_within(module) if isinstance(op, tt.DotOp)]:
             accelerator.rewrite(dot, warps_around(dot, shape))
