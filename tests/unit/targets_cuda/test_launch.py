@@ -105,6 +105,15 @@ def test_prepared_launches_make_tensor_maps(api: FakeApi) -> None:
     assert api.launched[1].values == [struct.pack("<Q", 5), b"\1" * 128, struct.pack("<I", 9)]
 
 
+def test_maps_of_one_dimension_have_an_array_of_strides(api: FakeApi) -> None:
+    """An empty list is a null pointer to the driver."""
+    api.parameter_sizes = [128]
+    parameter = TensorMapParameter(0, 1, FLOAT16, 2, (256,), 0)
+    kernel(parameters=[parameter]).starter(("q", "q", "q", "q"), 0)((0x7000, 300, 1, True), 1, 1, 1)
+    (encoded,) = api.maps
+    assert (encoded[1], encoded[3], len(encoded[4])) == (1, [300], 1)
+
+
 def test_prepared_launches_find_their_context(api: FakeApi) -> None:
     start = kernel().starter(("Q", "Q"), 0)
     api.current, api.launch_statuses = 0, [201]

@@ -288,7 +288,7 @@ def encode_tensor_map(
         len(extents),
         address,
         [api.cuuint64_t(extent) for extent in extents],
-        [api.cuuint64_t(stride) for stride in strides],
+        [api.cuuint64_t(stride) for stride in strides or (0,)],  # one dimension has none: the driver wants an array
         [api.cuuint32_t(size) for size in box],
         [api.cuuint32_t(1)] * len(extents),
         api.CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_NONE,
