@@ -31,6 +31,7 @@ from tilewright.dialects.ttg.constraints import as_memdesc
 from tilewright.dialects.types import as_tensor
 from tilewright.ir.parsing import parse_module
 from tilewright.ir.passes import PassContext, PassPipeline
+from tilewright.support import knobs
 from tilewright.targets.cuda.pipeline import stages
 
 MAX_VECTOR_BITS = 128
@@ -72,11 +73,14 @@ class Cost:
 
 
 def our_module(case: GpuCase, capability: int) -> ModuleOp:
-    """The kernel as our GPU target compiles it, up to TritonGPU IR."""
+    """The kernel as our GPU target compiles it, up to TritonGPU IR, for one program a CTA, as official Triton's: a loop
+    over programs copies by TMA and takes the shared memory that it finds.
+    """
     module = corpus_oracle.our_module(case.case)
     options = SimpleNamespace(num_warps=case.num_warps, num_ctas=1, num_stages=case.num_stages)
-    for _, passes in stages(capability, options):
-        PassPipeline(passes).run(module, PassContext())
+    with knobs.scope(persist_programs="never"):
+        for _, passes in stages(capability, options):
+            PassPipeline(passes).run(module, PassContext())
     return module
 
 
