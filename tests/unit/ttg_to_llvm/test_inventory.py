@@ -35,7 +35,6 @@ GONE = {
     "ttg.predicate_stage": PIPELINING,
     "ttg.warp_specialize.partitions": "ttg.warp_specialize is lowered with its partitions",
     "cf.assert": "assertions are tt.assert until the middle layer of the CPU",
-    "ub.unreachable": "the front end ends every block with a branch or a return",
     "scf.parallel": PARALLEL,
     "scf.reduce": PARALLEL,
     "scf.reduce.return": PARALLEL,
