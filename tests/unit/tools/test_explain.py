@@ -351,6 +351,13 @@ def test_examples(example: str, target: str, capsys: pytest.CaptureFixture[str])
     assert all(Path(file).parent == EXAMPLES and line > 0 for file, line in places)
 
 
+def test_kept_panels_are_no_tile(capsys: pytest.CaptureFixture[str]) -> None:
+    """What programs share of a product's operand is memory of the compiler's, of which a kernel can change nothing."""
+    assert main(["explain", str(EXAMPLES / "matmul.py"), "--main", "--json"]) == 0
+    kinds = {one["kind"] for one in json.loads(capsys.readouterr().out)["findings"]}
+    assert RemarkKind.TILE_IN_MEMORY.value not in kinds
+
+
 MACHINES = (("cpu", None), ("cuda", "sm90"), ("cpu", None), ("cuda", "sm80"))
 
 

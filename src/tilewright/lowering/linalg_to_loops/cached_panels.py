@@ -109,7 +109,7 @@ def _cached(
     emitter = lowering.emitter
     number = lowering.decided.pack_caches
     lowering.decided.pack_caches += 1
-    cache = in_place(emitter, lowering.memory.new_buffer(i8, (PACK_CACHE_BYTES,)))
+    cache = in_place(emitter, lowering.memory.new_scratch(PACK_CACHE_BYTES))
     operands = (b.address, b.strides[-1 if rows_adjoin else -2], cache.address, *counts, number)
     return call_microkernel(emitter, routine, operands, (INDEX,)).results[0]
 

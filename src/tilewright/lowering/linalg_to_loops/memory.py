@@ -39,7 +39,7 @@ class Memory:
     def __init__(self, emitter: LoopEmitter, on_buffer: Callable[[Attribute, Sequence[int]], None]):
         self.emitter = emitter
         self._on_buffer = on_buffer
-        """Is told the element type and shape of each new buffer."""
+        """Is told the element type and shape of each new tile."""
         self._flat: dict[SSAValue, SSAValue] = {}
         self._windows: dict[SSAValue, Window] = {}
 
@@ -47,6 +47,13 @@ class Memory:
         """A contiguous tile in the arena."""
         stored = i8 if is_integer(element) and element.width.data == 1 else element
         self._on_buffer(stored, shape)
+        return self._in_arena(stored, shape, element)
+
+    def new_scratch(self, size: int) -> Window:
+        """So many bytes in the arena for what is no tile, such as panels that are kept for other programs."""
+        return self._in_arena(i8, (size,), i8)
+
+    def _in_arena(self, stored: Attribute, shape: Sequence[int], element: Attribute) -> Window:
         flat = self.emitter.alloca(stored, max(1, prod(shape)))
         return Window(flat, 0, contiguous_strides(shape), tuple(shape), element, flat, owned=True)
 
