@@ -29,6 +29,7 @@ def lay_out_as_rows(op: bufferization.ToTensorOp) -> None:
     buffer = op.memref.owner
     if not isinstance(buffer, memref.AllocOp):
         return
+    rank = buffer.memref.type.get_num_dims()
     dimensions: set[int | None] = set()
     for use in buffer.memref.uses:
         user = use.operation
@@ -39,15 +40,17 @@ def lay_out_as_rows(op: bufferization.ToTensorOp) -> None:
         for inner in user.result.uses:
             if not isinstance(inner.operation, memref.CopyOp) or inner.index != 1:
                 return
-            dimensions.add(_contiguous_dimension(inner.operation.source))
+            dimensions.add(_contiguous_dimension(inner.operation.source, rank))
     dimension = next(iter(dimensions)) if len(dimensions) == 1 else None
-    if dimension is not None and dimension != buffer.memref.type.get_num_dims() - 1:
+    if dimension is not None and dimension != rank - 1:
         laid_out_along(dimension, buffer)
 
 
-def _contiguous_dimension(view: SSAValue) -> int | None:
-    """The dimension, of those with several elements, whose neighbours adjoin in memory; None where there is none."""
-    assert is_memref(view.type)
+def _contiguous_dimension(view: SSAValue, rank: int) -> int | None:
+    """The dimension, of those with several elements, whose neighbours adjoin in memory; None where there is none, or
+    the view has not all dimensions."""
+    if not is_memref(view.type) or view.type.get_num_dims() != rank:
+        return None
     strides = memref.strides_and_offset(view.type)[0]
     found = [dim for dim, size in enumerate(view.type.get_shape()) if size != 1 and strides[dim] == 1]
     return found[0] if len(found) == 1 else None
