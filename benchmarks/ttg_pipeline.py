@@ -20,7 +20,8 @@ from tilewright import compat
 from tilewright.compiler.options import CompileOptions
 from tilewright.compiler.source import ASTSource
 from tilewright.ir.passes import PassContext, PassPipeline
-from tilewright.targets.base import configured, find_target
+from tilewright.targets.base import find_target
+from tilewright.targets.capabilities import configured
 from tilewright.targets.cuda.target import CudaTarget
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "examples"))

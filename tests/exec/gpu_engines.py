@@ -21,7 +21,8 @@ from tilewright.compiler.options import CompileOptions
 from tilewright.compiler.source import ASTSource
 from tilewright.runtime.tensor_descriptor import TensorDescriptor
 from tilewright.support import knobs
-from tilewright.targets.base import configured, find_target
+from tilewright.targets.base import find_target
+from tilewright.targets.capabilities import configured
 
 SIMULATED = "cuda_sim"
 

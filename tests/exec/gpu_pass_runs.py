@@ -11,7 +11,8 @@ import engines
 from tilewright import reference
 from tilewright.compiler.options import CompileOptions
 from tilewright.ir.passes import Pass, PassContext, PassPipeline
-from tilewright.targets.base import configured, find_target
+from tilewright.targets.base import find_target
+from tilewright.targets.capabilities import configured
 from tilewright.tools.validation.contents import contents_of
 
 

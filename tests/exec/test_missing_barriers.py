@@ -24,7 +24,8 @@ from tilewright.compiler.options import CompileOptions
 from tilewright.reference.simt import DeadlockError, SimulationError
 from tilewright.reference.simt.errors import RaceError
 from tilewright.support import knobs
-from tilewright.targets.base import configured, find_target
+from tilewright.targets.base import find_target
+from tilewright.targets.capabilities import configured
 from tilewright.targets.cuda.simulated import SimulatedKernel
 
 BARRIER = "bar.sync"

@@ -16,7 +16,8 @@ from tilewright.compiler.options import CompileOptions
 from tilewright.compiler.source import ASTSource
 from tilewright.ir.passes import PassContext, PassPipeline
 from tilewright.support.errors import CompilationError
-from tilewright.targets.base import configured, find_target
+from tilewright.targets.base import find_target
+from tilewright.targets.capabilities import configured
 from tilewright.targets.cuda.pipeline import lower_memory
 
 Setting = tuple[str, int, int]

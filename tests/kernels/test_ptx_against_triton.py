@@ -15,7 +15,8 @@ from tilewright.codegen.nvptx.ptxas import assemble
 from tilewright.compiler.compile import build_entry
 from tilewright.compiler.options import CompileOptions
 from tilewright.compiler.source import ASTSource
-from tilewright.targets.base import configured, find_target
+from tilewright.targets.base import find_target
+from tilewright.targets.capabilities import configured
 
 needs_ptxas = pytest.mark.needs("ptxas")
 

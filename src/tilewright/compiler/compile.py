@@ -12,11 +12,11 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import asdict
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tilewright.compiler import listening
-from tilewright.compiler.kernel import BoundedLaunch, CompiledKernel, KernelMetadata, Parameters, StageTexts
+from tilewright.compiler.kernel import CompiledKernel, KernelMetadata, Parameters, StageTexts
 from tilewright.compiler.listening import Clock
 from tilewright.compiler.options import CompileOptions
 from tilewright.compiler.plugins import with_plugins
@@ -36,14 +36,19 @@ from tilewright.support.errors import (
 from tilewright.support.fingerprint import fingerprint
 from tilewright.support.forking import gate
 from tilewright.support.recursion import deep_recursion
-from tilewright.targets.base import (
+from tilewright.targets.base import Target, describe_target
+from tilewright.targets.capabilities import (
     HasBaseline,
     HasGluon,
     HasLibraries,
+    HasOtherForm,
+    IgnoresOptions,
     NativeKernel,
-    Target,
+    PreparesToLoad,
+    baseline_of,
+    code_keys,
     configured,
-    describe_target,
+    texts_of,
 )
 
 if TYPE_CHECKING:
@@ -104,7 +109,8 @@ def compile_source(source: Source, options: CompileOptions, target: Target) -> C
     target = configured(target, options)
     source = overridden(source, options)
     is_gluon = getattr(source, "is_gluon", False)  # then options for warps say something on every target
-    relevant = options.identity(frozenset() if is_gluon else getattr(target, "ignored_options", frozenset()))
+    ignored = target.ignored_options if isinstance(target, IgnoresOptions) and not is_gluon else frozenset[str]()
+    relevant = options.identity(ignored)
     key = fingerprint(source.identity(), relevant, target.fingerprint(), toolchain_fingerprint(), knobs.code_key())
     cache, clock = DiskCache(cache_directory()), Clock()
     entry = None if any(map(knobs.get, COMPILING)) else cache.get(key)
@@ -114,7 +120,7 @@ def compile_source(source: Source, options: CompileOptions, target: Target) -> C
         if (deferred := _deferred.get()) is not None:
             deferred.append(Request(source, options, target, key))
             raise DeferredError(f"the compilation of kernel '{source.name}' is deferred")
-        with getattr(target, "preparing_to_load", nullcontext)():
+        with target.preparing_to_load() if isinstance(target, PreparesToLoad) else nullcontext():
             entry = build_entry(source, options, target, clock.reached)
         cache.put(key, entry)
     listening.tell(source, options, target, key, entry, cache, clock, cache_hit=cache_hit)
@@ -164,7 +170,7 @@ def _build(source: Source, options: CompileOptions, target: Target, reached: Cal
     for stage, _ in compilation:
         reached(stage)
     entry = compilation.emit()
-    reached(_image_key(target))
+    reached(code_keys(target)[1])
     return entry
 
 
@@ -185,11 +191,6 @@ def _build_baseline(
     message = f"kernel '{source.name}' is compiled without optimisation, and slow: {error}"
     warnings.warn(f"{message}\n(With TILEWRIGHT_OPT=strict this is an error.)", BaselineWarning, stacklevel=2)
     return Entry({**entry.metadata, BASELINE: str(error)}, entry.sections)
-
-
-def _image_key(target: Target) -> str:
-    """Return what `kernel.asm` calls machine code."""
-    return getattr(target, "image_key", "obj")
 
 
 class Compilation:
@@ -233,7 +234,7 @@ class Compilation:
         with _as_pass_errors("emission"):
             artefact = self.target.emit(self._module)
         known = {"written": sorted(self._written), "entry": artefact.entry, "sanitizer": self._sanitizer}
-        texts = {"llir": artefact.llir, **getattr(artefact, "texts", {})}
+        texts = {"llir": artefact.llir, **texts_of(artefact)}
         sections = {"obj": artefact.object, **{name: text.encode() for name, text in texts.items()}}
         return Entry({**known, **artefact.metadata}, sections)
 
@@ -314,11 +315,10 @@ def load_entry(entry: Entry, key: str, source: Source, options: CompileOptions, 
     listening.kernel_load_start_hook(None, None, name, {}, key)
     native = target.load(entry.sections["obj"], known)
     switches = dict(knobs.code_key())
-    take_other_form = getattr(native, "take_other_form", None)
-    if take_other_form is not None:
-        take_other_form(_other_form(source, options, target, switches))
+    if isinstance(native, HasOtherForm):
+        native.take_other_form(_other_form(source, options, target, switches))
     listening.kernel_load_end_hook(native, native, name, {}, key)
-    assembly_key, image_key = getattr(target, "assembly_key", "asm"), _image_key(target)
+    assembly_key, image_key = code_keys(target)
     kept: dict[str, Any] = {section: data.decode() for section, data in entry.sections.items() if section != "obj"}
     if not known.get("is_text"):
         kept[image_key] = entry.sections["obj"]
@@ -336,7 +336,7 @@ def load_entry(entry: Entry, key: str, source: Source, options: CompileOptions, 
             kept,
             rebuild,
             target.libraries(source.signature, known)
-            if isinstance(target, HasLibraries) and isinstance(source, ASTSource)
+            if isinstance(target, HasLibraries) and isinstance(source, ASTSource) and not known["sanitizer"]
             else None,
         ),
         image=entry.sections["obj"],
@@ -344,8 +344,6 @@ def load_entry(entry: Entry, key: str, source: Source, options: CompileOptions, 
         parameters=Parameters(source.runtime_parameters(), frozenset(entry.metadata["written"])),
         native=native,
         sanitizer=_read_plan(entry.metadata.get("sanitizer")),
-        launch_within=_bounded_launch(native, source.runtime_parameters()),
-        launch_on=getattr(native, "launch_on", None),
     )
 
 
@@ -364,13 +362,7 @@ def _other_form(
 
 def _target_of(entry: Entry, target: Target) -> Target:
     """The target by whose passes an entry was compiled."""
-    return target.baseline() if BASELINE in entry.metadata and isinstance(target, HasBaseline) else target
-
-
-def _bounded_launch(native: NativeKernel, names: tuple[str, ...]) -> BoundedLaunch | None:
-    """The launch within known memory of a target that has one; its reports name the parameters."""
-    launch = getattr(native, "launch_within", None)
-    return None if launch is None else partial(launch, names=names)
+    return baseline_of(target) if BASELINE in entry.metadata else target
 
 
 def _read_plan(data: dict[str, Any] | None) -> Plan | None:
@@ -459,9 +451,10 @@ def _with_reason(error: StageContractError, remarks: Sequence[Remark]) -> StageC
 @deep_recursion()
 def _stage_text(stage: str, source: Source, options: CompileOptions, target: Target, llir: str) -> str:
     """The text of one stage, by compiling again as far as that stage."""
-    if stage == getattr(target, "assembly_key", "asm"):
+    assembly_key, image_key = code_keys(target)
+    if stage == assembly_key:
         return target.assembly(llir)
-    if stage == _image_key(target):
+    if stage == image_key:
         raise NoAssemblerError(
             f"there is no {stage}: ptxas was not found when the kernel was compiled, so the driver compiles its PTX at "
             "the first launch. Install nvidia-cuda-nvcc (pip install 'tilewright[cuda]') or set TILEWRIGHT_PTXAS_PATH"

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Protocol
 
+from tilewright.targets.capabilities import CountsRegisters, NativeKernel
+
 if TYPE_CHECKING:
     from tilewright.support.sanitizing import Plan
-    from tilewright.targets.base import NativeKernel
 
 
 WORD_BYTES = 4
@@ -20,15 +21,6 @@ LIBRARIES = ("so", "launcher.so")
 """What PyTorch's ahead-of-time compiler asks `asm` for on CPUs."""
 OTHER_NAMES = {"ttsharedir": "linalg"}
 """triton-shared's name of what is `linalg` here."""
-
-
-BoundedLaunch = Callable[[Sequence[int], Mapping[int, tuple[int, int]], Sequence[int]], None]
-"""A launch by slots, the lowest and one past the highest address of the memory behind each slot that is an address, and
-the grid."""
-
-
-DeviceLaunch = Callable[[Sequence[int], Mapping[int, Any], tuple[int, int, int]], None]
-"""A launch by slots, the value behind each slot that is an address, and the grid."""
 
 
 @dataclass(frozen=True)
@@ -174,7 +166,7 @@ def _nothing() -> None:
 class OfThisProcess:
     """What of a kernel belongs to one process. It is not in `__dict__`, which PyTorch's compile workers pickle."""
 
-    __slots__ = ("launch_on", "launch_within", "native", "relaunch")
+    __slots__ = ("native", "relaunch")
 
 
 @dataclass
@@ -191,10 +183,6 @@ class CompiledKernel(OfThisProcess):
     """What the target loads: machine code, or the text that stands for it."""
     sanitizer: Plan | None = None
     """Of a sanitised kernel: its further arguments, and what its reports mean."""
-    launch_within: BoundedLaunch | None = field(default_factory=_nothing)
-    """Of a target that runs kernels inside of known memory (the reference): its launch."""
-    launch_on: DeviceLaunch | None = field(default_factory=_nothing)
-    """Of a target whose kernels run where their data lies (GPUs): its launch."""
     relaunch: Relaunch | None = field(default_factory=_nothing)
     """Launches it as it is; None where nothing is known of its parameters."""
     src: Any = None
@@ -270,9 +258,8 @@ class CompiledKernel(OfThisProcess):
         if self.reload is not None and not hasattr(self, "native"):
             self.__dict__.pop("run", None)
             self.reload(self)
-        load = getattr(self.native, "resources", None)
-        if load is not None:
-            load()
+        if isinstance(self.native, CountsRegisters):
+            self.native.resources()
 
     @property
     def n_regs(self) -> int:
@@ -286,8 +273,7 @@ class CompiledKernel(OfThisProcess):
         return self.metadata.details.get("n_spills") or self._resources()[1] // WORD_BYTES
 
     def _resources(self) -> tuple[int, int]:
-        loaded = getattr(self.native, "loaded_resources", None)
-        return (0, 0) if loaded is None else loaded()
+        return self.native.loaded_resources() if isinstance(self.native, CountsRegisters) else (0, 0)
 
     @property
     def shared(self) -> int:

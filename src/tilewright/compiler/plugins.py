@@ -25,7 +25,8 @@ from typing import TYPE_CHECKING
 from tilewright.compiler.toolchain import PASSES
 from tilewright.support.entry_points import find_entry_points
 from tilewright.support.errors import PipelineError
-from tilewright.targets.base import BUILT_IN, ENTRY_POINT_GROUP, HasBaseline
+from tilewright.targets.base import BUILT_IN, ENTRY_POINT_GROUP
+from tilewright.targets.capabilities import HasBaseline
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -77,7 +78,7 @@ def with_plugins(target: Target, stages: Stages) -> Stages:
             known = ", ".join(f"{own}/{stage}" for stage in pipelines)
             raise PipelineError(f"{name} names the pipeline '{placement.pipeline}'; there are {known}")
         else:
-            is_baseline = isinstance(target, HasBaseline) and getattr(target, "is_baseline", False)
+            is_baseline = isinstance(target, HasBaseline) and target.is_baseline
             _insert(name, placement, pipelines[stage], is_optional=is_baseline)
     return list(pipelines.items())
 

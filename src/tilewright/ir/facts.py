@@ -106,5 +106,16 @@ class TargetFacts:
         return max(1, self.vector_bits // element_bits)
 
 
+@dataclass(frozen=True, kw_only=True)
+class GpuFacts(TargetFacts):
+    """Facts of one NVIDIA GPU."""
+
+    capability: int
+    """Compute capability, major * 10 + minor: 80, 90."""
+
+    shared_bytes_limit: int = 48 * 1024
+    """Shared memory that one CTA may have."""
+
+
 DEFAULT_FACTS = TargetFacts(name="", triple="x86_64-unknown-linux-gnu", cpu="", vector_bits=256)
 """What passes that run without a target assume."""

@@ -15,14 +15,15 @@ from tilewright.compiler.options import CompileOptions
 from tilewright.compiler.source import ASTSource, TextSource
 from tilewright.runtime.binding import Binder, Bound
 from tilewright.runtime.driver import Driver
-from tilewright.runtime.jit import JITFunction, launch
+from tilewright.runtime.jit import JITFunction
 from tilewright.runtime.kept import KeptLaunch
 from tilewright.runtime.specialization import Classified, Constant, Descriptor, Group, ParameterRule, Pointer, Scalar
 from tilewright.runtime.storage import Storage
 from tilewright.support.disk_cache import Entry
 from tilewright.support.errors import TargetError
 from tilewright.support.tracebacks import ends_tracebacks
-from tilewright.targets.base import Target, configured, find_target
+from tilewright.targets.base import DescribedTarget, Target, find_target
+from tilewright.targets.capabilities import configured
 
 if TYPE_CHECKING:
     from tilewright.compiler.text_parameters import Declaration
@@ -46,7 +47,7 @@ def compile(
     source = TextSource.read(src) if isinstance(src, str | Path) else src
     keywords = dict(options or {})
     found = find_described(target)
-    if getattr(target, "backend", None) == GPU:
+    if isinstance(target, DescribedTarget) and target.backend == GPU:
         keywords.setdefault("arch", f"sm{target.arch}")
     checked = CompileOptions.from_keywords(keywords)
     kernel = compile_source(source, checked, found)
@@ -108,7 +109,7 @@ class Reloading:
     def __call__(self, kernel: CompiledKernel) -> None:
         target = configured(find_target(self.target), self.options)
         loaded = Arriving(_entry_of(kernel), kernel.hash, self.source, self.options, self.target)()
-        kernel.native, kernel.launch_within, kernel.launch_on = loaded.native, loaded.launch_within, loaded.launch_on
+        kernel.native = loaded.native
         function: Any = self.source.fn
         relaunch = _launch_by_declaration(kernel, self.source, function, Driver(self.target, target))
         _set_other(relaunch, self.source, cache(self.other))
@@ -123,7 +124,7 @@ def _entry_of(kernel: CompiledKernel) -> Entry:
 def find_described(target: Any) -> Target:
     """The target that is named, or described as Triton does (its `GPUTarget`); the host's CPU for None. Raises
     TargetError for anything else."""
-    name = getattr(target, "backend", target)
+    name = target.backend if isinstance(target, DescribedTarget) else target
     if isinstance(name, str | None):
         return find_target(name or "cpu")
     if not isinstance(target, Target):
@@ -149,7 +150,7 @@ def _launch_by_declaration(
     rules = [_typed(rule, item) for rule, item in zip(function.binder.rules, items, strict=True)]
     binder = Binder(function.__name__, function.signature, tuple(rules))
     promised = Bound(binder.names, (), tuple(items), {})
-    return KeptLaunch(kernel, binder, promised, source.noalias, driver, launch)
+    return KeptLaunch(kernel, binder, promised, source.noalias, driver)
 
 
 def _launch_by_text(kernel: CompiledKernel, declaration: Declaration, driver: Driver) -> KeptLaunch:
@@ -159,7 +160,7 @@ def _launch_by_text(kernel: CompiledKernel, declaration: Declaration, driver: Dr
     named = [inspect.Parameter(rule.name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for rule in rules]
     binder = Binder(declaration.kernel, inspect.Signature(named), tuple(rules))
     promised = Bound(binder.names, (), tuple(items), {})
-    return KeptLaunch(kernel, binder, promised, declaration.disjoint, driver, launch, has_signs=False)
+    return KeptLaunch(kernel, binder, promised, declaration.disjoint, driver, has_signs=False)
 
 
 def _promised(kind: str, *, divisible: bool) -> Classified:

@@ -12,12 +12,14 @@ from functools import lru_cache
 from importlib import import_module
 from typing import Any
 
+from tilewright.ir.facts import GpuFacts
 from tilewright.runtime.binding import Bound
 from tilewright.runtime.specialization import Pointer
 from tilewright.runtime.storage import Storage
 from tilewright.support import knobs
 from tilewright.support.errors import ArgumentValueError, TargetError
-from tilewright.targets.base import GPUTarget, Placed, Target, describe_target, find_target
+from tilewright.targets.base import GPUTarget, Target, describe_target, find_target
+from tilewright.targets.capabilities import Placed, is_timed
 
 GPU = "cuda"
 PLACEMENT = "tilewright.targets.cuda.placement"
@@ -92,7 +94,8 @@ class Driver:
 
     def get_device_capability(self, device: int | None = None) -> tuple[int, int]:
         """Major and minor compute capability. Raises TargetError for a target that is no NVIDIA GPU."""
-        capability = getattr(self.target.facts, "capability", None)
+        facts = self.target.facts
+        capability = facts.capability if isinstance(facts, GpuFacts) else None
         if self.is_gpu and device is not None:
             capability = import_module(CUDA_DRIVER).cuda_driver().device(device).capability
         if capability is None:
@@ -160,7 +163,7 @@ def chosen_target() -> str:
 def chosen_target_is_timed() -> bool:
     """Return whether the time of a launch says something about the kernel, as it does not on a simulated machine."""
     name = chosen_target()
-    return not name or getattr(current_driver(name).target, "is_timed", True)
+    return not name or is_timed(current_driver(name).target)
 
 
 def default_target() -> str:

@@ -20,9 +20,7 @@ from tilewright.runtime.specialization import ParameterRule
 from tilewright.runtime.tensor_descriptor import TensorDescriptor
 from tilewright.support import knobs
 from tilewright.support.errors import ArgumentValueError
-
-Start = Callable[[Sequence[Any], int, int, int], None]
-"""Runs a grid (x, y, z) over slot values; see `Target.load` for who provides one."""
+from tilewright.targets.capabilities import Repeatable, Start
 
 _ndarray: Any = np.ndarray
 
@@ -124,14 +122,12 @@ def make_plan(
     kernel: CompiledKernel, reader: Reader, values: Sequence[Any], rules: Sequence[ParameterRule], place: Any
 ) -> Plan | None:
     """The plan of a launch with these values; None for kernels that are launched in other ways."""
-    starter = getattr(kernel.native, "starter", None)
-    if starter is None or kernel.sanitizer is not None:
+    native = kernel.native
+    if not isinstance(native, Repeatable) or kernel.sanitizer is not None:
         return None
     taken = [index for index, number in enumerate(reader.slots) if not is_constant(values[number], rules[number])]
     formats = [reader.formats[index] for index in taken]
-    start = starter(formats, place)
-    if start is None:
-        return None
+    start = native.starter(formats, place)
     behind = [(slot, reader.slots[taken[slot]]) for slot in sorted(kernel.parameters.written)]
     written = tuple((slot, number) for slot, number in behind if _memory_of(values[number]).__class__ is _ndarray)
     return Plan(kernel, start, None if len(taken) == len(reader.slots) else _picker(taken), written, place=place)

@@ -12,7 +12,6 @@ on a miss (memory, then disk, then the compiler), and hands an array of 64-bit s
 from __future__ import annotations
 
 import inspect
-from array import array
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
@@ -32,10 +31,11 @@ from tilewright.runtime.async_compile import FutureKernel, active_mode
 from tilewright.runtime.binding import Binder, Bound
 from tilewright.runtime.device_caches import DeviceCaches
 from tilewright.runtime.driver import Driver, active_driver, current_driver
-from tilewright.runtime.fast_path import Plan, Recognised, Shortcuts, is_writable, present_switches, read_only
+from tilewright.runtime.fast_path import Plan, Recognised, Shortcuts, present_switches
 from tilewright.runtime.grid import MAX_AXIS, GridLike, normalize_grid
 from tilewright.runtime.interface import KernelInterface, NamedKernel
 from tilewright.runtime.kept import KeptLaunch
+from tilewright.runtime.launching import launch
 from tilewright.runtime.parameters import parameter_rules
 from tilewright.runtime.repeating import RepeatedCalls
 from tilewright.runtime.request import kernel_source
@@ -201,7 +201,7 @@ class JITFunction(JITCallable, NamedKernel):
                 return None
             kernel = self._kernels[key] = self._compile(bound, driver)
             disjoint = bound.pointers_disjoint()
-            kept = KeptLaunch(kernel, self.binder, replace(bound, values=()), disjoint, driver, launch)
+            kept = KeptLaunch(kernel, self.binder, replace(bound, values=()), disjoint, driver)
             kept.for_shared = cache(partial(self._compile, kept.promised, driver, is_shared=True))
             kernel.relaunch = kept
             self._tell(hooks.jit_post_compile_hook, bound, driver, is_warmup=is_warmup)
@@ -331,33 +331,6 @@ def _without_function(known: dict[str, Any]) -> JITFunction:
 def _shows_device(driver: Driver, arrays: Mapping[int, Any]) -> bool:
     """Tell whether the data alone says on which device a launch like this runs: some does, and all is on it."""
     return not driver.is_gpu or (bool(arrays) and all(storage.device != "cpu" for storage in arrays.values()))
-
-
-def launch(kernel: CompiledKernel, slots: list[int], arrays: dict[int, Any], grid: tuple[int, int, int]) -> None:
-    """Run a compiled kernel over a grid; `arrays` holds the values behind the slots that are addresses.
-
-    An empty grid does nothing. Raises ArgumentValueError where the kernel stores to a read-only array.
-    """
-    for index in kernel.parameters.written:
-        if not is_writable(arrays[index]):
-            raise read_only(kernel, kernel.parameters.names[index])
-    x, y, z = grid
-    if programs := x * y * z:
-        if kernel.sanitizer is not None:
-            from tilewright.runtime.sanitizer import launch_checked
-
-            launch_checked(kernel, slots, arrays, grid)
-            return
-        if kernel.launch_within is not None:
-            from tilewright.runtime.storage import extents_of
-
-            kernel.launch_within(slots, extents_of(arrays), grid)
-            return
-        if kernel.launch_on is not None:
-            kernel.launch_on(slots, arrays, grid)
-            return
-        packed = array("Q", (*slots, x, y, z))
-        kernel.native.launch(packed.buffer_info()[0], programs)
 
 
 @ends_tracebacks

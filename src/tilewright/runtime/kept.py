@@ -17,6 +17,7 @@ from tilewright.runtime.binding import Binder, Bound
 from tilewright.runtime.driver import Driver, active_driver
 from tilewright.runtime.fast_path import Shortcuts, is_constant
 from tilewright.runtime.grid import GridLike, normalize_grid
+from tilewright.runtime.launching import launch
 from tilewright.runtime.repeating import RepeatedCalls
 from tilewright.runtime.specialization import (
     DIVISIBILITY,
@@ -33,8 +34,6 @@ from tilewright.support import knobs
 from tilewright.support.errors import ArgumentValueError, MisalignedPointerError, OptionError
 from tilewright.support.tracebacks import ends_tracebacks
 
-Launch = Callable[[CompiledKernel, list[int], dict[int, Any], tuple[int, int, int]], None]
-
 
 @dataclass(slots=True)
 class KeptLaunch:
@@ -47,7 +46,6 @@ class KeptLaunch:
     disjoint: bool
     """Whether it was compiled for pointers that do not share memory."""
     driver: Driver
-    launch: Launch
     for_disjoint: Callable[[], CompiledKernel] | None = None
     """Of a kernel that is right for pointers that share memory: the faster one for pointers that do not."""
     for_shared: Callable[[], CompiledKernel] | None = None
@@ -103,7 +101,7 @@ class KeptLaunch:
             kernel = self.for_disjoint()
         if self.disjoint and not is_disjoint:
             kernel = self._kernel_for_shared()
-        self.launch(kernel, slots, arrays, extents)
+        launch(kernel, slots, arrays, extents)
         if not driver.is_gpu or all(storage.device != "cpu" for storage in arrays.values()):
             self._learn(kernel, values, driver)
 

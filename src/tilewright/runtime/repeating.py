@@ -21,6 +21,7 @@ from tilewright.runtime.specialization import ParameterRule
 from tilewright.support import knobs
 from tilewright.support.errors import TilewrightError
 from tilewright.support.tracebacks import cut_traceback
+from tilewright.targets.capabilities import NativeKernel, Recognisable
 from tilewright.targets.launch_cache.calls import Call, CallTable, Item, Kind, is_plain_cell
 from tilewright.targets.launch_cache.object_layouts import TensorLayout, find_tensor_layout, has_known_storages
 
@@ -79,9 +80,9 @@ class RepeatedCalls:
             else:
                 table.add(call)
 
-    def _table_for(self, native: Any) -> CallTable | None:
+    def _table_for(self, native: NativeKernel) -> CallTable | None:
         """The table of this kernel's calls; None for targets that have no such, and where arrays cannot be read."""
-        recogniser = getattr(native, "recogniser", None)
+        recogniser = native.find_recogniser() if isinstance(native, Recognisable) else None
         if self._table is None and recogniser is not None:
             self._table = CallTable(recogniser, self._hooks, self._long_way)
             self.launch = self._table.launch
@@ -108,8 +109,8 @@ def describe_call(
     places = _places_of(variables)
     if places is None:
         return None
-    native: Any = plan.kernel.native
-    launcher = native.launcher(plan.place)
+    native = plan.kernel.native
+    launcher = native.find_launcher(plan.place) if isinstance(native, Recognisable) else None
     if launcher is None:
         return None
     numbers = {rule.name: number for number, rule in enumerate(rules)}

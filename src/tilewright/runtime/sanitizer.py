@@ -29,6 +29,7 @@ from tilewright.support.sanitizing import (
     describe,
     split_key,
 )
+from tilewright.targets.capabilities import HostKernel
 
 _marked: dict[int, tuple[Any, np.ndarray[Any, Any]]] = {}
 """By lowest address: a weak reference to the owner of the memory, and a byte for each byte of it, 0 for unwritten."""
@@ -149,14 +150,14 @@ def launch_checked(
     kernel: CompiledKernel, slots: list[int], arrays: dict[int, Any], grid: tuple[int, int, int]
 ) -> None:
     """Launch a sanitised kernel. Raises SanitizerError for the first bad access that a program reports."""
-    plan = kernel.sanitizer
-    assert plan is not None
+    plan, native = kernel.sanitizer, kernel.native
+    assert plan is not None and isinstance(native, HostKernel)
     launch = _Launch(plan, {index: _storage_of(array) for index, array in arrays.items()})
     extras = [launch.slot(extra) for extra in plan.extras]
     x, y, z = grid
     packed = (ctypes.c_uint64 * (len(slots) + len(extras) + 3))(*slots, *extras, x, y, z)
     try:
-        kernel.native.launch(ctypes.addressof(packed), x * y * z, 1 if plan.one_thread else 0)
+        native.launch(ctypes.addressof(packed), x * y * z, 1 if plan.one_thread else 0)
     except DeviceAssertionError as error:
         if not launch.table[CLAIMED] or ASSERTION not in str(error):
             raise

@@ -164,7 +164,8 @@ def _find_facts(target: str) -> TargetFacts:
 
         return named_facts(machine) if machine else host_facts()
     from tilewright.compiler.options import CompileOptions
-    from tilewright.targets.base import configured, find_target
+    from tilewright.targets.base import find_target
+    from tilewright.targets.capabilities import configured
 
     found = find_target(name)
     return (configured(found, CompileOptions(arch=machine)) if machine else found).facts

@@ -13,6 +13,7 @@ from triton.backends.compiler import BaseBackend
 
 from tilewright.support.errors import OptionError, OutOfResources, TilewrightError
 from tilewright.support.tracebacks import ends_tracebacks
+from tilewright.targets.capabilities import code_keys
 from tilewright.triton_backend.naming import PREFIX, check_version, find_named, official
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ class TilewrightBackend(BaseBackend):
         check_version()
         super().__init__(target)
         self._target = find_named(target.backend, target.arch)
-        self.binary_ext: str = getattr(self._target, "image_key", "obj")
+        self.binary_ext: str = code_keys(self._target)[1]
 
     @staticmethod
     def supports_target(target: Any) -> bool:
@@ -105,7 +106,7 @@ class TilewrightBackend(BaseBackend):
     @property
     def is_gpu(self) -> bool:
         """True if GPU code is generated, for a simulated GPU, too."""
-        return getattr(self._target, "assembly_key", "") == "ptx"
+        return code_keys(self._target)[0] == "ptx"
 
     def hash(self) -> str:
         """Return what machine code depends on besides kernel and options."""
@@ -122,7 +123,7 @@ class TilewrightBackend(BaseBackend):
         OptionError."""
         from tilewright.compiler.options import OPTION_NAMES, CompileOptions
         from tilewright.support import knobs
-        from tilewright.targets.base import configured
+        from tilewright.targets.capabilities import configured
 
         known = {name: options[name] for name in sorted(OPTION_NAMES) if options.get(name) is not None}
         if self.is_gpu:
@@ -181,7 +182,7 @@ class TilewrightBackend(BaseBackend):
         stages[self.binary_ext] = _stage(lambda src, _: _emitted(src).entry.sections["obj"])
 
     def _configured(self, options: BackendOptions) -> Target:
-        from tilewright.targets.base import configured
+        from tilewright.targets.capabilities import configured
 
         return configured(self._target, compile_options(options))
 

@@ -10,7 +10,9 @@ from triton.backends.driver import DriverBase
 
 from tilewright.support import knobs
 from tilewright.support.tracebacks import ends_tracebacks
-from tilewright.triton_backend.naming import PREFIX, architecture_of, check_version, official
+from tilewright.targets.base import describe_target
+from tilewright.targets.capabilities import is_timed
+from tilewright.triton_backend.naming import PREFIX, check_version, official
 
 CPP_TYPES = {
     "i1": "int8_t", "i8": "int8_t", "i16": "int16_t", "i32": "int32_t", "i64": "int64_t",
@@ -103,8 +105,8 @@ class TilewrightDriver(DriverBase):
     def get_current_target(self) -> Any:
         """Triton's description of the target."""
         target = self._find().target
-        warp_size = 32 if hasattr(target.facts, "capability") else 1
-        return official("backends.compiler").GPUTarget(PREFIX + self.name, architecture_of(target), warp_size)
+        described = describe_target(target)
+        return official("backends.compiler").GPUTarget(PREFIX + self.name, described.arch, described.warp_size)
 
     def get_current_device(self) -> int:
         return device_number(self.name, self._find().device)
@@ -137,7 +139,7 @@ class TilewrightDriver(DriverBase):
         """Return what measures configurations: one launch, and no time, where the target is a simulated machine."""
         from tilewright.testing import do_bench
 
-        return do_bench if getattr(self._find().target, "is_timed", True) else _run_once
+        return do_bench if is_timed(self._find().target) else _run_once
 
     def get_empty_cache_for_benchmark(self) -> Any:
         """A tensor as large as the caches that a benchmark has to flush between two calls."""

@@ -15,14 +15,14 @@ from tilewright.runtime.binding import Bound
 from tilewright.runtime.driver import check_places
 from tilewright.runtime.fast_path import Shortcuts
 from tilewright.runtime.grid import normalize_grid
-from tilewright.runtime.jit import launch
+from tilewright.runtime.launching import launch
 from tilewright.runtime.specialization import DIVISIBILITY, Classified, ParameterRule, Pointer, Scalar, classify
 from tilewright.runtime.tensor_descriptor import TensorDescriptor
 from tilewright.support import knobs
 from tilewright.support.disk_cache import Entry
 from tilewright.support.errors import ArgumentValueError, MisalignedPointerError
 from tilewright.support.tracebacks import ends_tracebacks
-from tilewright.targets.base import configured
+from tilewright.targets.capabilities import configured
 from tilewright.triton_backend.compiler import compile_options
 from tilewright.triton_backend.naming import find_named
 from tilewright.triton_backend.source import OfficialSource

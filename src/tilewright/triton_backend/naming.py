@@ -43,11 +43,6 @@ def find_named(backend: str, arch: Any = None) -> Target:
     return CpuTarget(named_facts(arch))
 
 
-def architecture_of(target: Target) -> int | str:
-    """Return what Triton calls the architecture: a GPU's compute capability, or the processor's name."""
-    return getattr(target.facts, "capability", target.facts.cpu)
-
-
 def official(name: str) -> Any:
     """A module of official Triton, which is only imported where it is used."""
     return import_module(f"triton.{name}")

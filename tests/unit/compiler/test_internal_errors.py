@@ -28,7 +28,8 @@ from tilewright.lowering.linalg_to_loops import direct_store, k_loop
 from tilewright.lowering.linalg_to_loops.first_iteration import NoMatchError
 from tilewright.support import knobs
 from tilewright.support.errors import BaselineWarning, PassError
-from tilewright.targets.base import Target, configured, find_target
+from tilewright.targets.base import Target, find_target
+from tilewright.targets.capabilities import HasLateStages, configured
 from tilewright.tools import opt
 
 
@@ -75,7 +76,8 @@ def pass_classes(target: Target, *stages: str) -> list[type[Pass]]:
 
 CPU = find_target("cpu")
 HOPPER = configured(find_target("cuda_sim"), CompileOptions(arch="sm90"))
-CUDA_STAGES: Sequence[tuple[str, Sequence[Pass]]] = HOPPER.late_stages()  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownVariableType]
+assert isinstance(HOPPER, HasLateStages)
+CUDA_STAGES: Sequence[tuple[str, Sequence[Pass]]] = HOPPER.late_stages()
 BEFORE = pass_classes(CPU, "ttir", "structured", "linalg")
 OPTIMISING = [cls for cls in pass_classes(CPU, "loops") if cls not in BEFORE]
 OF_GPUS = pass_classes(HOPPER, "ttir", "ttgir")

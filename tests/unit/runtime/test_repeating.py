@@ -48,7 +48,7 @@ declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)"""
 
 
 def table_of(native: CpuKernel, missed: Callable[..., Any]) -> CallTable:
-    recogniser = native.recogniser
+    recogniser = native.find_recogniser()
     assert recogniser is not None
     return CallTable(recogniser, [], missed)
 

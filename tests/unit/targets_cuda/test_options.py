@@ -17,7 +17,8 @@ from tilewright.language import core
 from tilewright.language.extra import libdevice as device
 from tilewright.support import knobs
 from tilewright.support.errors import NoAssemblerError, OutOfResources, OutOfThreads, PassError, TargetError
-from tilewright.targets.base import configured, find_target
+from tilewright.targets.base import find_target
+from tilewright.targets.capabilities import configured
 from tilewright.targets.cuda.target import CudaTarget
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tilewright.ir.facts import TargetFacts
+from tilewright.ir.facts import GpuFacts
 
 NVPTX_TRIPLE = "nvptx64-nvidia-cuda"
 WARP_SIZE = 32
@@ -18,17 +18,11 @@ DEFAULT_PTX_VERSIONS: tuple[tuple[int, int], ...] = ((120, 87), (103, 88), (100,
 
 
 @dataclass(frozen=True, kw_only=True)
-class NvptxFacts(TargetFacts):
+class NvptxFacts(GpuFacts):
     """Facts of one NVIDIA GPU. Made by `nvptx_facts`."""
-
-    capability: int
-    """Compute capability, major * 10 + minor: 80, 90."""
 
     ptx_version: int
     """Version of the PTX that is written, major * 10 + minor: 80 is ``.version 8.0``."""
-
-    shared_bytes_limit: int = 48 * 1024
-    """Shared memory that one CTA may have."""
 
     def device_properties(self) -> dict[str, int]:
         """Of a GPU of this architecture that is not there: how large it is is not known, so it is a small one."""

@@ -81,12 +81,11 @@ class CpuKernel:
         if failure:
             raise self.error_of(failure)
 
-    @property
-    def recogniser(self) -> Recogniser | None:
-        """The native recogniser of repeated calls; None where native code cannot read arguments."""
+    def find_recogniser(self) -> Recogniser | None:
+        """Return the native recogniser of repeated calls; None where native code cannot read arguments."""
         return self._runtime.recogniser
 
-    def launcher(self, device: int) -> Launcher:
+    def find_launcher(self, device: int) -> Launcher:
         """Return how native code runs grids, with as many threads as are asked for now."""
         raise_error = self._raiser()
         words = (self._entry, self.arena_bytes, knobs.get("num_threads"), self._habits_address, id(raise_error))

@@ -200,12 +200,10 @@ class CpuTarget:
         arena_bytes, assertions, waits = (metadata[key] for key in ("arena_bytes", "assertions", "waits"))
         return CpuKernel(name, library, runtime, arena_bytes, assertions, waits=waits)
 
-    def libraries(self, signature: Mapping[str, Any], metadata: Mapping[str, Any]) -> KernelLibraries | None:
-        """What makes shared libraries of a kernel; None for one that a sanitizer gave further parameters."""
+    def libraries(self, signature: Mapping[str, Any], metadata: Mapping[str, Any]) -> KernelLibraries:
+        """What makes shared libraries of a kernel."""
         from tilewright.targets.cpu.nativert import KernelLibraries  # hardly ever asked for
 
-        if metadata.get("sanitizer"):
-            return None
         kinds = tuple(signature.items())
         return KernelLibraries(metadata["entry"], kinds, metadata["arena_bytes"], metadata["waits"])
 

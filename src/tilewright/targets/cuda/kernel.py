@@ -202,10 +202,6 @@ class CudaKernel:
         self._computed_maps: dict[tuple[Any, ...], list[bytes] | None] = {}
         self._other_form: Callable[[], CudaKernel] | None = None
 
-    def launch(self, slots_address: int, num_programs: int, num_threads: int = 0) -> None:
-        """Refuses: a GPU's grid has three axes and a stream."""
-        raise TilewrightError(f"kernel '{self.name}' runs on a GPU: it is launched with a grid and the data's device")
-
     def take_other_form(self, give: Callable[[], CudaKernel]) -> None:
         """Be told what gives the form of the kernel for launches that have no tensor maps."""
         self._other_form = give
@@ -230,13 +226,12 @@ class CudaKernel:
         pack = packer(tuple(formats))
         return lambda values, x, y, z: self._start(loaded, pack, values, (x, y, z))
 
-    @property
-    def recogniser(self) -> Recogniser | None:
-        """The native recogniser of repeated calls; None where native code cannot read arguments or start grids."""
+    def find_recogniser(self) -> Recogniser | None:
+        """Return the native recogniser of repeated calls; None where it can't read arguments or start grids."""
         native = native_launches() if self._is_plain else None
         return None if native is None else native.recogniser
 
-    def launcher(self, device: int) -> Launcher | None:
+    def find_launcher(self, device: int) -> Launcher | None:
         """Return how native code starts grids on a device; None for kernels and programs that need more than it
         does.
         """

@@ -32,10 +32,6 @@ class SimulatedKernel:
         """Be told what gives the form of the kernel for launches that have no tensor maps."""
         self._other_form = give
 
-    def launch(self, slots_address: int, num_programs: int, num_threads: int = 0) -> None:
-        """Refuses: addresses alone do not say what may be accessed."""
-        raise TilewrightError(f"kernel '{self.name}' on the simulated GPU is launched with the extents of its data")
-
     def launch_within(
         self,
         slots: Sequence[int],

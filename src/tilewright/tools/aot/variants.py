@@ -13,7 +13,7 @@ from tilewright.language.callables import JITCallable
 from tilewright.support import knobs
 from tilewright.support.fingerprint import fingerprint
 from tilewright.targets.base import Target
-from tilewright.targets.cpu.target import CpuTarget
+from tilewright.targets.capabilities import LinksFiles
 from tilewright.tools.aot.signature import Signature, SignatureError
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def compile_variant(
     """The kernel for one signature, whose C function has a name; it computes no tensor maps, as launchers do."""
     source = NamedSource(source_of(function, signature), f"{name}_kernel")
     with knobs.scope(tma_loads="never"):
-        entry = build_entry(source, options, target.in_one_object() if isinstance(target, CpuTarget) else target)
+        entry = build_entry(source, options, target.in_one_object() if isinstance(target, LinksFiles) else target)
     return Variant(name, signature, entry.sections["obj"], entry.metadata)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from tilewright.ir.facts import GpuFacts
 from tilewright.ir.line_places import PrintedLine
 from tilewright.support import knobs
 from tilewright.targets.base import Target
@@ -21,9 +22,8 @@ def machine_facts(module: ModuleOp, target: Target, file: str) -> Sequence[Fact]
     targets that are not ours."""
     with knobs.scope(debug_symbols=True, disable_line_info=False):
         artefact = target.emit(module)
-        capability = getattr(target.facts, "capability", None)
-        if capability is not None:
-            return gpu_facts(capability, artefact.metadata, artefact.object)
+        if isinstance(target.facts, GpuFacts):
+            return gpu_facts(target.facts.capability, artefact.metadata, artefact.object)
         if target.name != "cpu":
             return ()
         from tilewright.codegen.llvm_backend import emit_assembly

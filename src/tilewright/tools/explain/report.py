@@ -15,7 +15,8 @@ from tilewright.ir.passes import Instrument, Pass, PassContext, Remark
 from tilewright.ir.remark_kinds import RemarkKind
 from tilewright.support.errors import PassError
 from tilewright.support.spans import Span
-from tilewright.targets.base import HasBaseline, Target, configured
+from tilewright.targets.base import Target
+from tilewright.targets.capabilities import HasBaseline, configured
 from tilewright.tools.explain.advice import Advice, advice_on
 from tilewright.tools.explain.machine import machine_facts
 from tilewright.tools.explore.overview import Fact

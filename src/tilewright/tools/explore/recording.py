@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any
 from tilewright.compiler.compile import lower
 from tilewright.compiler.options import CompileOptions
 from tilewright.compiler.source import Source
+from tilewright.ir.facts import GpuFacts
 from tilewright.ir.line_places import LastingNames, PrintedLine, print_lines
 from tilewright.ir.passes import Instrument, Pass, PassContext
 from tilewright.ir.walking import ops_within
 from tilewright.support import knobs
 from tilewright.support.errors import TilewrightError
-from tilewright.targets.base import Target, configured
+from tilewright.targets.base import Target
+from tilewright.targets.capabilities import code_keys, configured, texts_of
 from tilewright.tools.explore.banks import BankAccess, count_bank_conflicts
 from tilewright.tools.explore.drawing import Drawing, draw_layouts
 from tilewright.tools.explore.machine_text import chains_of, read_machine_text
@@ -96,7 +98,7 @@ def record(source: Source, options: CompileOptions, target: Target, launch: Laun
     target = configured(target, options)
     recording = Recording(source.name, f"{target.name} ({target.facts.cpu})", _described(options))
     recording.parameters = parameters_of(source)
-    recording.capability = getattr(target.facts, "capability", None)
+    recording.capability = target.facts.capability if isinstance(target.facts, GpuFacts) else None
     if launch is not None:
         recording.grid = launch.grid
     recorder = _Recorder(recording, launch)
@@ -127,8 +129,8 @@ def _emit(recording: Recording, module: ModuleOp, target: Target) -> None:
     artefact = target.emit(module)
     recording.emission_milliseconds = (perf_counter() - start) * 1e3
     chains = chains_of(recording.steps[-1].lines)
-    texts: dict[str, str] = {"llir": artefact.llir, **getattr(artefact, "texts", {})}
-    assembly = getattr(target, "assembly_key", "asm")
+    texts: dict[str, str] = {"llir": artefact.llir, **texts_of(artefact)}
+    assembly = code_keys(target)[0]
     if assembly not in texts:
         texts[assembly] = _assembly(artefact.llir, target)
     recording.machine = {name: read_machine_text(name, text, chains) for name, text in texts.items()}

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from tilewright.ir.verify import verify_module
 from tilewright.support.errors import TilewrightError
-from tilewright.targets.base import HasBaseline, Target, find_target
+from tilewright.targets.base import Target, find_target
+from tilewright.targets.capabilities import baseline_of
 from tilewright.tools.fuzzing.replay import render, tolerance_of
 from tilewright.tools.fuzzing.values import GeneratedKernel
 from tilewright.tools.user_files import UserFileError, load_file
@@ -44,7 +45,7 @@ class Route:
 
     def find_target(self) -> Target:
         target = find_target(self.target)
-        return target.baseline() if self.is_baseline and isinstance(target, HasBaseline) else target
+        return baseline_of(target) if self.is_baseline else target
 
 
 CPU = Route()

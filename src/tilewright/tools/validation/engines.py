@@ -21,7 +21,8 @@ from tilewright.reference import run_grid
 from tilewright.reference.machine import Machine
 from tilewright.support import knobs
 from tilewright.support.errors import TilewrightError
-from tilewright.targets.base import Target, configured, find_target
+from tilewright.targets.base import Target, find_target
+from tilewright.targets.capabilities import BoundedKernel, DeviceKernel, HasLateStages, configured
 from tilewright.targets.cuda.simulated import SimulatedKernel
 from tilewright.tools.validation.device import run_on_device
 from tilewright.tools.validation.external_functions import external_functions
@@ -68,17 +69,20 @@ def run_native(launch: Launch, target: Target, engine: str = "") -> Outcome:
     try:
         entry = build_entry(launch.source, launch.options, target)
         kernel = load_entry(entry, "", launch.source, launch.options, target)
-        if isinstance(kernel.native, SimulatedKernel):
-            kernel.native.global_races = False
+        native = kernel.native
+        if isinstance(native, SimulatedKernel):
+            native.global_races = False
         slots = launch.launch_slots(memory)
         x, y, z = launch.grid
-        if x * y * z and kernel.launch_within is not None:
-            kernel.launch_within(slots, launch.extents(memory), launch.grid)
-        elif x * y * z and kernel.launch_on is not None:
-            run_on_device(kernel.launch_on, launch, memory)
-        elif x * y * z:
+        if not x * y * z:
+            pass
+        elif isinstance(native, BoundedKernel):
+            native.launch_within(slots, launch.extents(memory), launch.grid, kernel.parameters.names)
+        elif isinstance(native, DeviceKernel):
+            run_on_device(native.launch_on, launch, memory)
+        else:
             packed = (ctypes.c_uint64 * (len(slots) + 3))(*(slot & (2**64 - 1) for slot in slots), x, y, z)
-            kernel.native.launch(ctypes.addressof(packed), x * y * z)
+            native.launch(ctypes.addressof(packed), x * y * z)
     except TilewrightError as error:
         return Outcome(engine, memory, error)
     return Outcome(engine, memory)
@@ -109,9 +113,9 @@ class Point:
 def stages_of(launch: Launch, target: Target) -> list[tuple[str, Sequence[Pass]]]:
     """The stages of a target for a kernel's language, and the passes by which it starts to emit machine code, where the
     reference can run what they give."""
-    late = getattr(target, "late_stages", None)
+    late = target.late_stages() if isinstance(target, HasLateStages) else ()
     with knobs.scope(tma_loads="never"):  # kernels keep the arguments that they are run with
-        return [*stages_after_front_end(launch.source, target), *(late() if late is not None else ())]
+        return [*stages_after_front_end(launch.source, target), *late]
 
 
 def walk_passes(launch: Launch, target: Target) -> Iterator[tuple[Point, ModuleOp]]:

@@ -18,7 +18,8 @@ from tilewright.ir.rewrite_watch import Rewrite, watch_rewrites
 from tilewright.reference.errors import ReferenceError
 from tilewright.support.errors import TilewrightError
 from tilewright.support.spans import Span, render_caret
-from tilewright.targets.base import Target, configured
+from tilewright.targets.base import Target
+from tilewright.targets.capabilities import configured
 from tilewright.tools.validation.compare import EXACT, Difference, Tolerance, find_difference
 from tilewright.tools.validation.contents import contents_of
 from tilewright.tools.validation.engines import Outcome, Point, run_native, run_reference, stages_of

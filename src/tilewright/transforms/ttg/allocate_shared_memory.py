@@ -10,6 +10,7 @@ from tilewright.analysis.allocation import OFFSET, BufferKind, ModuleAllocation
 from tilewright.dialects import ttg
 from tilewright.dialects.construction import i32_attr
 from tilewright.ir.diagnostics import op_place
+from tilewright.ir.facts import GpuFacts
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import ops_within
 from tilewright.support.errors import OutOfSharedMemory
@@ -22,7 +23,7 @@ WORKER_STATE_BYTES = 16
 
 def find_shared_limit(context: PassContext) -> int | None:
     """Bytes of shared memory that the target gives a CTA; None where no target is known."""
-    return cast("int | None", getattr(context.facts, "shared_bytes_limit", None))
+    return context.facts.shared_bytes_limit if isinstance(context.facts, GpuFacts) else None
 
 
 @register_pass

@@ -10,6 +10,7 @@ from tilewright.dialects import ttg
 from tilewright.dialects.construction import i32_array, i32_attr, static_values
 from tilewright.dialects.ttg.verification import DEFAULT_THREADS_PER_WARP, integer_attribute, program_shape
 from tilewright.ir.diagnostics import op_error
+from tilewright.ir.facts import GpuFacts, TargetFacts
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import ops_within
 
@@ -64,13 +65,17 @@ class AllocateWarpGroupsPass(Pass):
             raise op_error(specialized[0], reason, pass_name=self.name)
         module.attributes[TOTAL_NUM_WARPS] = i32_attr(total)
         asking = [op for op in specialized if op.requested_registers is not None]
-        if asking and not shape.warps % WARP_GROUP and getattr(context.facts, "capability", HOPPER) >= HOPPER:
+        if asking and not shape.warps % WARP_GROUP and _shares_registers(context.facts):
             most = REGISTER_FILE // (DEFAULT_THREADS_PER_WARP * total)
             given = min(integer_attribute(module, MAX_REGISTERS) or MOST_REGISTERS, most, MOST_REGISTERS)
             given -= given % REGISTER_STEP
             module.attributes[MAX_REGISTERS] = i32_attr(given)
             for op in asking:
                 _share_registers(op, shape.warps, total, given)
+
+
+def _shares_registers(facts: TargetFacts | None) -> bool:
+    return not isinstance(facts, GpuFacts) or facts.capability >= HOPPER
 
 
 def _place(op: ttg.WarpSpecializeOp, first: int) -> int:
