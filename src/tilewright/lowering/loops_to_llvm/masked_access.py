@@ -14,11 +14,12 @@ from __future__ import annotations
 
 from tilewright.codegen.lane_builder import intrinsic_suffix
 from tilewright.codegen.llvm_text import FunctionText, Parameter
-from tilewright.dialects import vector
+from tilewright.dialects import arith, vector
 from tilewright.dialects.types import bit_width, is_vector
 from tilewright.ir.facts import TargetFacts
 from tilewright.lowering.loops_to_llvm.function_lowering import FunctionLowering
 from tilewright.lowering.loops_to_llvm.types import ValueType
+from tilewright.transforms.linalg.effects import root_of_memref
 
 MOST_TESTED_LANES = 512
 """Lanes of all masked accesses of a module that are tested where they are. With 600, LLVM takes 0.4 s for the module,
@@ -37,6 +38,22 @@ def tested_lanes(op: vector.MaskedLoadOp | vector.MaskedStoreOp, facts: TargetFa
     type = op.operands[-1].type
     assert is_vector(type)
     return 0 if has_masked_access(facts, max(8, bit_width(type.element_type))) else type.get_shape()[-1]
+
+
+def may_become_masked_store(load: vector.LoadOp) -> bool:
+    """Return whether LLVM may make a masked store of a choice that keeps what was loaded where it is stored:
+
+        x = load p;  store select(c, a, x), p      ->      llvm.masked.store(a, p, c)
+
+    `vmaskmovps` to memory takes some 12 cycles on AMD's cores before AVX-512; a blend and a plain store take one.
+    """
+    root = root_of_memref(load.operands[0])
+    return any(
+        isinstance(store.operation, vector.StoreOp) and root_of_memref(store.operation.operands[1]) is root
+        for choice in load.results[0].uses
+        if isinstance(choice.operation, arith.SelectOp)
+        for store in choice.operation.results[0].uses
+    )
 
 
 def emit_masked_load(

@@ -29,7 +29,7 @@ from tilewright.lowering.loops_to_llvm.gather_to_permute import (
     may_permute,
 )
 from tilewright.lowering.loops_to_llvm.mask_bits import for_masked_store, for_scalar_use
-from tilewright.lowering.loops_to_llvm.masked_access import emit_masked_load, emit_masked_store
+from tilewright.lowering.loops_to_llvm.masked_access import emit_masked_load, emit_masked_store, may_become_masked_store
 from tilewright.lowering.loops_to_llvm.rules import lowers
 from tilewright.lowering.loops_to_llvm.types import F32, F64, ValueType
 from tilewright.lowering.loops_to_llvm.uniform_division import plan_divisor
@@ -54,6 +54,8 @@ def lower_load(op: vector.LoadOp, low: FunctionLowering) -> None:
     base = op.operands[0]
     address = element_address(low, base, low.memref(base), op.operands[1:])
     value = emit_element_load(low, op.results[0].type, address, nontemporal_suffix(low, op), _alignment(op))
+    if may_become_masked_store(op):
+        value = low.fn.value(f"freeze {low.type_of(op.results[0]).text} {value}")  # LLVM sees no load through it
     low.set(op.results[0], value)
 
 
