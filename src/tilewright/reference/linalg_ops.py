@@ -55,16 +55,7 @@ def runs_in_lanes(op: StructuredOp) -> bool:
     return writes == 0 or (writes == 1 and reads == 0)
 
 
-@meaning_of(
-    linalg.GenericOp,
-    linalg.ReduceOp,
-    linalg.MapOp,
-    linalg.FillOp,
-    linalg.TransposeOp,
-    linalg.BroadcastOp,
-    linalg.MatmulOp,
-    linalg.BatchMatmulOp,
-)
+@meaning_of(*linalg.STRUCTURED)
 def structured(op: StructuredOp, frame: Frame) -> Values:
     nest = Nest(op, frame)
     outer = frame.counters, frame.active

@@ -1,12 +1,11 @@
-"""Linalg ops whose body is known from their name: fill, transpose, broadcast and the matrix products."""
+"""Linalg ops whose body is known from their name: what they share, fill, transpose and broadcast."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar, Self, cast
 
-from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr
 from xdsl.ir import Attribute, Region, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 from xdsl.irdl import AttrSizedOperandSegments, SameVariadicOperandSize, traits_def
@@ -14,7 +13,6 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.arith import AddfOp, AddiOp, AndIOp, ExtFOp, ExtSIOp, MulfOp, MuliOp, OrIOp, TruncFOp, TruncIOp
 from tilewright.dialects.construction import (
     Value,
     index_array,
@@ -35,10 +33,11 @@ from tilewright.dialects.text import (
     print_ins_and_outs,
     print_result_types,
 )
-from tilewright.dialects.types import I64_ARRAY, bit_width, is_float, shape_of
+from tilewright.dialects.types import I64_ARRAY, element_type, shape_of
 
 
-def _dims(count: int, positions: Sequence[int]) -> AffineMap:
+def map_of_dims(count: int, positions: Sequence[int]) -> AffineMap:
+    """``(d0, d1, d2) -> (d0, d2)`` of three loops at positions 0 and 2."""
     return AffineMap(count, 0, tuple(AffineExpr.dimension(position) for position in positions))
 
 
@@ -66,35 +65,80 @@ class NamedOp(StructuredOp, ABC):
     INPUTS: ClassVar[int] = 1
     """How many inputs the op takes; its destination is one."""
 
-    def __init__(self, inputs: Sequence[Value] | Value, outputs: Sequence[Value] | Value) -> None:
+    def __init__(
+        self,
+        inputs: Sequence[Value] | Value,
+        outputs: Sequence[Value] | Value,
+        *,
+        properties: Mapping[str, Attribute] | None = None,
+        result_types: Sequence[Attribute] | None = None,
+    ) -> None:
+        """Raises `ValueError` where the name means nothing for so many operands, or for their element types."""
         ins = values_of(inputs) if isinstance(inputs, Sequence) else [value_of(inputs)]
         outs = values_of(outputs) if isinstance(outputs, Sequence) else [value_of(outputs)]
-        if (len(ins), len(outs)) != (self.INPUTS, 1):
-            raise ValueError(f"{self.name} takes {self.INPUTS} inputs and one output")
-        properties = {"operandSegmentSizes": segment_sizes(self.INPUTS, 1), **self.fixed_properties()}
-        regions = (self.make_body(ins, outs),)
-        init_op(self, [*ins, *outs], tensor_result_types(outs), properties, regions=regions)
+        given = {**self.fixed_properties(), **(properties or {})}
+        expected = self.input_count(given) + 1
+        if (len(ins), len(outs)) != (expected - 1, 1):
+            counts = f"expects {expected} args, got {len(ins) + len(outs)}"
+            raise ValueError(f"[parseNamedStructuredOpRegion] ods-gen generated region {counts}")
+        regions = (self.make_body(ins, outs, given),)
+        given["operandSegmentSizes"] = segment_sizes(len(ins), 1)
+        types = tensor_result_types(outs) if result_types is None else result_types
+        init_op(self, [*ins, *outs], types, given, regions=regions)
+
+    @classmethod
+    def class_for(cls, properties: Mapping[str, Attribute]) -> type[Self]:
+        """The class of ops with these properties: ops of one name may have several."""
+        return cls
 
     @classmethod
     def fixed_properties(cls) -> dict[str, Attribute]:
         """The properties that all ops of a class have."""
         return {}
 
-    @staticmethod
+    @classmethod
+    def input_count(cls, properties: Mapping[str, Attribute]) -> int:
+        """How many inputs an op with these properties takes."""
+        return cls.INPUTS
+
+    @classmethod
     @abstractmethod
-    def make_body(inputs: Sequence[SSAValue], outputs: Sequence[SSAValue]) -> Region:
+    def make_body(
+        cls, inputs: Sequence[SSAValue], outputs: Sequence[SSAValue], properties: Mapping[str, Attribute]
+    ) -> Region:
         """The body that the name stands for."""
 
     @classmethod
+    def parse_properties(cls, parser: Parser) -> dict[str, Attribute]:
+        """Return what stands between the name and the attributes."""
+        return {}
+
+    def print_properties(self, printer: Printer) -> None:
+        """Print what `parse_properties` reads."""
+
+    WRITTEN_AMONG_ATTRIBUTES: ClassVar[tuple[str, ...]] = ()
+    """Properties that are written in ``{...}``."""
+
+    @classmethod
     def parse(cls, parser: Parser) -> Self:
-        attributes = parser.parse_optional_attr_dict()
-        op = cls(*parse_ins_and_outs(parser, cls.INPUTS))
-        parse_result_types(parser)
+        properties = cls.parse_properties(parser)
+        attributes = dict(parser.parse_optional_attr_dict())
+        properties |= {key: attributes.pop(key) for key in cls.WRITTEN_AMONG_ATTRIBUTES if key in attributes}
+        position = parser.pos
+        inputs, outputs = parse_ins_and_outs(parser)
+        types = parse_result_types(parser)
+        try:
+            made = cls.class_for({**cls.fixed_properties(), **properties})
+            op = made(inputs, outputs, properties=properties, result_types=types or None)
+        except ValueError as error:
+            parser.raise_error(f"custom op '{cls.name}' {error}", position, position + 1)
         op.attributes.update(attributes)
         return op
 
     def print(self, printer: Printer) -> None:
-        printer.print_op_attributes(self.attributes)
+        self.print_properties(printer)
+        among = {key: self.properties[key] for key in self.WRITTEN_AMONG_ATTRIBUTES if key in self.properties}
+        printer.print_op_attributes(among | self.attributes)
         print_ins_and_outs(printer, self.inputs, self.outputs)
         print_result_types(printer, self.result_types)
 
@@ -108,9 +152,17 @@ class FillOp(NamedOp, init=False):
 
     name = "linalg.fill"
 
-    @staticmethod
-    def make_body(inputs: Sequence[SSAValue], outputs: Sequence[SSAValue]) -> Region:
+    @classmethod
+    def make_body(
+        cls, inputs: Sequence[SSAValue], outputs: Sequence[SSAValue], properties: Mapping[str, Attribute]
+    ) -> Region:
         return _pass_through_body(inputs, outputs)
+
+    def verify_(self) -> None:
+        value, element = self.operands[0].type, element_type(self.operands[1].type)
+        if value != element:
+            raise VerifyException(f"expected fill value type ('{value}') to match output element type ('{element}')")
+        super().verify_()
 
     @property
     def maps(self) -> Sequence[AffineMap]:
@@ -120,112 +172,6 @@ class FillOp(NamedOp, init=False):
     @property
     def iterators(self) -> Sequence[IteratorType]:
         return (IteratorType.PARALLEL,) * _rank(self.operands[1])
-
-
-class ContractionOp(NamedOp, ABC, init=False):
-    """A matrix product that accumulates into its destination: ``C[.., i, j] += A[.., i, k] * B[.., k, j]``.
-
-    Operands of other element types are converted to the destination's before the multiplication.
-    """
-
-    INPUTS: ClassVar[int] = 2
-
-    @staticmethod
-    def make_body(inputs: Sequence[SSAValue], outputs: Sequence[SSAValue]) -> Region:
-        return _multiply_accumulate_body(inputs, outputs)
-
-    @classmethod
-    def fixed_properties(cls) -> dict[str, Attribute]:
-        return {"indexing_maps": cls.map_attrs()}
-
-    @classmethod
-    def map_attrs(cls) -> ArrayAttr[AffineMapAttr]:
-        """The indexing maps as an attribute, made once per class."""
-        raise NotImplementedError
-
-    @property
-    def maps(self) -> Sequence[AffineMap]:
-        attr = self.properties["indexing_maps"]
-        assert isinstance(attr, ArrayAttr)
-        return [map_.data for map_ in cast("ArrayAttr[AffineMapAttr]", attr)]
-
-    def verify_(self) -> None:
-        if self.properties["indexing_maps"] != self.map_attrs():
-            raise VerifyException("only the standard indexing maps are supported")
-        super().verify_()
-
-
-_MATMUL_MAPS = ArrayAttr(AffineMapAttr(_dims(3, dims)) for dims in ((0, 2), (2, 1), (0, 1)))
-_BATCH_MATMUL_MAPS = ArrayAttr(AffineMapAttr(_dims(4, dims)) for dims in ((0, 1, 3), (0, 3, 2), (0, 1, 2)))
-
-
-class MatmulOp(ContractionOp, init=False):
-    """``%c = linalg.matmul ins(%a, %b : tensor<4x8xbf16>, tensor<8x16xbf16>) outs(%acc : tensor<4x16xf32>) ->
-    tensor<4x16xf32>``."""
-
-    name = "linalg.matmul"
-
-    indexing_maps: ArrayAttr[AffineMapAttr] = prop_def(ArrayAttr[AffineMapAttr], default_value=_MATMUL_MAPS)
-
-    @classmethod
-    def map_attrs(cls) -> ArrayAttr[AffineMapAttr]:
-        return _MATMUL_MAPS
-
-    @property
-    def iterators(self) -> Sequence[IteratorType]:
-        return (IteratorType.PARALLEL, IteratorType.PARALLEL, IteratorType.REDUCTION)
-
-
-class BatchMatmulOp(ContractionOp, init=False):
-    """``%r = linalg.batch_matmul ins(%a, %b : tensor<2x4x8xf32>, tensor<2x8x4xf32>) outs(%c : tensor<2x4x4xf32>)
-    -> tensor<2x4x4xf32>``: :class:`MatmulOp` with a leading batch dimension."""
-
-    name = "linalg.batch_matmul"
-
-    indexing_maps: ArrayAttr[AffineMapAttr] = prop_def(ArrayAttr[AffineMapAttr], default_value=_BATCH_MATMUL_MAPS)
-
-    @classmethod
-    def map_attrs(cls) -> ArrayAttr[AffineMapAttr]:
-        return _BATCH_MATMUL_MAPS
-
-    @property
-    def iterators(self) -> Sequence[IteratorType]:
-        return (*(IteratorType.PARALLEL,) * 3, IteratorType.REDUCTION)
-
-
-def _convert(value: SSAValue, target: Attribute, emit: object) -> SSAValue:
-    """A scalar in another element type, by the signed conversions that upstream uses."""
-    source = value.type
-    if source == target:
-        return value
-    wider = bit_width(target) > bit_width(source)
-    if is_float(source) and is_float(target):
-        op = ExtFOp(value, target) if wider else TruncFOp(value, target)
-    elif not is_float(source) and not is_float(target):
-        op = ExtSIOp(value, target) if wider else TruncIOp(value, target)
-    else:
-        raise ValueError(f"no conversion from {source} to {target} in a named linalg op")
-    emit(op)  # pyright: ignore[reportCallIssue]
-    return op.results[0]
-
-
-def _multiply_accumulate_body(inputs: Sequence[SSAValue], outputs: Sequence[SSAValue]) -> Region:
-    block = entry_block(inputs, outputs)
-    accumulator = block.args[2]
-    element = accumulator.type
-    lhs = _convert(block.args[0], element, block.add_op)
-    rhs = _convert(block.args[1], element, block.add_op)
-    if is_float(element):
-        product = MulfOp(lhs, rhs)
-        total = AddfOp(accumulator, product)
-    elif bit_width(element) == 1:
-        product = AndIOp(lhs, rhs)
-        total = OrIOp(accumulator, product)
-    else:
-        product = MuliOp(lhs, rhs)
-        total = AddiOp(accumulator, product)
-    block.add_ops((product, total, YieldOp(total)))
-    return Region(block)
 
 
 class ReshufflingOp(StructuredOp, ABC):
@@ -285,13 +231,23 @@ class TransposeOp(ReshufflingOp, init=False):
     def maps(self) -> Sequence[AffineMap]:
         permutation = self.dims
         inverse = [permutation.index(dim) for dim in range(len(permutation))]
-        return (_dims(len(permutation), inverse), AffineMap.identity(len(permutation)))
+        return (map_of_dims(len(permutation), inverse), AffineMap.identity(len(permutation)))
 
     def verify_(self) -> None:
         source, dest = shape_of(self.operands[0].type) or (), shape_of(self.operands[1].type) or ()
         permutation = self.dims
-        if sorted(permutation) != list(range(len(source))) or len(dest) != len(source):
-            raise VerifyException(f"{list(permutation)} is no permutation of the dimensions")
+        if sorted(permutation) != list(range(len(permutation))):
+            raise VerifyException("permutation is not valid")
+        if len(source) != len(dest):
+            raise VerifyException(f"input rank {len(source)} does not match init rank {len(dest)}")
+        if len(source) != len(permutation):
+            raise VerifyException(
+                f"size of permutation {len(permutation)} does not match the argument rank {len(source)}"
+            )
+        for dim, from_dim in enumerate(permutation):
+            if dest[dim] != source[from_dim]:
+                wanted = f"dim(input, permutation[{dim}]) = {source[from_dim]}"
+                raise VerifyException(f"dim(result, {dim}) = {dest[dim]} doesn't match {wanted}")
         self.verify_structure()
 
 
@@ -309,12 +265,27 @@ class BroadcastOp(ReshufflingOp, init=False):
     def maps(self) -> Sequence[AffineMap]:
         rank = _rank(self.operands[1])
         kept = [dim for dim in range(rank) if dim not in self.dims]
-        return (_dims(rank, kept), AffineMap.identity(rank))
+        return (map_of_dims(rank, kept), AffineMap.identity(rank))
 
     def verify_(self) -> None:
-        rank, added = _rank(self.operands[1]), self.dims
-        if len(set(added)) != len(added) or any(not 0 <= dim < rank for dim in added):
-            raise VerifyException(f"{list(added)} are no dimensions of the destination")
-        if _rank(self.operands[0]) + len(added) != rank:
-            raise VerifyException("input rank plus added dimensions should match init rank")
+        source, dest = shape_of(self.operands[0].type) or (), shape_of(self.operands[1].type) or ()
+        rank, added = len(dest), self.dims
+        if len(source) + len(added) != rank:
+            raise VerifyException(
+                "input rank plus added dimensions does not match init rank. "
+                f"input rank: {len(source)}, dimensions size: {len(added)}, init rank: {rank}"
+            )
+        for position, dim in enumerate(added):
+            if not 0 <= dim < rank:
+                raise VerifyException(
+                    f"dimension {position} is out of range. expected range: [0, {rank - 1}], got: {dim}"
+                )
+        kept = [dim for dim in range(rank) if dim not in added]
+        if len(kept) != len(source):
+            raise VerifyException(f"dimensions {list(added)} name a dimension twice")
+        for position, dim in enumerate(kept):
+            if source[position] != dest[dim]:
+                raise VerifyException(
+                    f"input dim {position} should match init dim {dim}. input: {source[position]}, init: {dest[dim]}"
+                )
         self.verify_structure()

@@ -90,52 +90,97 @@ class StructuredOp(Op, ABC):
         tensors = [type_ for type_ in output_types if is_tensor(type_)]
         if tensors and any(isinstance(operand.type, MemRefType) for operand in self.operands):
             raise VerifyException("expected to have pure tensor or buffer semantics")
-        if [result.type for result in self.results] != tensors:
-            raise VerifyException("the results must have the types of the destination tensors")
+        if len(self.results) != len(tensors):
+            raise VerifyException(
+                f"expected the number of tensor results ({len(self.results)}) "
+                f"to be equal to the number of output tensors ({len(tensors)})"
+            )
+        first = len(self.operands) - len(output_types)
+        for position, (result, type_) in enumerate(zip(self.results, tensors, strict=True)):
+            if result.type != type_:
+                raise VerifyException(
+                    f"expected type of operand #{first + position} ('{type_}') "
+                    f"to match type of corresponding result ('{result.type}')"
+                )
 
     def _verify_body(self) -> None:
         block = self.body.block
-        expected = [element_type(operand.type) for operand in self.operands]
-        if [argument.type for argument in block.args] != expected:
-            raise VerifyException(f"the body must take {[str(type_) for type_ in expected]}")
+        if len(block.args) != len(self.operands):
+            raise VerifyException(
+                "expected as many non-induction variable region arguments as the number of input/output operands"
+            )
+        for position, (argument, operand) in enumerate(zip(block.args, self.operands, strict=True)):
+            element = element_type(operand.type)
+            if argument.type != element:
+                raise VerifyException(
+                    f"expected type of bb argument #{position} ('{argument.type}') "
+                    f"to match element or self type of the corresponding operand ('{element}')"
+                )
         terminator = block.last_op
         if terminator is None or terminator.name != "linalg.yield":
             raise VerifyException("the body must end in 'linalg.yield'")
-        if [value.type for value in terminator.operands] != [element_type(value.type) for value in self.outputs]:
-            raise VerifyException("the body must yield one element per destination")
+        wanted = [element_type(value.type) for value in self.outputs]
+        if len(terminator.operands) != len(wanted):
+            raise VerifyException(
+                f"expected number of yield values ({len(terminator.operands)}) "
+                f"to match the number of inits / outs operands of the enclosing LinalgOp ({len(wanted)})"
+            )
+        for position, (value, element) in enumerate(zip(terminator.operands, wanted, strict=True), start=1):
+            if value.type != element:
+                raise VerifyException(
+                    f"type of yield operand {position} ('{value.type}') "
+                    f"doesn't match the element type of the enclosing linalg.generic op ('{element}')"
+                )
 
     def _verify_maps(self) -> None:
         maps, loops = self.maps, len(self.iterators)
         if len(maps) != len(self.operands):
-            raise VerifyException(f"{len(maps)} indexing maps for {len(self.operands)} operands")
-        ranges = self._verified_ranges(maps, loops)
+            raise VerifyException(
+                f"expected the number of indexing_map ({len(maps)}) "
+                f"to be equal to the number of input/output operands ({len(self.operands)})"
+            )
+        self._verify_ranks(maps, loops)
         reached = {expr.position for map_ in maps for expr in map_.results if isinstance(expr, AffineDimExpr)}
         if maps and reached != set(range(loops)):
-            raise VerifyException("every loop must index a dimension of some operand on its own")
+            raise VerifyException("invalid indexing maps are non-invertible: every loop must be a result of some map")
+        ranges = self._verified_ranges(maps, loops)
         if DYNAMIC_INDEX in ranges:
             return
         last = [extent - 1 for extent in ranges]
         for position, (operand, map_) in enumerate(zip(self.operands, maps, strict=True)):
-            for extent, expr in zip(shape_of(operand.type) or (), map_.results, strict=True):
-                if (
-                    extent != DYNAMIC_INDEX
-                    and not isinstance(expr, AffineDimExpr)
-                    and expr.eval(last, []) >= extent > 0
-                ):
-                    raise VerifyException(f"operand {position} is indexed beyond its extent {extent}")
+            for dim, (extent, expr) in enumerate(zip(shape_of(operand.type) or (), map_.results, strict=True)):
+                if extent == DYNAMIC_INDEX or isinstance(expr, AffineDimExpr):
+                    continue
+                needed = expr.eval(last, []) + 1
+                if needed > extent > 0:
+                    raise VerifyException(
+                        f"inferred input/output operand #{position} has shape's dimension #{dim} "
+                        f"to be greater than or equal to {needed}, but found {extent}"
+                    )
+
+    def _verify_ranks(self, maps: Sequence[AffineMap], loops: int) -> None:
+        for position, (operand, map_) in enumerate(zip(self.operands, maps, strict=True)):
+            if map_.num_dims != loops:
+                raise VerifyException(
+                    f"expected indexing_map #{position} to have {loops} dim(s) to match the number of loops"
+                )
+            rank = len(shape_of(operand.type) or ())
+            if rank != len(map_.results):
+                raise VerifyException(
+                    f"expected operand #{position} rank ({rank}) "
+                    f"to match the result rank of indexing_map ({len(map_.results)})"
+                )
 
     def _verified_ranges(self, maps: Sequence[AffineMap], loops: int) -> list[int]:
         ranges = [DYNAMIC_INDEX] * loops
         for position, (operand, map_) in enumerate(zip(self.operands, maps, strict=True)):
-            shape = shape_of(operand.type) or ()
-            if map_.num_dims != loops or len(map_.results) != len(shape):
-                raise VerifyException(f"indexing map {position} does not lead from {loops} loops to {operand.type}")
-            for extent, expr in zip(shape, map_.results, strict=True):
+            for dim, (extent, expr) in enumerate(zip(shape_of(operand.type) or (), map_.results, strict=True)):
                 if not isinstance(expr, AffineDimExpr) or extent == DYNAMIC_INDEX:
                     continue
                 if ranges[expr.position] not in (DYNAMIC_INDEX, extent):
                     raise VerifyException(
-                        f"loop {expr.position} has {ranges[expr.position]} steps by one operand, {extent} by another"
+                        f"inferred input/output operand #{position} has shape's dimension #{dim} "
+                        f"to be {ranges[expr.position]}, but found {extent}"
                     )
                 ranges[expr.position] = extent
         return ranges

@@ -147,6 +147,11 @@ class ReduceOp(StructuredOp):
         dims, rank = self.dimension_values, len(shape_of(self.operands[0].type) or ())
         if list(dims) != sorted(set(dims)) or any(not 0 <= dim < rank for dim in dims):
             raise VerifyException("reduction dimensions must be increasing and dimensions of the input")
+        init_rank = len(shape_of(self.outputs[0].type) or ())
+        if rank - len(dims) != init_rank:
+            raise VerifyException(
+                f"number of dimensions after reduction {rank - len(dims)} doesn't match the init rank {init_rank}"
+            )
         self.verify_structure()
 
     @classmethod
@@ -205,6 +210,11 @@ class MapOp(StructuredOp):
         return (self.operands[-1],)
 
     def verify_(self) -> None:
+        init = shape_of(self.init.type) or ()
+        for value in self.inputs:
+            if (shape := shape_of(value.type) or ()) != init:
+                listed = ", ".join(map(str, shape)), ", ".join(map(str, init))
+                raise VerifyException(f"expected shape of input ({listed[0]}) to match shape of output ({listed[1]})")
         self.verify_structure()
 
     @classmethod

@@ -33,7 +33,9 @@ def lower_generic(op: linalg.StructuredOp, lowering: FunctionLowering) -> None:
     lowering.values.dead.append(op)
 
 
-lowers(linalg.GenericOp, linalg.ReduceOp, linalg.BroadcastOp, linalg.MapOp)(lower_generic)
+_BY_RULES_OF_THEIR_OWN = (linalg.FillOp, linalg.TransposeOp, linalg.MatmulOp, linalg.BatchMatmulOp)
+
+lowers(*(op for op in linalg.STRUCTURED if op not in _BY_RULES_OF_THEIR_OWN))(lower_generic)
 
 
 def run_generic(

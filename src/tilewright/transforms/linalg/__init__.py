@@ -6,6 +6,7 @@ from tilewright.transforms.linalg.elide_reduction_starts import LinalgElideReduc
 from tilewright.transforms.linalg.expand_selects import LinalgExpandSelectsPass
 from tilewright.transforms.linalg.forward_loads import ForwardLoadsPass
 from tilewright.transforms.linalg.fuse_elementwise import LinalgFuseElementwisePass
+from tilewright.transforms.linalg.generalize_named_ops import LinalgGeneralizeNamedOpsPass
 from tilewright.transforms.linalg.if_conversion import LinalgIfConversionPass
 from tilewright.transforms.linalg.merge_siblings import LinalgMergeSiblingsPass
 from tilewright.transforms.linalg.narrow_results import LinalgNarrowResultsPass
@@ -21,6 +22,7 @@ __all__ = [
     "LinalgElideReductionStartsPass",
     "LinalgExpandSelectsPass",
     "LinalgFuseElementwisePass",
+    "LinalgGeneralizeNamedOpsPass",
     "LinalgIfConversionPass",
     "LinalgMergeSiblingsPass",
     "LinalgNarrowResultsPass",

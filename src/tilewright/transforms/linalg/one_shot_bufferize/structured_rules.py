@@ -110,20 +110,9 @@ def bufferize_bitcast(f: Bufferizer, op: tensor.BitcastOp) -> None:
     f.retire(op)
 
 
-_STRUCTURED = (
-    linalg.GenericOp,
-    linalg.FillOp,
-    linalg.MatmulOp,
-    linalg.BatchMatmulOp,
-    linalg.ReduceOp,
-    linalg.MapOp,
-    linalg.TransposeOp,
-    linalg.BroadcastOp,
-)
-
 RULES: Rules = {
     arith.SelectOp: bufferize_select,
     tensor.BitcastOp: bufferize_bitcast,
-    **dict.fromkeys(_STRUCTURED, bufferize_structured),
+    **dict.fromkeys(linalg.STRUCTURED, bufferize_structured),
 }
 """From op class to its rule."""
