@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from tilewright.targets.launch_cache.object_layouts import CONTEXT_AT, DATA_AT, has_known_storages, storage_word
+from tilewright.targets.launch_cache.object_layouts import frees_itself, has_known_storages
 
 _ndarray: Any = np.ndarray
 
@@ -59,7 +59,7 @@ def is_allocation(storage: Any) -> bool:
     own (`from_numpy`, `from_dlpack`, `frombuffer`, slices of storages), whose allocation does not show."""
     if not hasattr(storage, "_cdata") or not has_known_storages(storage.__class__):
         return bool(storage.resizable()) if hasattr(storage, "resizable") else False
-    if storage.resizable() or storage_word(storage, CONTEXT_AT) == storage_word(storage, DATA_AT):
+    if storage.resizable() or frees_itself(storage):
         return True
     return storage.device.type == "cpu" and storage.is_shared()
 

@@ -370,7 +370,7 @@ def test_more_kinds_of_calls_than_the_table_holds_still_run() -> None:
 
 def test_an_item_says_what_an_argument_is_compared_with() -> None:
     item = Item(kind=Kind.INTEGER, type=int, number=2, detail=3, slot=4)
-    assert item.words("n")[0] == Kind.INTEGER
+    assert item.record("n").kind == Kind.INTEGER
     assert not item.kind.is_memory
     assert Kind.TENSOR.is_memory
 

@@ -25,7 +25,10 @@ large matmul), that ends: all stay from then on.
 
 from __future__ import annotations
 
+from ctypes import sizeof
+
 from tilewright.codegen.llvm_text import FunctionText, ModuleText, Parameter
+from tilewright.codegen.native_records import ArenaHeader, Launch
 
 PACK_CACHE_BYTES = 16 << 20
 """Bytes of a cache. Only what is used of it is ever touched."""
@@ -52,9 +55,8 @@ _KEY = ("%b_ptr", "%b_stride", "%k_count", "%n_count")
 _OFFSET = 8 * len(_KEY)
 _HASH_FACTOR = 0x9E3779B97F4A7C15 - (1 << 64)
 
-# %ArenaHeader and %Launch of targets/cpu/native/types.ll
-_HEADER, _LAUNCH_OF_HEADER, _NUMBER_OF_HEADER, _IN_USE = -64, 0, 32, 40
-_NUMBER_OF_LAUNCH = 96
+_LAUNCH, _CACHED_LAUNCH = ArenaHeader.launch.offset, ArenaHeader.cached_launch.offset
+_IN_USE = ArenaHeader.caches_in_use.offset
 
 
 def fits_pack_cache(size: int) -> bool:
@@ -144,12 +146,12 @@ class _PackCache:
     def _start_launch(self) -> None:
         """Forget what another launch, or another kernel, left."""
         fn = self.fn
-        header = self._at("%arena", _HEADER)
-        launch = fn.value(f"load ptr, ptr {self._at(header, _LAUNCH_OF_HEADER)}, align 8")
-        number = self._load(_NUMBER_OF_LAUNCH, launch)
-        is_this = fn.value(f"icmp eq i64 {self._load(_NUMBER_OF_HEADER, header)}, {number}")
+        header = self._at("%arena", -sizeof(ArenaHeader))
+        launch = fn.value(f"load ptr, ptr {self._at(header, _LAUNCH)}, align 8")
+        number = self._load(Launch.number.offset, launch)
+        is_this = fn.value(f"icmp eq i64 {self._load(_CACHED_LAUNCH, header)}, {number}")
         used = fn.value(f"select i1 {is_this}, i64 {self._load(_IN_USE, header)}, i64 0")
-        self._set(number, _NUMBER_OF_HEADER, header)
+        self._set(number, _CACHED_LAUNCH, header)
         bit = fn.value("shl i64 1, %number")
         self._set(fn.value(f"or i64 {used}, {bit}"), _IN_USE, header)
         clear, ready = fn.new_label("clear"), fn.new_label("ready")

@@ -7,9 +7,12 @@ Coroutines run in turns: each has a part of its caller's own.
 
 from __future__ import annotations
 
+from ctypes import sizeof
 from dataclasses import dataclass, field
 
 from xdsl.ir import Operation
+
+from tilewright.codegen.native_records import ArenaHeader
 
 ALIGNMENT = 64
 """Arena slots start at multiples of this: a cache line, and the widest vector."""
@@ -17,19 +20,19 @@ ALIGNMENT = 64
 STACK_LIMIT = 256
 """Allocas up to this many bytes become stack slots, which LLVM turns into registers where it can."""
 
-HEADER_BYTES = 64
-"""What precedes the arena (see targets/cpu/native/types.ll)."""
+HEADER_BYTES = sizeof(ArenaHeader)
+"""What precedes the arena."""
 
-PROGRAM_INDEX_OFFSET = 16 - HEADER_BYTES
+PROGRAM_INDEX_OFFSET = ArenaHeader.program_index.offset - HEADER_BYTES
 """Where the index of the program that runs is (i64), counted from the arena's address."""
 
-GRID_SLOT_OFFSET = 24 - HEADER_BYTES
+GRID_SLOT_OFFSET = ArenaHeader.grid_slot.offset - HEADER_BYTES
 """Where it is said which argument slot (i32) has the first extent of the grid."""
 
-HELD_REGION_OFFSET = 48 - HEADER_BYTES
+HELD_REGION_OFFSET = ArenaHeader.held_region.offset - HEADER_BYTES
 """Where the region of memory is that the thread holds the lock of; 0: none."""
 
-ATOMICS_OFFSET = 56 - HEADER_BYTES
+ATOMICS_OFFSET = ArenaHeader.atomics_mode.offset - HEADER_BYTES
 """Where it is said how the thread has passed the gate of atomics: 0 not, 1 among others, 2 alone."""
 
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import ctypes
-from array import array
 from collections.abc import Callable, Sequence
 from struct import Struct
 from typing import TYPE_CHECKING, Any
 
 from tilewright.codegen.llvm_backend import LoadedObject
+from tilewright.codegen.native_records import Habits
 from tilewright.support import knobs
 from tilewright.support.errors import OutOfResources, TilewrightError
 from tilewright.support.tracebacks import ends_tracebacks
 from tilewright.targets.cpu.assertions import Meanings, assertion_error
 from tilewright.targets.cpu.memory import free_memory
+from tilewright.targets.cpu.native_runtime import Again
 from tilewright.targets.launch_cache.calls import Launcher, Recogniser
 
 if TYPE_CHECKING:
@@ -59,8 +60,7 @@ class CpuKernel:
         self._launch = runtime.launch
         self._launch_packed = runtime.launch_packed
         self._shown_name = ctypes.create_string_buffer(name.encode())
-        # As in native/types.ll; the pool learns the first.
-        self._habits = (ctypes.c_int64 * 3)(0, waits, ctypes.addressof(self._shown_name))
+        self._habits = Habits(0, waits, ctypes.addressof(self._shown_name))
         self._habits_address = ctypes.addressof(self._habits)
 
     def launch(self, slots_address: int, num_programs: int, num_threads: int = 0) -> None:
@@ -88,8 +88,8 @@ class CpuKernel:
     def find_launcher(self, device: int) -> Launcher:
         """Return how native code runs grids, with as many threads as are asked for now."""
         raise_error = self._raiser()
-        words = (self._entry, self.arena_bytes, knobs.get("num_threads"), self._habits_address, id(raise_error))
-        return Launcher(self._runtime.launch_again, array("q", words), raise_error)
+        again = Again(self._entry, self.arena_bytes, knobs.get("num_threads"), self._habits_address, id(raise_error))
+        return Launcher(self._runtime.launch_again, again, raise_error)
 
     def _raiser(self) -> Callable[[Any], None]:
         """A function that raises what a failure tuple of the launcher stands for, as the user is to see it."""

@@ -12,17 +12,17 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
+from ctypes import Structure, c_int64, c_void_p
 from functools import cached_property, lru_cache
-from importlib.resources import files
-from string import Template
 
 from tilewright.codegen.llvm_backend import LoadedObject, ObjectLoader
+from tilewright.codegen.native_records import ArenaHeader, Habits, Launch
 from tilewright.support.forking import gate
 from tilewright.support.threads import meanwhile
 from tilewright.targets.cpu.facts import CpuFacts, available_cores, host_facts
 from tilewright.targets.cpu.pytorch_threads import find_setting
 from tilewright.targets.launch_cache.calls import Recogniser, find_recogniser, python_function
-from tilewright.targets.launch_cache.native import launch_cache_text, native_object
+from tilewright.targets.launch_cache.native import filled, launch_cache_text, native_object
 
 LaunchFunction = Callable[[int, int, int, int, int, int], object]
 PackedLaunchFunction = Callable[[int, bytes, int, int, int, int], object]
@@ -40,6 +40,19 @@ KERNEL_IMPORTS = (
     "tilewright_nanoseconds",
 )
 """What kernels call."""
+
+
+class Again(Structure):
+    """What `launch_again` is told of a kernel."""
+
+    _fields_ = (
+        ("entry", c_int64),
+        ("arena_bytes", c_int64),  # per thread
+        ("threads", c_int64),  # 0: the default
+        ("habits", c_void_p),  # of the kernel
+        ("fail", c_void_p),  # function that raises what stopped the grid
+    )
+
 
 _X86_PAUSE = "call void @llvm.x86.sse2.pause()"
 _ARM_PAUSE = "call void @llvm.aarch64.isb(i32 15)"
@@ -64,7 +77,6 @@ def runtime_text(facts: CpuFacts, launcher: str = "launcher.ll") -> str:
         "SI_ADDR_AT": "16" if is_linux else "24",
         "PAUSE": _X86_PAUSE if facts.is_x86 else _ARM_PAUSE,
     }
-    folder = files("tilewright.targets.cpu") / "native"
     sources = (
         "types.ll",
         *_threads(facts),
@@ -80,8 +92,8 @@ def runtime_text(facts: CpuFacts, launcher: str = "launcher.ll") -> str:
     parts = [f'target triple = "{facts.triple}"', f"declare void {pause}"]
     if launcher == "launcher.ll":
         parts.append(launch_cache_text())
-    parts.extend(Template((folder / source).read_text()).substitute(names) for source in sources)
-    return "\n".join(parts)
+    records = (ArenaHeader, Launch, Habits, Again)
+    return "\n".join([*parts, filled("tilewright.targets.cpu.native", sources, records, names)])
 
 
 def _threads(facts: CpuFacts) -> Sequence[str]:

@@ -1,5 +1,6 @@
 """The parameters that were made for the last launches of a kernel (tensor maps, numbers of programs), where native code
-finds them: `native/launch.ll` has the layout.
+finds them. Each launch has 1 where it is one (i64), its slots, the grid, the grid to start, and, at the next multiple
+of 64, what was made, 128 bytes each.
 """
 
 from __future__ import annotations

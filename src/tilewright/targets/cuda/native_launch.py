@@ -4,21 +4,44 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from array import array
+from ctypes import Structure, c_int64, c_void_p
 from functools import cached_property, lru_cache
-from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from tilewright.support.forking import gate
-from tilewright.targets.cuda.made_parameters import MOST_LAUNCHES
-from tilewright.targets.cuda.parameters import LAUNCH_ATTRIBUTE_BYTES
+from tilewright.targets.cuda.made_parameters import MOST_LAUNCHES, MOST_MADE
+from tilewright.targets.cuda.parameters import LAUNCH_ATTRIBUTE_BYTES, MAP_BYTES
 from tilewright.targets.cuda.placement import raw_stream_reader
 from tilewright.targets.launch_cache.calls import ABSENT, Launcher, Recogniser, find_recogniser
+from tilewright.targets.launch_cache.records import MOST_SLOTS
 
 if TYPE_CHECKING:
     from tilewright.targets.cuda.kernel import LoadedKernel
 
 CUPY = "cupy"
+
+
+class CudaLaunch(Structure):
+    """What `launch.ll` is told of a kernel."""
+
+    _fields_ = (
+        ("launch", c_void_p),  # cuLaunchKernelEx
+        ("get_context", c_void_p),  # cuCtxGetCurrent
+        ("context", c_void_p),  # that the kernel is loaded in
+        ("function", c_void_p),
+        ("slots", c_int64),  # each a parameter
+        ("ctas", c_int64),  # of a cluster
+        ("threads", c_int64),  # of a CTA
+        ("shared_bytes", c_int64),
+        ("attributes", c_void_p),  # of the launch
+        ("attribute_count", c_int64),
+        ("stream_of", c_void_p),  # Python function (device) that returns the current stream
+        ("device", c_void_p),  # a Python integer
+        ("made_count", c_int64),  # parameters after the slots that are made for a launch (`made_parameters.py`)
+        ("made", c_void_p),  # launches for which they were made
+        ("made_launches", c_int64),
+        ("made_bytes", c_int64),  # of each
+    )
 
 
 class NativeLaunches:
@@ -27,10 +50,11 @@ class NativeLaunches:
     def __init__(self) -> None:
         from tilewright.codegen.llvm_backend import ObjectLoader
         from tilewright.targets.cpu.facts import host_facts
-        from tilewright.targets.launch_cache.native import launch_cache_text, native_object
+        from tilewright.targets.launch_cache.native import filled, launch_cache_text, native_object
 
         facts = host_facts()
-        own = (files("tilewright.targets.cuda") / "native" / "launch.ll").read_text()
+        sizes = {"MAP_BYTES": MAP_BYTES, "MOST_MADE": MOST_MADE, "MOST_PARAMETERS": MOST_SLOTS + MOST_MADE + 1}
+        own = filled("tilewright.targets.cuda.native", ("launch.ll",), (CudaLaunch,), sizes)
         text = "\n".join([f'target triple = "{facts.triple}"', launch_cache_text(), own])
         image = native_object("native launches", text, facts)
         self._loader = ObjectLoader()
@@ -50,7 +74,7 @@ class NativeLaunches:
             return None
         facts, device, attributes = loaded.facts, loaded.device, loaded.attributes
         made = loaded.made
-        words = (
+        described = CudaLaunch(
             device.driver.launch_address, device.driver.get_context_address, device.context, loaded.function,
             made.slots, facts.num_ctas, facts.num_threads, facts.shared,
             ctypes.addressof(attributes), len(attributes) // LAUNCH_ATTRIBUTE_BYTES,
@@ -58,7 +82,7 @@ class NativeLaunches:
             made.count, made.address, MOST_LAUNCHES, made.entry_bytes,
         )  # fmt: skip
         kept = (loaded, stream_of)
-        return Launcher(self._library.address("tilewright_cuda_launch"), array("q", words), kept, _WITHOUT_CUPY)
+        return Launcher(self._library.address("tilewright_cuda_launch"), described, kept, _WITHOUT_CUPY)
 
 
 _WITHOUT_CUPY = [(sys.modules, CUPY, ABSENT)]

@@ -8,25 +8,23 @@ like those, on whichever target, and hands every other call to a function in Pyt
 from __future__ import annotations
 
 import ctypes
-from array import array
 from collections.abc import Callable, Sequence
+from ctypes import Structure, addressof, c_void_p
 from dataclasses import dataclass, field
 from enum import IntEnum
+from itertools import starmap
 from types import CellType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tilewright.support import knobs
+from tilewright.targets.launch_cache import records
 from tilewright.targets.launch_cache.object_layouts import TensorLayout, find_array_layout
+from tilewright.targets.launch_cache.records import MOST_CALLS, MOST_POINTERS, MOST_SLOTS
 
 if TYPE_CHECKING:
     from tilewright.codegen.llvm_backend import LoadedObject
-
-MOST_CALLS = 16
-MOST_POINTERS = 16
-MOST_SLOTS = 32
-"""What the native side has room for."""
 
 ABSENT = object()
 """The value of a variable that must not be there."""
@@ -55,7 +53,7 @@ class Kind(IntEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """What one argument must be, field by field as `%Item` in `repeat.ll`."""
+    """What one argument must be; `records.Item` says more."""
 
     kind: Kind
     type: type
@@ -67,29 +65,22 @@ class Item:
     only_read: bool = False
     """Of memory: whether it may be shared with other memory of that kind."""
 
-    def words(self, name: str | None) -> list[int]:
-        shown = 0 if name is None else id(name)
-        return [
-            self.kind,
-            id(self.type),
-            id(self.target),
-            self.number,
-            self.detail,
-            self.slot,
-            shown,
-            int(self.only_read),
-        ]
+    def record(self, name: str | None) -> records.Item:
+        shown = None if name is None else id(name)
+        kept = self.number, self.detail, self.slot, shown, self.only_read
+        return records.Item(self.kind, id(self.type), id(self.target), *kept)
 
 
 @dataclass(frozen=True, slots=True)
 class Launcher:
-    """How native code runs grids of one kernel: a function of the target's, and the words that it reads."""
+    """How native code runs grids of one kernel: a function of the target's, and the record that it reads."""
 
     function: int
-    """Address of a function (data, slots, product of the extents); `repeat.ll` says what it returns."""
-    data: array[int]
+    """Address of a function (data, slots, product of the extents); `records.Repeat` says what it returns."""
+    data: Structure
+    """What the function reads of the kernel."""
     kept: Any = None
-    """What the words point to."""
+    """What that points to."""
     variables: Sequence[tuple[Any, str | None, Any]] = ()
     """What else must be as it is, as in `Call`."""
 
@@ -161,45 +152,57 @@ class CallTable:
     def __init__(self, recogniser: Recogniser, hooks: list[Any], long_way: Callable[..., Any]) -> None:
         self._recogniser = recogniser
         self._hooks = hooks
-        self._calls = array("Q", [0] * MOST_CALLS)
+        self._calls = (c_void_p * MOST_CALLS)()
         self._kept: list[Any] = []
         """What the table points to."""
-        self._table = array("Q", [knobs.generation_address(), id(hooks), 0, self._calls.buffer_info()[0]])
-        self.launch = recogniser.function(self._table.buffer_info()[0], long_way)
+        self._table = records.Table(knobs.generation_address(), id(hooks), 0, addressof(self._calls))
+        self.launch = recogniser.function(addressof(self._table), long_way)
 
     @property
     def is_full(self) -> bool:
-        return self._table[2] == MOST_CALLS
+        return self._table.known == MOST_CALLS
 
     def add(self, call: Call) -> None:
         """Recognise calls like this one from now on, as long as the switches stay as they are."""
         if call.tensors is not None:
             self._recogniser.read_tensors(call.tensors)
-        items = [item.words(None) for item in call.by_position]
-        items += [item.words(name) for name, item in call.by_keyword]
-        numbers = [word for words in items for word in words]
-        item_words = array("q", numbers)
-        variables = array("q")
+        given = [item.record(None) for item in call.by_position]
+        given += [item.record(name) for name, item in call.by_keyword]
+        items = (records.Item * len(given))(*given)
         everything = [*call.variables, *call.launcher.variables]
-        for scope, name, value in everything:
-            variables.extend((id(scope), 0 if name is None else id(name), 0 if value is ABSENT else id(value)))
-        names = array("q", map(id, call.names))
-        words = [
-            knobs.generation, len(call.by_position), len(call.by_keyword), item_words.buffer_info()[0],
-            sum(item.kind.is_memory for item in call.items), int(call.disjoint), len(everything),
-            variables.buffer_info()[0], call.slots, call.launcher.function, call.launcher.data.buffer_info()[0],
-            id(call.result), id(call), names.buffer_info()[0], id(call.meta),
-        ]  # fmt: skip
-        record = array("q", words)
+        variables = (records.Variable * len(everything))(*starmap(_variable, everything))
+        names = (c_void_p * len(call.names))(*map(id, call.names))
+        record = records.Repeat(
+            generation=knobs.generation,
+            by_position=len(call.by_position),
+            by_keyword=len(call.by_keyword),
+            items=addressof(items),
+            pointers=sum(item.kind.is_memory for item in call.items),
+            disjoint=call.disjoint,
+            variable_count=len(everything),
+            variables=addressof(variables),
+            slots=call.slots,
+            run=call.launcher.function,
+            data=addressof(call.launcher.data),
+            result=id(call.result),
+            owner=id(call),
+            names=addressof(names),
+            meta=id(call.meta),
+        )
         self._kept.append((record, call))
-        call.memory.extend((item_words, variables, names))
-        self._calls[self._table[2]] = record.buffer_info()[0]
-        self._table[2] += 1
+        call.memory.extend((items, variables, names))
+        self._calls[self._table.known] = addressof(record)
+        self._table.known += 1
 
     def clear(self) -> None:
         """Forget all calls."""
-        self._table[2] = 0
+        self._table.known = 0
         self._kept.clear()
+
+
+def _variable(scope: Any, name: str | None, value: Any) -> records.Variable:
+    named, valued = (None if name is None else id(name)), (None if value is ABSENT else id(value))
+    return records.Variable(id(scope), named, valued)
 
 
 def is_plain_cell(cell: CellType, value: Any) -> bool:

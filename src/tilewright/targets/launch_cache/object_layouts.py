@@ -14,15 +14,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-DATA_AT, DELETER_AT, CONTEXT_AT, BYTES_AT = 16, 24, 32, 48
-"""Where PyTorch's StorageImpl keeps the address of its data, what frees it, that one's argument, and its size
-(`has_known_storages`)."""
+from tilewright.targets.launch_cache.records import FACTS_AFTER_OFFSET, Array, Storage
 
 TENSOR_BYTES = 176
 """How much of a TensorImpl is looked at; it is larger."""
-
-FACTS_AFTER_OFFSET = 16
-"""From the offset into the storage, in elements, to dtype and device; the number of elements is between them."""
 
 
 @lru_cache(maxsize=1)
@@ -39,20 +34,16 @@ def find_array_layout() -> int | None:
 
 
 def _is_laid_out_array(sample: np.ndarray[Any, Any]) -> bool:
-    data, rank, shape, strides, base, dtype = (
-        ctypes.c_uint64.from_address(id(sample) + offset).value for offset in range(16, 64, 8)
-    )
-    flags = ctypes.c_uint32.from_address(id(sample) + 64).value
-    known = sample.flags
+    read, known = Array.from_address(id(sample)), sample.flags
     order = known.c_contiguous + 2 * known.f_contiguous + 4 * known.owndata + 1024 * known.writeable
     return (
-        data == sample.__array_interface__["data"][0]
-        and rank & 0xFFFFFFFF == sample.ndim
-        and _numbers(shape, sample.ndim) == sample.shape
-        and _numbers(strides, sample.ndim) == sample.strides
-        and base == (0 if sample.base is None else id(sample.base))
-        and dtype == id(sample.dtype)
-        and flags & (1 + 2 + 4 + 1024) == order
+        read.data == sample.__array_interface__["data"][0]
+        and read.rank == sample.ndim
+        and _numbers(read.shape, sample.ndim) == sample.shape
+        and _numbers(read.strides, sample.ndim) == sample.strides
+        and read.base == (None if sample.base is None else id(sample.base))
+        and read.dtype == id(sample.dtype)
+        and read.flags & (1 + 2 + 4 + 1024) == order
     )
 
 
@@ -68,18 +59,24 @@ def has_known_storages(kind: type) -> bool:
     slices = [owner[owner.nbytes() // 2 :] for owner in owners]
     return (
         all(_is_laid_out_storage(storage) for storage in (*owners, *slices))
-        and all(storage_word(owner, CONTEXT_AT) == storage_word(owner, DATA_AT) for owner in owners)
-        and all(storage_word(part, CONTEXT_AT) != storage_word(part, DATA_AT) for part in slices)
+        and all(frees_itself(owner) for owner in owners)
+        and not any(frees_itself(part) for part in slices)
     )
 
 
 def _is_laid_out_storage(storage: Any) -> bool:
-    return storage_word(storage, DATA_AT) == storage.data_ptr() and storage_word(storage, BYTES_AT) == storage.nbytes()
+    read = _read(storage)
+    return (read.data, read.bytes) == (storage.data_ptr(), storage.nbytes())
 
 
-def storage_word(storage: Any, offset: int) -> int:
-    """The 64 bits at an offset of a storage's StorageImpl."""
-    return ctypes.c_uint64.from_address(storage._cdata + offset).value  # pyright: ignore[reportPrivateUsage]
+def frees_itself(storage: Any) -> bool:
+    """Tell whether the memory of a storage of a known class is freed by its own address, as PyTorch's allocations."""
+    read = _read(storage)
+    return read.context == read.data
+
+
+def _read(storage: Any) -> Storage:
+    return Storage.from_address(storage._cdata)  # pyright: ignore[reportPrivateUsage]
 
 
 class TensorLayout(NamedTuple):
@@ -104,14 +101,14 @@ class TensorLayout(NamedTuple):
     def fits(self, tensor: Any) -> bool:
         """Tell whether a tensor has its address where it is read."""
         storage = tensor.untyped_storage()
-        start = storage_word(storage, DATA_AT)
+        read = _read(storage)
         places = (_u64(id(tensor) + self.tensor_at), _u64(tensor._cdata + self.storage_at))
         offset, count = (_u64(tensor._cdata + self.offset_at + more) for more in (0, 8))
         return (
             places == (tensor._cdata, storage._cdata)
             and (offset, count) == (tensor.storage_offset(), tensor.numel())
-            and start + tensor.element_size() * offset == tensor.data_ptr()
-            and storage_word(storage, DELETER_AT) != self.copies_later
+            and read.data + tensor.element_size() * offset == tensor.data_ptr()
+            and read.deleter != self.copies_later
         )
 
 
@@ -156,7 +153,7 @@ def _find(offsets: range, bases: Iterable[int], words: Iterable[int]) -> int | N
 
 def _deleter_of_later_copies(torch: Any) -> int:
     clone = getattr(torch, "_lazy_clone", None)
-    return 0 if clone is None else storage_word(clone(torch.empty(4, device="cpu")).untyped_storage(), DELETER_AT)
+    return 0 if clone is None else _read(clone(torch.empty(4, device="cpu")).untyped_storage()).deleter
 
 
 def _u64(address: int) -> int:

@@ -5,57 +5,8 @@
 ; Why it is not Python: a kernel that streams through the caches leaves nothing of the interpreter in them. A launch of
 ; 3 us that way takes 25 us behind a vector sum of 12 MiB, and workers go to sleep meanwhile.
 
-; What the argument of a call must be. Kinds: 0 the object itself, 1 an integer constant, 2 an integer, 3 a float,
-; 4 a NumPy array, 5 a PyTorch tensor.
-%Item = type {
-  i64,      ; 0 kind
-  ptr,      ; 1 its class
-  ptr,      ; 2 kind 0: the object; kind 4: the dtype
-  i64,      ; 3 kind 1: the number; kind 2: its class; kinds 4 and 5: whether 16 divides the address
-  i64,      ; 4 kind 2: 1 if 1 has a class of its own, 2 if multiples of 16 have; kind 4: 1 if the kernel stores to it;
-            ;   kind 5: bytes of an element << 32 | dtype and device, as in the tensor
-  i64,      ; 5 its slot, -1 where it has none
-  ptr,      ; 6 name of the parameter, for arguments by keyword
-  i64       ; 7 kinds 4 and 5: 1 if it may share memory with others of which that is said
-}
-
-; A global variable that the kernel was compiled with, or one of a closure.
-%Global = type { ptr, ptr, ptr }            ; dictionary, name, value; or cell, null, value
-
-; A target's function (its data, slots with the grid's extents after them, product of the extents) that runs a grid:
-; 0 done, 1 not begun and for the slow path to run or to explain, -1 an exception is set. It reads nothing of its data
-; once it has let go of the GIL.
-%Repeat = type {
-  i64,      ;  0 generation of the switches
-  i64,      ;  1 arguments by position
-  i64,      ;  2 arguments by keyword
-  ptr,      ;  3 their items
-  i64,      ;  4 pointers among them
-  i64,      ;  5 1 if no two pointers share memory, but for those that may
-  i64,      ;  6 global variables
-  ptr,      ;  7 those
-  i64,      ;  8 slots without the grid
-  ptr,      ;  9 the target's function
-  ptr,      ; 10 its data
-  ptr,      ; 11 what the call returns
-  ptr,      ; 12 the object that has all of this, and what the target's data points to
-  ptr,      ; 13 names of the arguments, by position and by keyword
-  ptr       ; 14 dictionary of all parameters and options, for grids that are functions: its copy gets the arguments
-}
-
-%Table = type {
-  ptr,      ; 0 generation of the switches now
-  ptr,      ; 1 list that must be empty: hooks to be called before launches
-  i64,      ; 2 number of calls known
-  ptr       ; 3 array of %Repeat*
-}
-
 ; The extent of one pointer's memory: first byte, end, 1 if that is the whole allocation, 1 if it may be shared.
 %Extent = type { i64, i64, i64, i64 }
-
-; PyTorch's StorageImpl, as far as it is read: the data, what frees it (an allocation of PyTorch's is freed by its own
-; address, memory of others by something else), the bytes. (`runtime/allocations.py` checks it on samples.)
-%Storage = type { ptr, i64, i64, i64, i64, i64, i64 }    ; .., data, deleter, context, .., bytes
 
 ; Where PyTorch's tensor object has its TensorImpl, which has the storage, the offset into it in elements, and 16 bytes
 ; after that the dtype (2 bytes) and the device (type and number). (`object_layouts.py` finds and checks them.)
@@ -63,9 +14,6 @@
 @storage_at = internal global i64 0
 @offset_at = internal global i64 0
 @copies_later = internal global i64 0       ; the deleter of storages that are copied when they are written
-
-; NumPy's array object, whose layout is part of its ABI (`object_layouts.py` checks it on samples).
-%Array = type { i64, ptr, ptr, i32, ptr, ptr, ptr, ptr, i32 }   ; .., class, data, rank, shape, strides, base, dtype, flags
 
 @repeat_name = private constant [7 x i8] c"launch\00"
 @repeat_doc = private constant [50 x i8] c"launch(grid, *arguments, **constants): the kernel\00"
@@ -101,14 +49,14 @@ define void @tilewright_repeat_init(ptr %array_class, i64 %item_size_at, i64 %te
 ; launch(grid, *arguments, **constants). %self is a tuple: address of the %Table, function for calls that are not known.
 define ptr @tilewright_repeat(ptr %self, ptr %arguments, i64 %count, ptr %names) {
 entry:
-  %slots = alloca [35 x i64], align 64
+  %slots = alloca [$MOST_WORDS x i64], align 64
   %extents = alloca [3 x i64]
   %address_object = call ptr @PyTuple_GetItem(ptr %self, i64 0)
   %address = call i64 @PyLong_AsLongLong(ptr %address_object)
   %table = inttoptr i64 %address to ptr
   %generation_slot = load ptr, ptr %table
   %generation = load i64, ptr %generation_slot
-  %hooks_slot = getelementptr %Table, ptr %table, i32 0, i32 1
+  %hooks_slot = getelementptr %Table, ptr %table, i32 0, i32 $Table_hooks
   %hooks = load ptr, ptr %hooks_slot
   %hook_count = call i64 @PyList_Size(ptr %hooks)
   %unwatched = icmp eq i64 %hook_count, 0
@@ -129,9 +77,9 @@ read_grid:
   br i1 %usual, label %search, label %unknown
 
 search:
-  %known_slot = getelementptr %Table, ptr %table, i32 0, i32 2
+  %known_slot = getelementptr %Table, ptr %table, i32 0, i32 $Table_known
   %known = load i64, ptr %known_slot
-  %calls_slot = getelementptr %Table, ptr %table, i32 0, i32 3
+  %calls_slot = getelementptr %Table, ptr %table, i32 0, i32 $Table_calls
   %calls = load ptr, ptr %calls_slot
   br label %next
 
@@ -148,15 +96,15 @@ try:
   br i1 %fits, label %found, label %next
 
 found:                                       ; from here on other code of Python may run, and change the table
-  %slots_at = getelementptr %Repeat, ptr %call, i32 0, i32 8
+  %slots_at = getelementptr %Repeat, ptr %call, i32 0, i32 $Repeat_slots
   %slot_count = load i64, ptr %slots_at
-  %run_slot = getelementptr %Repeat, ptr %call, i32 0, i32 9
+  %run_slot = getelementptr %Repeat, ptr %call, i32 0, i32 $Repeat_run
   %run = load ptr, ptr %run_slot
-  %data_slot = getelementptr %Repeat, ptr %call, i32 0, i32 10
+  %data_slot = getelementptr %Repeat, ptr %call, i32 0, i32 $Repeat_data
   %data = load ptr, ptr %data_slot
-  %result_slot = getelementptr %Repeat, ptr %call, i32 0, i32 11
+  %result_slot = getelementptr %Repeat, ptr %call, i32 0, i32 $Repeat_result
   %result = load ptr, ptr %result_slot
-  %owner_slot = getelementptr %Repeat, ptr %call, i32 0, i32 12
+  %owner_slot = getelementptr %Repeat, ptr %call, i32 0, i32 $Repeat_owner
   %owner = load ptr, ptr %owner_slot
   call void @Py_IncRef(ptr %owner)
   br i1 %is_function, label %ask, label %launch
@@ -204,14 +152,14 @@ declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 define internal i64 @ask_grid(ptr %call, ptr %arguments, ptr %extents) {
 entry:
   %receiver = alloca ptr
-  %by_position_slot = getelementptr %Repeat, ptr %call, i32 0, i32 1
+  %by_position_slot = getelementptr %Repeat, ptr %call, i32 0, i32 $Repeat_by_position
   %by_position = load i64, ptr %by_position_slot
-  %by_keyword_slot = getelementptr %Repeat, ptr %call, i32 0, i32 2
+  %by_keyword_slot = getelementptr %Repeat, ptr %call, i32 0, i32 $Repeat_by_keyword
   %by_keyword = load i64, ptr %by_keyword_slot
   %count = add i64 %by_position, %by_keyword
-  %names_slot = getelementptr %Repeat, ptr %call, i32 0, i32 13
+  %names_slot = getelementptr %Repeat, ptr %call, i32 0, i32 $Repeat_names
   %names = load ptr, ptr %names_slot
-  %everything_slot = getelementptr %Repeat, ptr %call, i32 0, i32 14
+  %everything_slot = getelementptr %Repeat, ptr %call, i32 0, i32 $Repeat_meta
   %everything = load ptr, ptr %everything_slot
   %function = load ptr, ptr %arguments
   %meta = call ptr @PyDict_Copy(ptr %everything)
@@ -310,15 +258,15 @@ unusual:
 ; Whether a call is like %call; its slots are then at %slots.
 define internal i1 @is_call_again(ptr %call, i64 %generation, ptr %arguments, i64 %count, ptr %names, ptr %slots) {
 entry:
-  %memory = alloca [16 x %Extent]
+  %memory = alloca [$MOST_POINTERS x %Extent]
   %made_at = load i64, ptr %call
   %is_current = icmp eq i64 %made_at, %generation
   br i1 %is_current, label %counts, label %differs
 
 counts:
-  %by_position_slot = getelementptr %Repeat, ptr %call, i32 0, i32 1
+  %by_position_slot = getelementptr %Repeat, ptr %call, i32 0, i32 $Repeat_by_position
   %by_position = load i64, ptr %by_position_slot
-  %by_keyword_slot = getelementptr %Repeat, ptr %call, i32 0, i32 2
+  %by_keyword_slot = getelementptr %Repeat, ptr %call, i32 0, i32 $Repeat_by_keyword
   %by_keyword = load i64, ptr %by_keyword_slot
   %behind_grid = sub i64 %count, 1
   %same_count = icmp eq i64 %behind_grid, %by_position
@@ -342,7 +290,7 @@ globals:
   br i1 %same_globals, label %items, label %differs
 
 items:
-  %items_slot = getelementptr %Repeat, ptr %call, i32 0, i32 3
+  %items_slot = getelementptr %Repeat, ptr %call, i32 0, i32 $Repeat_items
   %first_item = load ptr, ptr %items_slot
   %all = add i64 %by_position, %by_keyword
   br label %head
@@ -364,7 +312,7 @@ look:
 check_name:
   %position = sub i64 %i, %by_position
   %name = call ptr @PyTuple_GetItem(ptr %names, i64 %position)
-  %name_slot = getelementptr %Item, ptr %item, i32 0, i32 6
+  %name_slot = getelementptr %Item, ptr %item, i32 0, i32 $Item_name
   %wanted_name = load ptr, ptr %name_slot
   %same_name = icmp eq ptr %name, %wanted_name
   br i1 %same_name, label %check, label %differs
@@ -373,13 +321,13 @@ check:
   %kind = load i64, ptr %item
   %is_memory = icmp uge i64 %kind, 4
   %extent = getelementptr %Extent, ptr %memory, i64 %pointers
-  %value_slot = getelementptr %Item, ptr %item, i32 0, i32 5
+  %value_slot = getelementptr %Item, ptr %item, i32 0, i32 $Item_slot
   %slot_number = load i64, ptr %value_slot
   %slot = getelementptr i64, ptr %slots, i64 %slot_number
   br i1 %is_memory, label %check_memory, label %check_value
 
 check_memory:
-  %may_share_slot = getelementptr %Item, ptr %item, i32 0, i32 7
+  %may_share_slot = getelementptr %Item, ptr %item, i32 0, i32 $Item_only_read
   %may_share = load i64, ptr %may_share_slot
   %shared_slot = getelementptr %Extent, ptr %extent, i32 0, i32 3
   store i64 %may_share, ptr %shared_slot
@@ -397,7 +345,7 @@ advance:
   br label %head
 
 compare:
-  %disjoint_slot = getelementptr %Repeat, ptr %call, i32 0, i32 5
+  %disjoint_slot = getelementptr %Repeat, ptr %call, i32 0, i32 $Repeat_disjoint
   %was_disjoint = load i64, ptr %disjoint_slot
   %disjoint = call i1 @are_disjoint(ptr %memory, i64 %pointers)
   %is_disjoint = zext i1 %disjoint to i64
@@ -410,9 +358,9 @@ differs:
 
 define internal i1 @are_globals_unchanged(ptr %call) {
 entry:
-  %count_slot = getelementptr %Repeat, ptr %call, i32 0, i32 6
+  %count_slot = getelementptr %Repeat, ptr %call, i32 0, i32 $Repeat_variable_count
   %count = load i64, ptr %count_slot
-  %globals_slot = getelementptr %Repeat, ptr %call, i32 0, i32 7
+  %globals_slot = getelementptr %Repeat, ptr %call, i32 0, i32 $Repeat_variables
   %globals = load ptr, ptr %globals_slot
   br label %head
 
@@ -422,11 +370,11 @@ head:
   br i1 %more, label %look, label %unchanged
 
 look:
-  %global = getelementptr %Global, ptr %globals, i64 %i
+  %global = getelementptr %Variable, ptr %globals, i64 %i
   %scope = load ptr, ptr %global
-  %name_slot = getelementptr %Global, ptr %global, i32 0, i32 1
+  %name_slot = getelementptr %Variable, ptr %global, i32 0, i32 $Variable_name
   %name = load ptr, ptr %name_slot
-  %value_slot = getelementptr %Global, ptr %global, i32 0, i32 2
+  %value_slot = getelementptr %Variable, ptr %global, i32 0, i32 $Variable_value
   %value = load ptr, ptr %value_slot
   %in_cell = icmp eq ptr %name, null
   br i1 %in_cell, label %cell, label %dictionary
@@ -516,9 +464,9 @@ define internal i1 @is_value_again(ptr %item, ptr %argument, ptr %slot) {
 entry:
   %overflow = alloca i32
   %kind = load i64, ptr %item
-  %object_slot = getelementptr %Item, ptr %item, i32 0, i32 2
+  %object_slot = getelementptr %Item, ptr %item, i32 0, i32 $Item_target
   %object = load ptr, ptr %object_slot
-  %number_slot = getelementptr %Item, ptr %item, i32 0, i32 3
+  %number_slot = getelementptr %Item, ptr %item, i32 0, i32 $Item_number
   %number = load i64, ptr %number_slot
   %is_object = icmp eq i64 %kind, 0
   br i1 %is_object, label %identity, label %class
@@ -528,7 +476,7 @@ identity:
   ret i1 %same
 
 class:
-  %class_slot = getelementptr %Item, ptr %item, i32 0, i32 1
+  %class_slot = getelementptr %Item, ptr %item, i32 0, i32 $Item_type
   %wanted = load ptr, ptr %class_slot
   %its_class_slot = getelementptr i8, ptr %argument, i64 8
   %its_class = load ptr, ptr %its_class_slot
@@ -562,14 +510,14 @@ constant:
   ret i1 %same_number
 
 classify:
-  %finer_slot = getelementptr %Item, ptr %item, i32 0, i32 4
+  %finer_slot = getelementptr %Item, ptr %item, i32 0, i32 $Item_detail
   %finer = load i64, ptr %finer_slot
   %its_number = call i64 @class_of_integer(i64 %value, i64 %finer)
   %fits = icmp eq i64 %its_number, %number
   br i1 %fits, label %keep, label %differs
 
 keep:
-  %slot_number_slot = getelementptr %Item, ptr %item, i32 0, i32 5
+  %slot_number_slot = getelementptr %Item, ptr %item, i32 0, i32 $Item_slot
   %slot_number = load i64, ptr %slot_number_slot
   %has_slot = icmp sge i64 %slot_number, 0
   br i1 %has_slot, label %store, label %fine
@@ -609,7 +557,7 @@ define internal i64 @class_of_integer(i64 %value, i64 %finer) {
 ; Whether an array or tensor is like %item; its address is then at %slot, and where its memory lies at %extent.
 define internal i1 @is_memory_again(ptr %item, ptr %argument, ptr %slot, ptr %extent) {
 entry:
-  %class_slot = getelementptr %Item, ptr %item, i32 0, i32 1
+  %class_slot = getelementptr %Item, ptr %item, i32 0, i32 $Item_type
   %wanted = load ptr, ptr %class_slot
   %its_class_slot = getelementptr i8, ptr %argument, i64 8
   %its_class = load ptr, ptr %its_class_slot
@@ -634,7 +582,7 @@ check:
   %rest = and i64 %address, 15
   %no_rest = icmp eq i64 %rest, 0
   %is_aligned = zext i1 %no_rest to i64
-  %aligned_slot = getelementptr %Item, ptr %item, i32 0, i32 3
+  %aligned_slot = getelementptr %Item, ptr %item, i32 0, i32 $Item_number
   %was_aligned = load i64, ptr %aligned_slot
   %fits = icmp eq i64 %is_aligned, %was_aligned
   ret i1 %fits
@@ -646,16 +594,16 @@ differs:
 ; An array of the item's dtype, writable if the kernel stores to it. The memory is that of the array that owns it.
 define internal i1 @read_array(ptr %item, ptr %argument, ptr %slot, ptr %extent) {
 entry:
-  %dtype_slot = getelementptr %Array, ptr %argument, i32 0, i32 7
+  %dtype_slot = getelementptr %Array, ptr %argument, i32 0, i32 $Array_dtype
   %dtype = load ptr, ptr %dtype_slot
-  %wanted_slot = getelementptr %Item, ptr %item, i32 0, i32 2
+  %wanted_slot = getelementptr %Item, ptr %item, i32 0, i32 $Item_target
   %wanted = load ptr, ptr %wanted_slot
   %same_dtype = icmp eq ptr %dtype, %wanted
-  %flags_slot = getelementptr %Array, ptr %argument, i32 0, i32 8
+  %flags_slot = getelementptr %Array, ptr %argument, i32 0, i32 $Array_flags
   %flags = load i32, ptr %flags_slot
   %writable_bit = and i32 %flags, 1024
   %writable = icmp ne i32 %writable_bit, 0
-  %stored_slot = getelementptr %Item, ptr %item, i32 0, i32 4
+  %stored_slot = getelementptr %Item, ptr %item, i32 0, i32 $Item_detail
   %stored = load i64, ptr %stored_slot
   %read_only = icmp eq i64 %stored, 0
   %allowed = or i1 %writable, %read_only
@@ -663,18 +611,18 @@ entry:
   br i1 %usable, label %address, label %differs
 
 address:
-  %data_slot = getelementptr %Array, ptr %argument, i32 0, i32 2
+  %data_slot = getelementptr %Array, ptr %argument, i32 0, i32 $Array_data
   %data = load i64, ptr %data_slot
   store i64 %data, ptr %slot
-  %base_slot = getelementptr %Array, ptr %argument, i32 0, i32 6
+  %base_slot = getelementptr %Array, ptr %argument, i32 0, i32 $Array_base
   %base = load ptr, ptr %base_slot
   %owns = icmp eq ptr %base, null
   br i1 %owns, label %measure, label %check_strides
 
 check_strides:                               ; of a view: whole elements
-  %rank_slot = getelementptr %Array, ptr %argument, i32 0, i32 3
+  %rank_slot = getelementptr %Array, ptr %argument, i32 0, i32 $Array_rank
   %rank = load i32, ptr %rank_slot
-  %strides_slot = getelementptr %Array, ptr %argument, i32 0, i32 5
+  %strides_slot = getelementptr %Array, ptr %argument, i32 0, i32 $Array_strides
   %strides = load ptr, ptr %strides_slot
   %size = call i64 @item_size(ptr %argument)
   br label %next_stride
@@ -695,7 +643,7 @@ stride:
 
 owner:
   %view = phi ptr [ %argument, %next_stride ], [ %under, %climb ]
-  %under_slot = getelementptr %Array, ptr %view, i32 0, i32 6
+  %under_slot = getelementptr %Array, ptr %view, i32 0, i32 $Array_base
   %under = load ptr, ptr %under_slot
   %ends = icmp eq ptr %under, null
   br i1 %ends, label %plain, label %climb_or_not
@@ -711,7 +659,7 @@ climb:
   br label %owner
 
 plain:                                       ; contiguous in C's or Fortran's order
-  %owner_flags_slot = getelementptr %Array, ptr %view, i32 0, i32 8
+  %owner_flags_slot = getelementptr %Array, ptr %view, i32 0, i32 $Array_flags
   %owner_flags = load i32, ptr %owner_flags_slot
   %order_bits = and i32 %owner_flags, 3
   %ordered = icmp ne i32 %order_bits, 0
@@ -720,7 +668,7 @@ plain:                                       ; contiguous in C's or Fortran's or
 measure:
   %measured = phi ptr [ %argument, %address ], [ %view, %plain ]
   %measured_flags = phi i32 [ %flags, %address ], [ %owner_flags, %plain ]
-  %start_slot = getelementptr %Array, ptr %measured, i32 0, i32 2
+  %start_slot = getelementptr %Array, ptr %measured, i32 0, i32 $Array_data
   %start = load i64, ptr %start_slot
   %bytes = call i64 @array_bytes(ptr %measured)
   %end = add i64 %start, %bytes
@@ -739,7 +687,7 @@ differs:
 }
 
 define internal i64 @item_size(ptr %array) {
-  %dtype_slot = getelementptr %Array, ptr %array, i32 0, i32 7
+  %dtype_slot = getelementptr %Array, ptr %array, i32 0, i32 $Array_dtype
   %dtype = load ptr, ptr %dtype_slot
   %at = load i64, ptr @item_size_at
   %slot = getelementptr i8, ptr %dtype, i64 %at
@@ -752,9 +700,9 @@ define internal i64 @item_size(ptr %array) {
 define internal i64 @array_bytes(ptr %array) {
 entry:
   %size = call i64 @item_size(ptr %array)
-  %rank_slot = getelementptr %Array, ptr %array, i32 0, i32 3
+  %rank_slot = getelementptr %Array, ptr %array, i32 0, i32 $Array_rank
   %rank = load i32, ptr %rank_slot
-  %shape_slot = getelementptr %Array, ptr %array, i32 0, i32 4
+  %shape_slot = getelementptr %Array, ptr %array, i32 0, i32 $Array_shape
   %shape = load ptr, ptr %shape_slot
   br label %head
 
@@ -784,9 +732,9 @@ entry:
   %tensor = load ptr, ptr %tensor_slot
   %offset_at = load i64, ptr @offset_at
   %offset_slot = getelementptr i8, ptr %tensor, i64 %offset_at
-  %facts_slot = getelementptr i8, ptr %offset_slot, i64 16
+  %facts_slot = getelementptr i8, ptr %offset_slot, i64 $FACTS_AFTER_OFFSET
   %facts = load i32, ptr %facts_slot
-  %wanted_slot = getelementptr %Item, ptr %item, i32 0, i32 4
+  %wanted_slot = getelementptr %Item, ptr %item, i32 0, i32 $Item_detail
   %wanted = load i64, ptr %wanted_slot
   %wanted_facts = trunc i64 %wanted to i32
   %same_facts = icmp eq i32 %facts, %wanted_facts
@@ -800,9 +748,9 @@ check_storage:
   br i1 %none, label %differs, label %look
 
 look:
-  %start_slot = getelementptr %Storage, ptr %storage, i32 0, i32 2
+  %start_slot = getelementptr %Storage, ptr %storage, i32 0, i32 $Storage_data
   %start = load i64, ptr %start_slot
-  %deleter_slot = getelementptr %Storage, ptr %storage, i32 0, i32 3
+  %deleter_slot = getelementptr %Storage, ptr %storage, i32 0, i32 $Storage_deleter
   %deleter = load i64, ptr %deleter_slot
   %copies_later = load i64, ptr @copies_later
   %has_memory = icmp ne i64 %start, 0
@@ -811,9 +759,9 @@ look:
   br i1 %usable, label %read, label %differs
 
 read:
-  %context_slot = getelementptr %Storage, ptr %storage, i32 0, i32 4
+  %context_slot = getelementptr %Storage, ptr %storage, i32 0, i32 $Storage_context
   %context = load i64, ptr %context_slot
-  %bytes_slot = getelementptr %Storage, ptr %storage, i32 0, i32 6
+  %bytes_slot = getelementptr %Storage, ptr %storage, i32 0, i32 $Storage_bytes
   %bytes = load i64, ptr %bytes_slot
   %end = add i64 %start, %bytes
   %frees_itself = icmp eq i64 %context, %start

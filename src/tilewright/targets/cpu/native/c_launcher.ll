@@ -25,26 +25,26 @@ run:
   call void @describe_launch(ptr %launch, i64 %kernel_address, i64 %slots_address, i64 %arena_bytes, ptr %habits)
   %threads = load i32, ptr @default_threads
   call void @run_grid(ptr %launch, i64 %programs, i32 %threads, ptr %habits)
-  %failed_slot = getelementptr %Launch, ptr %launch, i32 0, i32 1
+  %failed_slot = getelementptr %Launch, ptr %launch, i32 0, i32 $Launch_failure
   %failed = load i32, ptr %failed_slot
   %ok = icmp eq i32 %failed, 0
   br i1 %ok, label %end, label %tell
 
 tell:
   store i32 %failed, ptr %failure
-  %message_slot = getelementptr %Launch, ptr %launch, i32 0, i32 2
+  %message_slot = getelementptr %Launch, ptr %launch, i32 0, i32 $Launch_message
   %message = load ptr, ptr %message_slot
   %message_at = getelementptr %Failure, ptr %failure, i32 0, i32 4
   store ptr %message, ptr %message_at
-  %x_slot = getelementptr %Launch, ptr %launch, i32 0, i32 3
+  %x_slot = getelementptr %Launch, ptr %launch, i32 0, i32 $Launch_failed_x
   %x = load i32, ptr %x_slot
   %x_at = getelementptr %Failure, ptr %failure, i32 0, i32 1
   store i32 %x, ptr %x_at
-  %y_slot = getelementptr %Launch, ptr %launch, i32 0, i32 4
+  %y_slot = getelementptr %Launch, ptr %launch, i32 0, i32 $Launch_failed_y
   %y = load i32, ptr %y_slot
   %y_at = getelementptr %Failure, ptr %failure, i32 0, i32 2
   store i32 %y, ptr %y_at
-  %z_slot = getelementptr %Launch, ptr %launch, i32 0, i32 5
+  %z_slot = getelementptr %Launch, ptr %launch, i32 0, i32 $Launch_failed_z
   %z = load i32, ptr %z_slot
   %z_at = getelementptr %Failure, ptr %failure, i32 0, i32 3
   store i32 %z, ptr %z_at

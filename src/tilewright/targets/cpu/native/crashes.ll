@@ -144,11 +144,11 @@ entry:
   %text = alloca [1024 x i8]
   %key = load i32, ptr @running_launch
   %launch = call ptr @pthread_getspecific(i32 %key)
-  %name_slot = getelementptr %Launch, ptr %launch, i32 0, i32 25
+  %name_slot = getelementptr %Launch, ptr %launch, i32 0, i32 $Launch_name
   %name = load ptr, ptr %name_slot
   %t0 = call ptr @put_text(ptr %text, ptr @crash_start)
   %t1 = call ptr @put_text(ptr %t0, ptr %name)
-  %header = getelementptr i8, ptr %arena, i64 -64
+  %header = getelementptr i8, ptr %arena, i64 -$sizeof_ArenaHeader
   %said = load ptr, ptr %header
   %is_whole = icmp eq ptr %said, %launch
   br i1 %is_whole, label %program, label %overwritten

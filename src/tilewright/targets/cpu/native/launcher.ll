@@ -23,13 +23,13 @@ declare void @PyErr_SetString(ptr, ptr)
 ; Every 20 ms the launching thread lets Python handle signals; an exception (Ctrl-C) stops the grid.
 define internal void @poll_signals(ptr %launch, i64 %now) {
 entry:
-  %state_slot = getelementptr %Launch, ptr %launch, i32 0, i32 7
+  %state_slot = getelementptr %Launch, ptr %launch, i32 0, i32 $Launch_thread_state
   %state = load ptr, ptr %state_slot
   %never = icmp eq ptr %state, null
   br i1 %never, label %end, label %check_time
 
 check_time:
-  %last_slot = getelementptr %Launch, ptr %launch, i32 0, i32 8
+  %last_slot = getelementptr %Launch, ptr %launch, i32 0, i32 $Launch_polled_ns
   %last = load i64, ptr %last_slot
   %is_first = icmp eq i64 %last, 0
   br i1 %is_first, label %arm, label %compare
@@ -143,13 +143,13 @@ entry:
 
 prepare:
   call void @describe_launch(ptr %launch, i64 %kernel, i64 %slots, i64 %arena_bytes, ptr %habits)
-  %known_name_slot = getelementptr %Habits, ptr %habits, i32 0, i32 2
+  %known_name_slot = getelementptr %Habits, ptr %habits, i32 0, i32 $Habits_name
   %known_name = load ptr, ptr %known_name_slot
-  %name_slot = getelementptr %Launch, ptr %launch, i32 0, i32 25
+  %name_slot = getelementptr %Launch, ptr %launch, i32 0, i32 $Launch_name
   store ptr %known_name, ptr %name_slot
   %threads_given32 = trunc i64 %threads_given to i32
   %threads = call i32 @threads_for(i32 %threads_given32)
-  %state_slot = getelementptr %Launch, ptr %launch, i32 0, i32 7
+  %state_slot = getelementptr %Launch, ptr %launch, i32 0, i32 $Launch_thread_state
   %state = call ptr @PyEval_SaveThread()
   store ptr %state, ptr %state_slot
   call void @run_grid(ptr %launch, i64 %programs, i32 %threads, ptr %habits)
@@ -163,19 +163,19 @@ interrupted:
   ret ptr null
 
 back:
-  %failed_slot = getelementptr %Launch, ptr %launch, i32 0, i32 1
+  %failed_slot = getelementptr %Launch, ptr %launch, i32 0, i32 $Launch_failure
   %failed = load i32, ptr %failed_slot
   %ok = icmp eq i32 %failed, 0
   br i1 %ok, label %success, label %failure
 
 failure:
-  %message_slot = getelementptr %Launch, ptr %launch, i32 0, i32 2
+  %message_slot = getelementptr %Launch, ptr %launch, i32 0, i32 $Launch_message
   %message = load ptr, ptr %message_slot
-  %x_slot = getelementptr %Launch, ptr %launch, i32 0, i32 3
+  %x_slot = getelementptr %Launch, ptr %launch, i32 0, i32 $Launch_failed_x
   %x = load i32, ptr %x_slot
-  %y_slot = getelementptr %Launch, ptr %launch, i32 0, i32 4
+  %y_slot = getelementptr %Launch, ptr %launch, i32 0, i32 $Launch_failed_y
   %y = load i32, ptr %y_slot
-  %z_slot = getelementptr %Launch, ptr %launch, i32 0, i32 5
+  %z_slot = getelementptr %Launch, ptr %launch, i32 0, i32 $Launch_failed_z
   %z = load i32, ptr %z_slot
   %tuple = call ptr (ptr, ...) @Py_BuildValue(ptr @failure_format, i32 %failed, ptr %message, i32 %x, i32 %y, i32 %z)
   ret ptr %tuple
@@ -185,26 +185,17 @@ success:
   ret ptr %zero
 }
 
-; A kernel of a call that is made again; see `repeat.ll`.
-%Again = type {
-  i64,      ; 0 kernel entry
-  i64,      ; 1 arena bytes per thread
-  i64,      ; 2 threads, 0: the default
-  ptr,      ; 3 habits of the kernel
-  ptr       ; 4 function that raises what stopped the grid
-}
-
 ; Run its grid: 0 done, -1 an exception is set.
 define i32 @tilewright_launch_again(ptr %again, ptr %slots, i64 %programs) {
 entry:
   %kernel = load i64, ptr %again
-  %arena_slot = getelementptr %Again, ptr %again, i32 0, i32 1
+  %arena_slot = getelementptr %Again, ptr %again, i32 0, i32 $Again_arena_bytes
   %arena_bytes = load i64, ptr %arena_slot
-  %threads_slot = getelementptr %Again, ptr %again, i32 0, i32 2
+  %threads_slot = getelementptr %Again, ptr %again, i32 0, i32 $Again_threads
   %threads = load i64, ptr %threads_slot
-  %habits_slot = getelementptr %Again, ptr %again, i32 0, i32 3
+  %habits_slot = getelementptr %Again, ptr %again, i32 0, i32 $Again_habits
   %habits = load ptr, ptr %habits_slot
-  %raise_slot = getelementptr %Again, ptr %again, i32 0, i32 4
+  %raise_slot = getelementptr %Again, ptr %again, i32 0, i32 $Again_fail
   %raise = load ptr, ptr %raise_slot
   call void @Py_IncRef(ptr %raise)
   %slots_address = ptrtoint ptr %slots to i64

@@ -52,21 +52,21 @@ large:
 
 fresh:
   %arena_new = getelementptr i8, ptr %block, i64 64
-  %size = getelementptr %ArenaHeader, ptr %block, i32 0, i32 1
+  %size = getelementptr %ArenaHeader, ptr %block, i32 0, i32 $ArenaHeader_arena_bytes
   store i64 %bytes, ptr %size
-  %counted = getelementptr %ArenaHeader, ptr %block, i32 0, i32 4
+  %counted = getelementptr %ArenaHeader, ptr %block, i32 0, i32 $ArenaHeader_is_counted
   store i32 0, ptr %counted
-  %number = getelementptr %ArenaHeader, ptr %block, i32 0, i32 5
+  %number = getelementptr %ArenaHeader, ptr %block, i32 0, i32 $ArenaHeader_cached_launch
   store i64 0, ptr %number
-  %held = getelementptr %ArenaHeader, ptr %block, i32 0, i32 7
+  %held = getelementptr %ArenaHeader, ptr %block, i32 0, i32 $ArenaHeader_held_region
   store i64 0, ptr %held
-  %mode = getelementptr %ArenaHeader, ptr %block, i32 0, i32 8
+  %mode = getelementptr %ArenaHeader, ptr %block, i32 0, i32 $ArenaHeader_atomics_mode
   store i32 0, ptr %mode
   br label %use
 
 use:
   %arena = phi ptr [ %spare, %check ], [ %arena_new, %fresh ]
-  %header = getelementptr i8, ptr %arena, i64 -64
+  %header = getelementptr i8, ptr %arena, i64 -$sizeof_ArenaHeader
   store ptr %launch, ptr %header
   ret ptr %arena
 
@@ -75,14 +75,14 @@ no_memory:
 }
 
 define internal i64 @arena_bytes(ptr %arena) alwaysinline {
-  %header = getelementptr i8, ptr %arena, i64 -64
-  %size = getelementptr %ArenaHeader, ptr %header, i32 0, i32 1
+  %header = getelementptr i8, ptr %arena, i64 -$sizeof_ArenaHeader
+  %size = getelementptr %ArenaHeader, ptr %header, i32 0, i32 $ArenaHeader_arena_bytes
   %bytes = load i64, ptr %size
   ret i64 %bytes
 }
 
 define internal void @free_arena(ptr %arena) {
-  %block = getelementptr i8, ptr %arena, i64 -64
+  %block = getelementptr i8, ptr %arena, i64 -$sizeof_ArenaHeader
   call void @release(ptr %block)
   ret void
 }
@@ -105,24 +105,24 @@ end:
 ; A device assertion failed: keep the first message and stop the grid.
 define void @tilewright_assert_failed(ptr %arena, ptr %message) noinline cold {
 entry:
-  %header = getelementptr i8, ptr %arena, i64 -64
+  %header = getelementptr i8, ptr %arena, i64 -$sizeof_ArenaHeader
   %launch = load ptr, ptr %header
-  %failed = getelementptr %Launch, ptr %launch, i32 0, i32 1
+  %failed = getelementptr %Launch, ptr %launch, i32 0, i32 $Launch_failure
   %claim = cmpxchg ptr %failed, i32 0, i32 1 acq_rel monotonic
   %first = extractvalue { i32, i1 } %claim, 1
   br i1 %first, label %record, label %end
 record:
-  %message_slot = getelementptr %Launch, ptr %launch, i32 0, i32 2
+  %message_slot = getelementptr %Launch, ptr %launch, i32 0, i32 $Launch_message
   store ptr %message, ptr %message_slot
   %id = call { i32, i32, i32 } @program_id(ptr %arena)
   %x = extractvalue { i32, i32, i32 } %id, 0
   %y = extractvalue { i32, i32, i32 } %id, 1
   %z = extractvalue { i32, i32, i32 } %id, 2
-  %x_slot = getelementptr %Launch, ptr %launch, i32 0, i32 3
+  %x_slot = getelementptr %Launch, ptr %launch, i32 0, i32 $Launch_failed_x
   store i32 %x, ptr %x_slot
-  %y_slot = getelementptr %Launch, ptr %launch, i32 0, i32 4
+  %y_slot = getelementptr %Launch, ptr %launch, i32 0, i32 $Launch_failed_y
   store i32 %y, ptr %y_slot
-  %z_slot = getelementptr %Launch, ptr %launch, i32 0, i32 5
+  %z_slot = getelementptr %Launch, ptr %launch, i32 0, i32 $Launch_failed_z
   store i32 %z, ptr %z_slot
   br label %end
 end:
@@ -132,11 +132,11 @@ end:
 
 ; The id of the program that runs in an arena.
 define internal { i32, i32, i32 } @program_id(ptr %arena) {
-  %header = getelementptr i8, ptr %arena, i64 -64
+  %header = getelementptr i8, ptr %arena, i64 -$sizeof_ArenaHeader
   %launch = load ptr, ptr %header
-  %args_slot = getelementptr %Launch, ptr %launch, i32 0, i32 11
+  %args_slot = getelementptr %Launch, ptr %launch, i32 0, i32 $Launch_slots
   %args = load ptr, ptr %args_slot
-  %grid_slot = getelementptr %ArenaHeader, ptr %header, i32 0, i32 3
+  %grid_slot = getelementptr %ArenaHeader, ptr %header, i32 0, i32 $ArenaHeader_grid_slot
   %first = load i32, ptr %grid_slot
   %first64 = zext i32 %first to i64
   %grid = getelementptr i64, ptr %args, i64 %first64
@@ -145,7 +145,7 @@ define internal { i32, i32, i32 } @program_id(ptr %arena) {
   %gy_slot = getelementptr i64, ptr %grid, i64 1
   %gy_word = load i64, ptr %gy_slot
   %gy = call i64 @llvm.umax.i64(i64 %gy_word, i64 1)
-  %index_slot = getelementptr %ArenaHeader, ptr %header, i32 0, i32 2
+  %index_slot = getelementptr %ArenaHeader, ptr %header, i32 0, i32 $ArenaHeader_program_index
   %index = load i64, ptr %index_slot
   %x = urem i64 %index, %gx
   %row = udiv i64 %index, %gx
@@ -167,7 +167,7 @@ define internal i1 @is_stopped(ptr %launch) alwaysinline {
 }
 
 define internal void @stop_with(ptr %launch, i32 %reason) {
-  %failed = getelementptr %Launch, ptr %launch, i32 0, i32 1
+  %failed = getelementptr %Launch, ptr %launch, i32 0, i32 $Launch_failure
   %claim = cmpxchg ptr %failed, i32 0, i32 %reason acq_rel monotonic
   store atomic i32 1, ptr %launch release, align 4
   ret void
@@ -178,11 +178,11 @@ define internal void @stop_with(ptr %launch, i32 %reason) {
 ; Run programs [lo, hi) in slices that take about half a millisecond to four, looking at the stop flag in between.
 define internal void @run_range(ptr %launch, i64 %lo, i64 %hi, ptr %arena, i1 %is_launcher) {
 entry:
-  %entry_slot = getelementptr %Launch, ptr %launch, i32 0, i32 10
+  %entry_slot = getelementptr %Launch, ptr %launch, i32 0, i32 $Launch_entry
   %kernel = load ptr, ptr %entry_slot
-  %args_slot = getelementptr %Launch, ptr %launch, i32 0, i32 11
+  %args_slot = getelementptr %Launch, ptr %launch, i32 0, i32 $Launch_slots
   %args = load ptr, ptr %args_slot
-  %slice_slot = getelementptr %Launch, ptr %launch, i32 0, i32 9
+  %slice_slot = getelementptr %Launch, ptr %launch, i32 0, i32 $Launch_slice_programs
   %started = call i64 @now_ns()
   br label %head
 
@@ -372,14 +372,14 @@ done:
 ; Run the chunk and report it. %launch must not be touched afterwards except by the launcher.
 define internal void @run_chunk(ptr %launch, i64 %first, i64 %count, ptr %arena, i1 %is_launcher) {
 entry:
-  %base_slot = getelementptr %Launch, ptr %launch, i32 0, i32 12
+  %base_slot = getelementptr %Launch, ptr %launch, i32 0, i32 $Launch_first_program
   %base = load i64, ptr %base_slot
-  %total_slot = getelementptr %Launch, ptr %launch, i32 0, i32 13
+  %total_slot = getelementptr %Launch, ptr %launch, i32 0, i32 $Launch_job_programs
   %total = load i64, ptr %total_slot
   %lo = add i64 %base, %first
   %hi = add i64 %lo, %count
   call void @run_range(ptr %launch, i64 %lo, i64 %hi, ptr %arena, i1 %is_launcher)
-  %done = getelementptr %Launch, ptr %launch, i32 0, i32 19
+  %done = getelementptr %Launch, ptr %launch, i32 0, i32 $Launch_finished
   %before = atomicrmw add ptr %done, i64 %count seq_cst
   %after = add i64 %before, %count
   %is_last = icmp eq i64 %after, %total
@@ -466,7 +466,7 @@ run:                                         ; generations wrap: look again whos
 ; This worker's arena, grown to what the launch needs. Without memory the launch is stopped and null returned.
 define internal ptr @worker_arena(ptr %slot, ptr %launch) {
 entry:
-  %need_slot = getelementptr %Launch, ptr %launch, i32 0, i32 14
+  %need_slot = getelementptr %Launch, ptr %launch, i32 0, i32 $Launch_arena_bytes
   %need = load i64, ptr %need_slot
   %old = load ptr, ptr %slot
   %none = icmp eq ptr %old, null
@@ -488,7 +488,7 @@ no_memory:
   ret ptr null
 use:
   %arena = phi ptr [ %old, %check ], [ %new, %grow ]
-  %header = getelementptr i8, ptr %arena, i64 -64
+  %header = getelementptr i8, ptr %arena, i64 -$sizeof_ArenaHeader
   store ptr %launch, ptr %header
   ret ptr %arena
 }
@@ -541,7 +541,7 @@ end:
 ; the first of the kernel's habits, is updated.
 define internal void @run_grid(ptr %launch, i64 %total, i32 %threads, ptr %estimate) {
 entry:
-  %bytes_slot = getelementptr %Launch, ptr %launch, i32 0, i32 14
+  %bytes_slot = getelementptr %Launch, ptr %launch, i32 0, i32 $Launch_arena_bytes
   %bytes = load i64, ptr %bytes_slot
   %arena = call ptr @acquire_arena(i64 %bytes, ptr %launch)
   %failed = icmp eq ptr %arena, null
@@ -552,11 +552,11 @@ no_memory:
   ret void
 
 begin:
-  %arena_slot = getelementptr %Launch, ptr %launch, i32 0, i32 24
+  %arena_slot = getelementptr %Launch, ptr %launch, i32 0, i32 $Launch_own_arena
   store ptr %arena, ptr %arena_slot
-  %threads_slot = getelementptr %Launch, ptr %launch, i32 0, i32 6
+  %threads_slot = getelementptr %Launch, ptr %launch, i32 0, i32 $Launch_threads
   store i32 1, ptr %threads_slot
-  %waits_slot = getelementptr %Launch, ptr %launch, i32 0, i32 20
+  %waits_slot = getelementptr %Launch, ptr %launch, i32 0, i32 $Launch_may_wait
   %waits32 = load i32, ptr %waits_slot
   %waits = icmp ne i32 %waits32, 0
   %one_program = icmp ule i64 %total, 1
@@ -645,7 +645,7 @@ define internal void @run_jobs(ptr %launch, i64 %from, i64 %total, i32 %helpers,
 entry:
   %own_part = alloca %Part, align 64
   %parts = select i1 %has_pool, ptr @parts, ptr %own_part
-  %parts_slot = getelementptr %Launch, ptr %launch, i32 0, i32 16
+  %parts_slot = getelementptr %Launch, ptr %launch, i32 0, i32 $Launch_parts
   store ptr %parts, ptr %parts_slot
   br label %job
 
@@ -653,9 +653,9 @@ job:
   %base = phi i64 [ %from, %entry ], [ %next_base, %job_done ]
   %left = sub i64 %total, %base
   %count = call i64 @llvm.umin.i64(i64 %left, i64 8388608)
-  %base_slot = getelementptr %Launch, ptr %launch, i32 0, i32 12
+  %base_slot = getelementptr %Launch, ptr %launch, i32 0, i32 $Launch_first_program
   store i64 %base, ptr %base_slot
-  %total_slot = getelementptr %Launch, ptr %launch, i32 0, i32 13
+  %total_slot = getelementptr %Launch, ptr %launch, i32 0, i32 $Launch_job_programs
   store i64 %count, ptr %total_slot
   call void @run_job(ptr %launch, i64 %count, i32 %helpers, i1 %has_pool, ptr %arena, ptr %estimate)
   %next_base = add i64 %base, %count
@@ -675,15 +675,15 @@ end:
 ; handed out one by one, in order.
 define internal i64 @prepare_job(ptr %launch, i64 %count, i64 %threads, i1 %has_pool) {
 entry:
-  %done = getelementptr %Launch, ptr %launch, i32 0, i32 19
+  %done = getelementptr %Launch, ptr %launch, i32 0, i32 $Launch_finished
   store atomic i64 0, ptr %done seq_cst, align 8
-  %waits_slot = getelementptr %Launch, ptr %launch, i32 0, i32 20
+  %waits_slot = getelementptr %Launch, ptr %launch, i32 0, i32 $Launch_may_wait
   %waits = load i32, ptr %waits_slot
   %single = zext i32 %waits to i64
   %is_single = icmp ne i64 %single, 0
   %split = call i64 @llvm.umin.i64(i64 %threads, i64 %count)
   %part_count = select i1 %is_single, i64 1, i64 %split
-  %part_count_slot = getelementptr %Launch, ptr %launch, i32 0, i32 17
+  %part_count_slot = getelementptr %Launch, ptr %launch, i32 0, i32 $Launch_part_count
   store i64 %part_count, ptr %part_count_slot
   br i1 %has_pool, label %of_pool, label %fill
 
@@ -698,9 +698,9 @@ of_pool:
 
 fill:
   %generation = phi i64 [ 0, %entry ], [ %wrapped, %of_pool ]
-  %generation_slot = getelementptr %Launch, ptr %launch, i32 0, i32 18
+  %generation_slot = getelementptr %Launch, ptr %launch, i32 0, i32 $Launch_generation
   store i64 %generation, ptr %generation_slot
-  %parts_slot = getelementptr %Launch, ptr %launch, i32 0, i32 16
+  %parts_slot = getelementptr %Launch, ptr %launch, i32 0, i32 $Launch_parts
   %parts = load ptr, ptr %parts_slot
   call void @fill_parts(ptr %parts, i64 %part_count, i64 %generation, i64 %count, i64 %single)
   ret i64 %generation
@@ -711,9 +711,9 @@ entry:
   %seats = zext i32 %helpers to i64
   %threads = add i64 %seats, 1
   %generation = call i64 @prepare_job(ptr %launch, i64 %count, i64 %threads, i1 %has_pool)
-  %parts_slot = getelementptr %Launch, ptr %launch, i32 0, i32 16
+  %parts_slot = getelementptr %Launch, ptr %launch, i32 0, i32 $Launch_parts
   %parts = load ptr, ptr %parts_slot
-  %part_count_slot = getelementptr %Launch, ptr %launch, i32 0, i32 17
+  %part_count_slot = getelementptr %Launch, ptr %launch, i32 0, i32 $Launch_part_count
   %part_count = load i64, ptr %part_count_slot
   br i1 %has_pool, label %publish, label %first_take
 
@@ -786,7 +786,7 @@ wait_for_others:
 ; Chunks of other threads are in flight: spin, then sleep until they are done.
 define internal void @wait_until_done(ptr %launch, i64 %count) {
 entry:
-  %done = getelementptr %Launch, ptr %launch, i32 0, i32 19
+  %done = getelementptr %Launch, ptr %launch, i32 0, i32 $Launch_finished
   %wait_since = call i64 @now_ns()
   br label %wait
 

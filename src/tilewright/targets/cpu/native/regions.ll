@@ -29,7 +29,7 @@ define internal ptr @lock_of_region(i64 %region) alwaysinline {
 ; among others, 2 alone.
 define internal i32 @pass_gate(ptr %header, i32 %most) {
 entry:
-  %counted_slot = getelementptr %ArenaHeader, ptr %header, i32 0, i32 4
+  %counted_slot = getelementptr %ArenaHeader, ptr %header, i32 0, i32 $ArenaHeader_is_counted
   %counted = load i32, ptr %counted_slot
   %is_first = icmp eq i32 %counted, 0
   br i1 %is_first, label %count, label %judge
@@ -41,7 +41,7 @@ count:
 
 judge:
   %launch = load ptr, ptr %header
-  %threads_slot = getelementptr %Launch, ptr %launch, i32 0, i32 6
+  %threads_slot = getelementptr %Launch, ptr %launch, i32 0, i32 $Launch_threads
   %threads = load i32, ptr %threads_slot
   %few_threads = icmp ule i32 %threads, %most
   %updaters = load atomic i64, ptr @updaters monotonic, align 8
@@ -111,8 +111,8 @@ again:
 define internal void @end_slice_of_atomics(ptr %arena) {
 entry:
   call void @leave_gate(ptr %arena)
-  %header = getelementptr i8, ptr %arena, i64 -64
-  %counted_slot = getelementptr %ArenaHeader, ptr %header, i32 0, i32 4
+  %header = getelementptr i8, ptr %arena, i64 -$sizeof_ArenaHeader
+  %counted_slot = getelementptr %ArenaHeader, ptr %header, i32 0, i32 $ArenaHeader_is_counted
   %counted = load i32, ptr %counted_slot
   %has_atomics = icmp ne i32 %counted, 0
   br i1 %has_atomics, label %count_down, label %end
@@ -127,8 +127,8 @@ end:
 ; Leave the gate, if this thread has passed it.
 define internal void @leave_gate(ptr %arena) {
 entry:
-  %header = getelementptr i8, ptr %arena, i64 -64
-  %mode_slot = getelementptr %ArenaHeader, ptr %header, i32 0, i32 8
+  %header = getelementptr i8, ptr %arena, i64 -$sizeof_ArenaHeader
+  %mode_slot = getelementptr %ArenaHeader, ptr %header, i32 0, i32 $ArenaHeader_atomics_mode
   %mode = load i32, ptr %mode_slot
   %outside = icmp eq i32 %mode, 0
   br i1 %outside, label %end, label %leave
@@ -149,8 +149,8 @@ end:
 ; In front of atomics of lanes: how the gate is passed, as `pass_gate` tells. Few is up to eight threads.
 define i32 @tilewright_enter_atomics(ptr %arena) {
 entry:
-  %header = getelementptr i8, ptr %arena, i64 -64
-  %mode_slot = getelementptr %ArenaHeader, ptr %header, i32 0, i32 8
+  %header = getelementptr i8, ptr %arena, i64 -$sizeof_ArenaHeader
+  %mode_slot = getelementptr %ArenaHeader, ptr %header, i32 0, i32 $ArenaHeader_atomics_mode
   %known_mode = load i32, ptr %mode_slot
   %outside = icmp eq i32 %known_mode, 0
   br i1 %outside, label %pass, label %inside
@@ -166,8 +166,8 @@ inside:
 define void @tilewright_share_atomics(ptr %arena) {
 entry:
   call void @tilewright_leave_alone(ptr %arena)
-  %header = getelementptr i8, ptr %arena, i64 -64
-  %mode_slot = getelementptr %ArenaHeader, ptr %header, i32 0, i32 8
+  %header = getelementptr i8, ptr %arena, i64 -$sizeof_ArenaHeader
+  %mode_slot = getelementptr %ArenaHeader, ptr %header, i32 0, i32 $ArenaHeader_atomics_mode
   %mode = load i32, ptr %mode_slot
   %outside = icmp eq i32 %mode, 0
   br i1 %outside, label %pass, label %end
@@ -182,8 +182,8 @@ end:
 ; Where a program may be waiting for others: be alone no longer.
 define void @tilewright_leave_alone(ptr %arena) {
 entry:
-  %header = getelementptr i8, ptr %arena, i64 -64
-  %mode_slot = getelementptr %ArenaHeader, ptr %header, i32 0, i32 8
+  %header = getelementptr i8, ptr %arena, i64 -$sizeof_ArenaHeader
+  %mode_slot = getelementptr %ArenaHeader, ptr %header, i32 0, i32 $ArenaHeader_atomics_mode
   %mode = load i32, ptr %mode_slot
   %is_alone = icmp eq i32 %mode, 2
   br i1 %is_alone, label %leave, label %end
@@ -213,10 +213,10 @@ end:
 define void @tilewright_hold_region(ptr %arena, i64 %region) {
 entry:
   call void @tilewright_release_region(ptr %arena)
-  %header = getelementptr i8, ptr %arena, i64 -64
-  %held_slot = getelementptr %ArenaHeader, ptr %header, i32 0, i32 7
+  %header = getelementptr i8, ptr %arena, i64 -$sizeof_ArenaHeader
+  %held_slot = getelementptr %ArenaHeader, ptr %header, i32 0, i32 $ArenaHeader_held_region
   store i64 %region, ptr %held_slot
-  %mode_slot = getelementptr %ArenaHeader, ptr %header, i32 0, i32 8
+  %mode_slot = getelementptr %ArenaHeader, ptr %header, i32 0, i32 $ArenaHeader_atomics_mode
   %known_mode = load i32, ptr %mode_slot
   %outside = icmp eq i32 %known_mode, 0
   br i1 %outside, label %pass, label %inside
@@ -256,11 +256,11 @@ end:
 ; Hold no region any more: the end of a nest of atomics.
 define void @tilewright_release_region(ptr %arena) {
 entry:
-  %header = getelementptr i8, ptr %arena, i64 -64
-  %held_slot = getelementptr %ArenaHeader, ptr %header, i32 0, i32 7
+  %header = getelementptr i8, ptr %arena, i64 -$sizeof_ArenaHeader
+  %held_slot = getelementptr %ArenaHeader, ptr %header, i32 0, i32 $ArenaHeader_held_region
   %held = load i64, ptr %held_slot
   store i64 0, ptr %held_slot
-  %mode_slot = getelementptr %ArenaHeader, ptr %header, i32 0, i32 8
+  %mode_slot = getelementptr %ArenaHeader, ptr %header, i32 0, i32 $ArenaHeader_atomics_mode
   %mode = load i32, ptr %mode_slot
   %is_alone = icmp eq i32 %mode, 2
   br i1 %is_alone, label %count, label %check
@@ -276,7 +276,7 @@ unlock:
 
 count:
   %launch = load ptr, ptr %header
-  %threads_slot = getelementptr %Launch, ptr %launch, i32 0, i32 6
+  %threads_slot = getelementptr %Launch, ptr %launch, i32 0, i32 $Launch_threads
   %threads = load i32, ptr %threads_slot
   %one_thread = icmp eq i32 %threads, 1
   %updaters = load atomic i64, ptr @updaters monotonic, align 8
@@ -285,7 +285,7 @@ count:
   br i1 %stays, label %count_nest, label %leave
 
 count_nest:
-  %count_slot = getelementptr %ArenaHeader, ptr %header, i32 0, i32 9
+  %count_slot = getelementptr %ArenaHeader, ptr %header, i32 0, i32 $ArenaHeader_atomics_alone
   %nests = load i32, ptr %count_slot
   %more = add i32 %nests, 1
   store i32 %more, ptr %count_slot

@@ -30,10 +30,10 @@ go_on:
   ret i1 false
 
 look:
-  %header = getelementptr i8, ptr %arena, i64 -64
+  %header = getelementptr i8, ptr %arena, i64 -$sizeof_ArenaHeader
   %launch = load ptr, ptr %header
   %now = call i64 @now_ns()
-  %launcher_slot = getelementptr %Launch, ptr %launch, i32 0, i32 24
+  %launcher_slot = getelementptr %Launch, ptr %launch, i32 0, i32 $Launch_own_arena
   %launcher_arena = load ptr, ptr %launcher_slot
   %is_launcher = icmp eq ptr %arena, %launcher_arena
   br i1 %is_launcher, label %poll, label %measure
@@ -75,9 +75,9 @@ entry:
   %was_counted = icmp ne i64 %counted, 0
   br i1 %was_counted, label %count_down, label %end
 count_down:
-  %header = getelementptr i8, ptr %arena, i64 -64
+  %header = getelementptr i8, ptr %arena, i64 -$sizeof_ArenaHeader
   %launch = load ptr, ptr %header
-  %waiting = getelementptr %Launch, ptr %launch, i32 0, i32 21
+  %waiting = getelementptr %Launch, ptr %launch, i32 0, i32 $Launch_waiting
   %waiting_before = atomicrmw sub ptr %waiting, i32 1 monotonic
   br label %end
 end:
@@ -95,10 +95,10 @@ end:
 define i32 @tilewright_look(ptr %arena, ptr %look) noinline cold {
 entry:
   call void @tilewright_leave_alone(ptr %arena)
-  %header = getelementptr i8, ptr %arena, i64 -64
+  %header = getelementptr i8, ptr %arena, i64 -$sizeof_ArenaHeader
   %launch = load ptr, ptr %header
   %now = call i64 @now_ns()
-  %launcher_slot = getelementptr %Launch, ptr %launch, i32 0, i32 24
+  %launcher_slot = getelementptr %Launch, ptr %launch, i32 0, i32 $Launch_own_arena
   %launcher_arena = load ptr, ptr %launcher_slot
   %is_launcher = icmp eq ptr %arena, %launcher_arena
   br i1 %is_launcher, label %poll, label %check
@@ -148,7 +148,7 @@ define internal i64 @shorter_rounds(i64 %rounds, i64 %spent) {
 ; Start a thread if there are programs to begin, and fewer threads stand in than programs wait. At most 1024 do.
 define internal void @ask_for_stand_in(ptr %launch, ptr %wait) {
 entry:
-  %waiting_slot = getelementptr %Launch, ptr %launch, i32 0, i32 21
+  %waiting_slot = getelementptr %Launch, ptr %launch, i32 0, i32 $Launch_waiting
   %counted_slot = getelementptr %Wait, ptr %wait, i32 0, i32 2
   %counted = load i64, ptr %counted_slot
   %is_counted = icmp ne i64 %counted, 0
@@ -164,7 +164,7 @@ look:
   br i1 %some_left, label %compare, label %end
 
 compare:
-  %stand_ins_slot = getelementptr %Launch, ptr %launch, i32 0, i32 22
+  %stand_ins_slot = getelementptr %Launch, ptr %launch, i32 0, i32 $Launch_stand_ins
   %stand_ins = load atomic i32, ptr %stand_ins_slot monotonic, align 4
   %waiting = load atomic i32, ptr %waiting_slot monotonic, align 4
   %limit = call i32 @llvm.umin.i32(i32 %waiting, i32 1024)
@@ -192,7 +192,7 @@ end:
 ; Only for launches whose programs wait: they have one part, and none for one program.
 define internal i1 @has_programs_left(ptr %launch) {
 entry:
-  %parts_slot = getelementptr %Launch, ptr %launch, i32 0, i32 16
+  %parts_slot = getelementptr %Launch, ptr %launch, i32 0, i32 $Launch_parts
   %parts = load ptr, ptr %parts_slot
   %is_alone = icmp eq ptr %parts, null
   br i1 %is_alone, label %none, label %look
@@ -213,16 +213,16 @@ none:
 ; it no longer uses it.
 define internal ptr @stand_in_main(ptr %launch) {
 entry:
-  %bytes_slot = getelementptr %Launch, ptr %launch, i32 0, i32 14
+  %bytes_slot = getelementptr %Launch, ptr %launch, i32 0, i32 $Launch_arena_bytes
   %bytes = load i64, ptr %bytes_slot
-  %parts_slot = getelementptr %Launch, ptr %launch, i32 0, i32 16
+  %parts_slot = getelementptr %Launch, ptr %launch, i32 0, i32 $Launch_parts
   %parts = load ptr, ptr %parts_slot
-  %part_count_slot = getelementptr %Launch, ptr %launch, i32 0, i32 17
+  %part_count_slot = getelementptr %Launch, ptr %launch, i32 0, i32 $Launch_part_count
   %part_count = load i64, ptr %part_count_slot
-  %generation_slot = getelementptr %Launch, ptr %launch, i32 0, i32 18
+  %generation_slot = getelementptr %Launch, ptr %launch, i32 0, i32 $Launch_generation
   %generation = load i64, ptr %generation_slot
-  %waiting_slot = getelementptr %Launch, ptr %launch, i32 0, i32 21
-  %stand_ins_slot = getelementptr %Launch, ptr %launch, i32 0, i32 22
+  %waiting_slot = getelementptr %Launch, ptr %launch, i32 0, i32 $Launch_waiting
+  %stand_ins_slot = getelementptr %Launch, ptr %launch, i32 0, i32 $Launch_stand_ins
   %arena = call ptr @acquire_arena(i64 %bytes, ptr %launch)
   %failed = icmp eq ptr %arena, null
   br i1 %failed, label %no_memory, label %work
@@ -257,7 +257,7 @@ leave:
 ; The job is done: until the threads that stood in have left.
 define internal void @wait_for_stand_ins(ptr %launch) {
 entry:
-  %stand_ins_slot = getelementptr %Launch, ptr %launch, i32 0, i32 22
+  %stand_ins_slot = getelementptr %Launch, ptr %launch, i32 0, i32 $Launch_stand_ins
   br label %look
 
 look:

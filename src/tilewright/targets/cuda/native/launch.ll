@@ -1,25 +1,4 @@
-; A kernel of a call that is made again, on a GPU; see `targets/launch_cache/repeat.ll`.
-%CudaLaunch = type {
-  ptr,      ;  0 cuLaunchKernelEx
-  ptr,      ;  1 cuCtxGetCurrent
-  ptr,      ;  2 context that the kernel is loaded in
-  ptr,      ;  3 function
-  i64,      ;  4 slots, each a parameter
-  i64,      ;  5 CTAs of a cluster
-  i64,      ;  6 threads of a CTA
-  i64,      ;  7 bytes of shared memory
-  ptr,      ;  8 attributes of the launch
-  i64,      ;  9 how many
-  ptr,      ; 10 Python function (device) that returns the current stream
-  ptr,      ; 11 the device, a Python integer
-  i64,      ; 12 parameters after the slots that are made for a launch: tensor maps, numbers of programs; at most 16
-  ptr,      ; 13 launches for which they were made
-  i64,      ; 14 how many
-  i64       ; 15 bytes of each: 1 where it is one (i64), the slots, the grid, the grid to start, and, at the next
-            ;    multiple of 64, what was made, 128 bytes each
-}
-
-%Made = type [ 128 x i8 ]
+%Made = type [ $MAP_BYTES x i8 ]
 
 ; CUlaunchConfig: grid, block, bytes of shared memory, stream, attributes, how many.
 %Config = type { i32, i32, i32, i32, i32, i32, i32, ptr, ptr, i32 }
@@ -30,17 +9,17 @@ define i32 @tilewright_cuda_launch(ptr %data, ptr %slots, i64 %programs) {
 entry:
   %config = alloca %Config, align 8
   %scratch = alloca i64
-  %parameters = alloca [49 x ptr]
-  %copies = alloca [16 x %Made], align 64
+  %parameters = alloca [$MOST_PARAMETERS x ptr]
+  %copies = alloca [$MOST_MADE x %Made], align 64
   %current = alloca ptr
   %launch = load ptr, ptr %data
-  %get_context_slot = getelementptr %CudaLaunch, ptr %data, i32 0, i32 1
+  %get_context_slot = getelementptr %CudaLaunch, ptr %data, i32 0, i32 $CudaLaunch_get_context
   %get_context = load ptr, ptr %get_context_slot
-  %context_slot = getelementptr %CudaLaunch, ptr %data, i32 0, i32 2
+  %context_slot = getelementptr %CudaLaunch, ptr %data, i32 0, i32 $CudaLaunch_context
   %context = load ptr, ptr %context_slot
-  %function_slot = getelementptr %CudaLaunch, ptr %data, i32 0, i32 3
+  %function_slot = getelementptr %CudaLaunch, ptr %data, i32 0, i32 $CudaLaunch_function
   %function = load ptr, ptr %function_slot
-  %count_slot = getelementptr %CudaLaunch, ptr %data, i32 0, i32 4
+  %count_slot = getelementptr %CudaLaunch, ptr %data, i32 0, i32 $CudaLaunch_slots
   %count = load i64, ptr %count_slot
   store ptr null, ptr %current
   %asked = call i32 %get_context(ptr %current)
@@ -62,17 +41,17 @@ point:
 
 slots_done:
   %user_grid = getelementptr i64, ptr %slots, i64 %count
-  %made_count_slot = getelementptr %CudaLaunch, ptr %data, i32 0, i32 12
+  %made_count_slot = getelementptr %CudaLaunch, ptr %data, i32 0, i32 $CudaLaunch_made_count
   %made_count = load i64, ptr %made_count_slot
   %nothing_made = icmp eq i64 %made_count, 0
   br i1 %nothing_made, label %stream, label %remembered
 
 remembered:
-  %entries_slot = getelementptr %CudaLaunch, ptr %data, i32 0, i32 13
+  %entries_slot = getelementptr %CudaLaunch, ptr %data, i32 0, i32 $CudaLaunch_made
   %entries = load ptr, ptr %entries_slot
-  %entry_count_slot = getelementptr %CudaLaunch, ptr %data, i32 0, i32 14
+  %entry_count_slot = getelementptr %CudaLaunch, ptr %data, i32 0, i32 $CudaLaunch_made_launches
   %entry_count = load i64, ptr %entry_count_slot
-  %entry_bytes_slot = getelementptr %CudaLaunch, ptr %data, i32 0, i32 15
+  %entry_bytes_slot = getelementptr %CudaLaunch, ptr %data, i32 0, i32 $CudaLaunch_made_bytes
   %entry_bytes = load i64, ptr %entry_bytes_slot
   %words = add i64 %count, 3
   br label %search
@@ -139,9 +118,9 @@ stream:
   %last = getelementptr ptr, ptr %parameters, i64 %last_index
   store i64 0, ptr %scratch
   store ptr %scratch, ptr %last
-  %stream_of_slot = getelementptr %CudaLaunch, ptr %data, i32 0, i32 10
+  %stream_of_slot = getelementptr %CudaLaunch, ptr %data, i32 0, i32 $CudaLaunch_stream_of
   %stream_of = load ptr, ptr %stream_of_slot
-  %device_slot = getelementptr %CudaLaunch, ptr %data, i32 0, i32 11
+  %device_slot = getelementptr %CudaLaunch, ptr %data, i32 0, i32 $CudaLaunch_device
   %stream_object = call ptr @PyObject_Vectorcall(ptr %stream_of, ptr %device_slot, i64 1, ptr null)
   %none = icmp eq ptr %stream_object, null
   br i1 %none, label %raised, label %configure
@@ -155,7 +134,7 @@ configure:
   %y = load i64, ptr %y_at
   %z_at = getelementptr i64, ptr %grid, i64 2
   %z = load i64, ptr %z_at
-  %ctas_slot = getelementptr %CudaLaunch, ptr %data, i32 0, i32 5
+  %ctas_slot = getelementptr %CudaLaunch, ptr %data, i32 0, i32 $CudaLaunch_ctas
   %ctas = load i64, ptr %ctas_slot
   %width = mul i64 %x, %ctas
   %width32 = trunc i64 %width to i32
@@ -166,7 +145,7 @@ configure:
   %z32 = trunc i64 %z to i32
   %grid_z = getelementptr %Config, ptr %config, i32 0, i32 2
   store i32 %z32, ptr %grid_z
-  %threads_slot = getelementptr %CudaLaunch, ptr %data, i32 0, i32 6
+  %threads_slot = getelementptr %CudaLaunch, ptr %data, i32 0, i32 $CudaLaunch_threads
   %threads = load i64, ptr %threads_slot
   %threads32 = trunc i64 %threads to i32
   %block_x = getelementptr %Config, ptr %config, i32 0, i32 3
@@ -175,18 +154,18 @@ configure:
   store i32 1, ptr %block_y
   %block_z = getelementptr %Config, ptr %config, i32 0, i32 5
   store i32 1, ptr %block_z
-  %shared_slot = getelementptr %CudaLaunch, ptr %data, i32 0, i32 7
+  %shared_slot = getelementptr %CudaLaunch, ptr %data, i32 0, i32 $CudaLaunch_shared_bytes
   %shared = load i64, ptr %shared_slot
   %shared32 = trunc i64 %shared to i32
   %shared_bytes = getelementptr %Config, ptr %config, i32 0, i32 6
   store i32 %shared32, ptr %shared_bytes
   %its_stream = getelementptr %Config, ptr %config, i32 0, i32 7
   store ptr %stream_handle, ptr %its_stream
-  %attributes_slot = getelementptr %CudaLaunch, ptr %data, i32 0, i32 8
+  %attributes_slot = getelementptr %CudaLaunch, ptr %data, i32 0, i32 $CudaLaunch_attributes
   %attributes = load ptr, ptr %attributes_slot
   %its_attributes = getelementptr %Config, ptr %config, i32 0, i32 8
   store ptr %attributes, ptr %its_attributes
-  %attribute_count_slot = getelementptr %CudaLaunch, ptr %data, i32 0, i32 9
+  %attribute_count_slot = getelementptr %CudaLaunch, ptr %data, i32 0, i32 $CudaLaunch_attribute_count
   %attribute_count = load i64, ptr %attribute_count_slot
   %attribute_count32 = trunc i64 %attribute_count to i32
   %its_count = getelementptr %Config, ptr %config, i32 0, i32 9
