@@ -7,6 +7,7 @@ aliases (`aliases`), float literals (`floats`), affine maps (`affine_text`), sor
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -90,6 +91,14 @@ def print_attribute(attribute: Attribute) -> str:
     printer.inline_aliases = printer.abridges = True
     printer.print_attribute(attribute)
     return join_pieces(printer.pieces)
+
+
+class HasTextName(ABC):
+    """An op that some versions of Triton write under another name than its own."""
+
+    @abstractmethod
+    def text_name(self) -> str:
+        """Return the name that is printed."""
 
 
 class MLIRPrinter(Printer):
@@ -249,7 +258,7 @@ class MLIRPrinter(Printer):
             self._print_left_side(op)
         custom = not self.print_generic_format and type(op).print is not Operation.print
         if custom and not isinstance(op, UnregisteredOp):
-            self._print_op_name(op.name)
+            self._print_op_name(op.text_name() if isinstance(op, HasTextName) else op.name)
             if op.name == "builtin.module":
                 self._print_module(op)
             else:

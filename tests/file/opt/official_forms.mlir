@@ -11,6 +11,9 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.thr
     }
     tt.print " none: " {hex = false, isSigned = array<i32: 0>}
     %1 = tt.join %arg2, %arg2 : tensor<16x32xf32, #lhs> -> tensor<16x32x2xf32, #joined>
+    ttg.local_barrier
+    gpu.barrier
+    ttg.barrier global_read|global_write
     tt.return
   }
 }
@@ -26,6 +29,9 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.thr
 //     }
 //     tt.print " none: " {hex = false, isSigned = array<i32: 0>}
 //     %1 = tt.join %arg2, %arg2 : tensor<16x32xf32, #linear> -> tensor<16x32x2xf32, #linear1>
+//     ttg.barrier local
+//     ttg.barrier all
+//     ttg.barrier all
 //     tt.return
 //   }
 // }

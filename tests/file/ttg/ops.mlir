@@ -36,8 +36,8 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
       %c1_i32 = arith.constant 1 : i32
       ttg.mask.return %c1_i32 : i32
     }) : (i1) -> i32
-    ttg.local_barrier
-    gpu.barrier
+    ttg.barrier local
+    ttg.barrier all
     %21 = ttg.warp_specialize(%arg1, %20) attributes {requestedRegisters = array<i32: 24, 168>}
     default {
       ttg.warp_yield %arg1 : i32
@@ -94,8 +94,8 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
 //       %c1_i32 = arith.constant 1 : i32
 //       ttg.mask.return %c1_i32 : i32
 //     }) : (i1) -> i32
-//     ttg.local_barrier
-//     gpu.barrier
+//     ttg.barrier local
+//     ttg.barrier all
 //     %21 = ttg.warp_specialize(%arg1, %20) attributes {requestedRegisters = array<i32: 24, 168>}
 //     default {
 //       ttg.warp_yield %arg1 : i32

@@ -11,12 +11,12 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.thr
 // A read after a write, a write after a read, a write after a write; nothing between two reads.
 // CHECK-LABEL: @hazards
 // CHECK: ttg.local_store
-// CHECK-NEXT: ttg.local_barrier
+// CHECK-NEXT: ttg.barrier local
 // CHECK-NEXT: ttg.local_load
 // CHECK-NEXT: ttg.local_load
-// CHECK-NEXT: ttg.local_barrier
+// CHECK-NEXT: ttg.barrier local
 // CHECK-NEXT: ttg.local_store
-// CHECK-NEXT: ttg.local_barrier
+// CHECK-NEXT: ttg.barrier local
 // CHECK-NEXT: ttg.local_store
 // CHECK-NEXT: tt.return
 tt.func @hazards(%x: tensor<32x32xf16, #blocked>) {
@@ -32,9 +32,9 @@ tt.func @hazards(%x: tensor<32x32xf16, #blocked>) {
 // Parts at fixed places that do not overlap need nothing; at an unknown index they may.
 // CHECK-LABEL: @parts
 // CHECK-COUNT-2: ttg.local_store
-// CHECK-NOT: ttg.local_barrier
+// CHECK-NOT: ttg.barrier local
 // CHECK: ttg.memdesc_index %{{.*}}[%arg1]
-// CHECK-NEXT: ttg.local_barrier
+// CHECK-NEXT: ttg.barrier local
 // CHECK-NEXT: ttg.local_store
 tt.func @parts(%x: tensor<32x32xf16, #blocked>, %i: i32) {
   %zero = arith.constant 0 : i32
@@ -51,7 +51,7 @@ tt.func @parts(%x: tensor<32x32xf16, #blocked>, %i: i32) {
 
 // Slices beside each other.
 // CHECK-LABEL: @slices
-// CHECK-NOT: ttg.local_barrier
+// CHECK-NOT: ttg.barrier local
 // CHECK: tt.return
 tt.func @slices(%x: tensor<32x16xf16, #blocked>) {
   %m = ttg.local_alloc : () -> !ttg.memdesc<32x32xf16, #shared, #smem, mutable>
@@ -65,9 +65,9 @@ tt.func @slices(%x: tensor<32x16xf16, #blocked>) {
 // Scratch has a barrier inside: what was before is done with after it, its reads are not.
 // CHECK-LABEL: @scratch
 // CHECK: ttg.convert_layout
-// CHECK-NEXT: ttg.local_barrier
+// CHECK-NEXT: ttg.barrier local
 // CHECK-NEXT: ttg.convert_layout
-// CHECK-NEXT: ttg.local_barrier
+// CHECK-NEXT: ttg.barrier local
 // CHECK-NEXT: ttg.local_alloc
 tt.func @scratch(%x: tensor<32x32xf16, #blocked>, %y: tensor<32x32xf16, #blocked>) {
   %0 = ttg.convert_layout %x : tensor<32x32xf16, #blocked> -> tensor<32x32xf16, #columns>
@@ -79,9 +79,9 @@ tt.func @scratch(%x: tensor<32x32xf16, #blocked>, %y: tensor<32x32xf16, #blocked
 // The end of a turn meets the start of the next.
 // CHECK-LABEL: @around_a_loop
 // CHECK: scf.for
-// CHECK-NEXT: ttg.local_barrier
+// CHECK-NEXT: ttg.barrier local
 // CHECK-NEXT: ttg.local_store
-// CHECK-NEXT: ttg.local_barrier
+// CHECK-NEXT: ttg.barrier local
 // CHECK-NEXT: ttg.local_load
 tt.func @around_a_loop(%x: tensor<32x32xf16, #blocked>, %n: i32) {
   %m = ttg.local_alloc : () -> !ttg.memdesc<32x32xf16, #shared, #smem, mutable>
@@ -95,7 +95,7 @@ tt.func @around_a_loop(%x: tensor<32x32xf16, #blocked>, %n: i32) {
 // What a loop only reads is waited for once, before it.
 // CHECK-LABEL: @before_a_loop
 // CHECK: ttg.local_store
-// CHECK-NEXT: ttg.local_barrier
+// CHECK-NEXT: ttg.barrier local
 // CHECK-NEXT: scf.for
 // CHECK-NEXT: ttg.local_load
 tt.func @before_a_loop(%x: tensor<32x32xf16, #blocked>, %n: i32) {
@@ -111,7 +111,7 @@ tt.func @before_a_loop(%x: tensor<32x32xf16, #blocked>, %n: i32) {
 // CHECK-LABEL: @conditional
 // CHECK: scf.if
 // CHECK: ttg.local_store
-// CHECK: ttg.local_barrier
+// CHECK: ttg.barrier local
 // CHECK-NEXT: ttg.local_load
 tt.func @conditional(%x: tensor<32x32xf16, #blocked>, %c: i1) {
   %m = ttg.local_alloc : () -> !ttg.memdesc<32x32xf16, #shared, #smem, mutable>
@@ -125,7 +125,7 @@ tt.func @conditional(%x: tensor<32x32xf16, #blocked>, %c: i1) {
 // A barrier that stands there already counts.
 // CHECK-LABEL: @barriers
 // CHECK: ttg.local_store
-// CHECK-NEXT: gpu.barrier
+// CHECK-NEXT: ttg.barrier all
 // CHECK-NEXT: ttg.local_load
 tt.func @barriers(%x: tensor<32x32xf16, #blocked>) {
   %m = ttg.local_alloc : () -> !ttg.memdesc<32x32xf16, #shared, #smem, mutable>
@@ -138,9 +138,9 @@ tt.func @barriers(%x: tensor<32x32xf16, #blocked>) {
 // A barrier between an asynchronous copy and the wait for it orders nothing.
 // CHECK-LABEL: @copies
 // CHECK: ttg.async_copy_global_to_local
-// CHECK: gpu.barrier
+// CHECK: ttg.barrier all
 // CHECK-NEXT: ttg.async_wait
-// CHECK-NEXT: ttg.local_barrier
+// CHECK-NEXT: ttg.barrier local
 // CHECK-NEXT: ttg.local_load
 tt.func @copies(%p: tensor<32x32x!tt.ptr<f16>, #blocked>) {
   %m = ttg.local_alloc : () -> !ttg.memdesc<32x32xf16, #shared, #smem, mutable>
@@ -154,16 +154,16 @@ tt.func @copies(%p: tensor<32x32x!tt.ptr<f16>, #blocked>) {
 
 // What a function does first, and what it leaves, its callers take over; in buffers that they pass as well.
 // CHECK-LABEL: @writes
-// CHECK-NOT: ttg.local_barrier
+// CHECK-NOT: ttg.barrier local
 tt.func private @writes(%x: tensor<32x32xf16, #blocked>, %m: !ttg.memdesc<32x32xf16, #shared, #smem, mutable>) attributes {noinline = true} {
   ttg.local_store %x, %m : tensor<32x32xf16, #blocked> -> !ttg.memdesc<32x32xf16, #shared, #smem, mutable>
   tt.return
 }
 // CHECK-LABEL: @caller
 // CHECK: ttg.local_load
-// CHECK-NEXT: ttg.local_barrier
+// CHECK-NEXT: ttg.barrier local
 // CHECK-NEXT: tt.call @writes
-// CHECK-NEXT: ttg.local_barrier
+// CHECK-NEXT: ttg.barrier local
 // CHECK-NEXT: ttg.local_load
 tt.func public @caller(%x: tensor<32x32xf16, #blocked>) {
   %m = ttg.local_alloc : () -> !ttg.memdesc<32x32xf16, #shared, #smem, mutable>

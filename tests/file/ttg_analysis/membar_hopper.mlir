@@ -13,11 +13,11 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
 // CHECK-LABEL: @load
 // CHECK: ttng.init_barrier
 // CHECK-NEXT: ttng.barrier_expect
-// CHECK-NEXT: ttg.local_barrier
+// CHECK-NEXT: ttg.barrier local
 // CHECK-NEXT: ttng.async_tma_copy_global_to_local
 // CHECK-NEXT: ttng.wait_barrier
 // CHECK-NEXT: ttg.local_load
-// CHECK-NEXT: ttg.local_barrier
+// CHECK-NEXT: ttg.barrier local
 // CHECK-NEXT: ttng.inval_barrier
 tt.func @load(%d: !tt.tensordesc<64x64xf16, #shared>, %i: i32, %p: i1) -> tensor<64x64xf16, #blocked> {
   %c0 = arith.constant 0 : i32
@@ -38,7 +38,7 @@ tt.func @load(%d: !tt.tensordesc<64x64xf16, #shared>, %i: i32, %p: i1) -> tensor
 // CHECK-NEXT: ttng.async_tma_copy_global_to_local
 // CHECK: ttng.wait_barrier
 // CHECK-NEXT: ttg.local_load
-// CHECK: ttg.local_barrier
+// CHECK: ttg.barrier local
 // CHECK-NEXT: ttng.async_tma_copy_global_to_local
 tt.func @two_loads(%d: !tt.tensordesc<64x64xf16, #shared>, %i: i32, %p: i1, %b: !ttg.memdesc<1xi64, #line, #smem, mutable>) -> tensor<64x64xf16, #blocked> {
   %c0 = arith.constant 0 : i32
@@ -58,10 +58,10 @@ tt.func @two_loads(%d: !tt.tensordesc<64x64xf16, #shared>, %i: i32, %p: i1, %b: 
 // another barrier.
 // CHECK-LABEL: @products
 // CHECK: ttg.local_store
-// CHECK: ttg.local_barrier
+// CHECK: ttg.barrier local
 // CHECK-NEXT: ttng.warp_group_dot
 // CHECK-NEXT: ttng.warp_group_dot_wait
-// CHECK-NEXT: ttg.local_barrier
+// CHECK-NEXT: ttg.barrier local
 // CHECK-NEXT: ttg.local_store
 tt.func @products(%x: tensor<64x64xf16, #blocked>, %acc: tensor<64x64xf32, #mma>) -> tensor<64x64xf32, #mma> {
   %m = ttg.local_alloc : () -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
@@ -75,10 +75,10 @@ tt.func @products(%x: tensor<64x64xf16, #blocked>, %acc: tensor<64x64xf32, #mma>
 // A copy out of shared memory: after what threads wrote, and over for all after the wait and a barrier.
 // CHECK-LABEL: @store
 // CHECK: ttg.local_store
-// CHECK: ttg.local_barrier
+// CHECK: ttg.barrier local
 // CHECK: ttng.async_tma_copy_local_to_global
 // CHECK-NEXT: ttng.async_tma_store_wait
-// CHECK-NEXT: ttg.local_barrier
+// CHECK-NEXT: ttg.barrier local
 // CHECK-NEXT: ttg.local_store
 tt.func @store(%d: !tt.tensordesc<64x64xf16, #shared>, %i: i32, %x: tensor<64x64xf16, #blocked>) {
   %m = ttg.local_alloc : () -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
@@ -103,13 +103,13 @@ tt.func @arrivals(%b: !ttg.memdesc<1xi64, #line, #smem, mutable>) {
 
 // What a callee left undone is done before the caller goes on, through callees of callees.
 // CHECK-LABEL: @leaf
-// CHECK-NOT: ttg.local_barrier
+// CHECK-NOT: ttg.barrier local
 // CHECK-LABEL: @between
 // CHECK: tt.call @leaf
 // CHECK-NEXT: tt.return
 // CHECK-LABEL: @root
 // CHECK: tt.call @between
-// CHECK-NEXT: ttg.local_barrier
+// CHECK-NEXT: ttg.barrier local
 // CHECK-NEXT: ttg.local_load
 tt.func private @leaf(%x: tensor<64x64xf16, #blocked>, %m: !ttg.memdesc<64x64xf16, #shared, #smem, mutable>) attributes {noinline = true} {
   ttg.local_store %x, %m : tensor<64x64xf16, #blocked> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>

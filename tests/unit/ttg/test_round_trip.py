@@ -31,7 +31,7 @@ def parse(text: str) -> ModuleOp:
 
 def test_every_op_occurs() -> None:
     text = "".join(map(text_of, FILES))
-    implied = {"ttg.warp_specialize.partitions", "ttg.barrier"}
+    implied = {"ttg.warp_specialize.partitions", "ttg.local_barrier"}
     assert [op.name for op in (*ttg.OPS, *ttng.OPS) if op.name not in text and op.name not in implied] == []
 
 
@@ -54,6 +54,18 @@ def in_the_oldest_form(*, generic: bool = False) -> list[str]:
     """The files that Triton 3.6 reads, as it writes them."""
     with knobs.scope(triton_version="3.6"):
         return [print_op(parse(text_of(name)), generic=generic).strip() for name in OLD_FILES]
+
+
+def test_barriers_are_written_as_the_version_does() -> None:
+    module = parse("module { tt.func @f() { ttg.barrier local gpu.barrier tt.return } }")
+    assert "ttg.barrier local\n    ttg.barrier all\n" in print_op(module)
+    with knobs.scope(triton_version="3.6"):
+        assert "ttg.local_barrier\n    gpu.barrier\n" in print_op(module)
+
+
+def test_a_barrier_of_the_linalg_stage_is_upstreams() -> None:
+    module = parse("module { func.func @f() { gpu.barrier func.return } }")
+    assert "gpu.barrier\n" in print_op(module)
 
 
 def test_triton_prints_the_same(oracle: Callable[[Sequence[str]], list[str]]) -> None:

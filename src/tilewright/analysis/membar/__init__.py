@@ -6,7 +6,7 @@ of the ops themselves put barriers only between the writes and reads of their ow
 
 ```mlir
 ttg.local_store %x, %m                    // writes %m
-ttg.local_barrier                         // <- needed
+ttg.barrier local                         // <- needed
 %y = ttg.local_load %m                    // reads it
 ```
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from xdsl.dialects.builtin import IntegerAttr, i1, i8
 from xdsl.ir import Operation
 from xdsl.irdl import AnyAttr, ParsePropInAttrDict, VarConstraint, traits_def
@@ -10,6 +12,7 @@ from xdsl.traits import HasParent, IsTerminator, Pure, RecursiveMemoryEffect, Re
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects import gpu
+from tilewright.dialects.barrier_text import VersionedBarrier
 from tilewright.dialects.construction import i32_attr, init_op
 from tilewright.dialects.fields import (
     Body,
@@ -33,12 +36,14 @@ from tilewright.dialects.types import TypeWhere
 NUMBER = VarConstraint("N", AnyAttr())
 
 
-class LocalBarrierOp(TritonGPUOp):
-    """`ttg.local_barrier`: all threads of the CTA wait here, and see each other's writes to shared memory."""
+class LocalBarrierOp(VersionedBarrier, TritonGPUOp):
+    """`ttg.local_barrier`, since Triton 3.7 `ttg.barrier local`: all threads of the CTA wait here, and see each other's
+    writes to shared memory.
+    """
 
     name = "ttg.local_barrier"
 
-    assembly_format = "attr-dict"
+    SPACE: ClassVar[str] = "local"
     traits = traits_def(Touches(((READ, SHARED), (WRITE, SHARED))))
 
 

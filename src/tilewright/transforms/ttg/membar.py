@@ -39,7 +39,7 @@ class MembarPass(Pass):
     After:
     ```mlir
     ttg.local_store %x, %m : tensor<32x32xf16, #blocked> -> !ttg.memdesc<32x32xf16, #shared, #smem, mutable>
-    ttg.local_barrier
+    ttg.barrier local
     %y = ttg.local_load %m : !ttg.memdesc<32x32xf16, #shared, #smem, mutable> -> tensor<32x32xf16, #other>
     ```
     Buffers lie where `allocation.offset` says, or where `allocate-shared-memory` would put them.

@@ -96,7 +96,7 @@ class PrintMembarPass(Pass):
 
     ```mlir
     ttg.local_store %x, %m : ...
-    ttg.local_barrier                                   // is new
+    ttg.barrier local                                   // is new
     %y = ttg.local_load %m : ...
     ```
     """
