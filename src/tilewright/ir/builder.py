@@ -1,106 +1,133 @@
-"""Building IR: an insertion point and a source location that every inserted op receives."""
+"""Building IR: a cursor, and a source location that every inserted op receives."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TypeVar
 
 from xdsl.dialects.builtin import UNKNOWN_LOC, LocationAttr
-from xdsl.ir import Block, Operation
-from xdsl.rewriter import InsertPoint
+from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.ir.locations import has_location
 
 OpT = TypeVar("OpT", bound=Operation)
 
 
+@dataclass(slots=True)
+class Cursor:
+    """A point in a block: before `anchor`, or at its end. Shared by all who insert there: moving it moves them all."""
+
+    block: Block
+    anchor: Operation | None = None
+
+    @classmethod
+    def at_start(cls, block: Block) -> Cursor:
+        """Before the ops that a block has now."""
+        return cls(block, block.first_op)
+
+    @classmethod
+    def before(cls, op: Operation) -> Cursor:
+        """Before an op of a block."""
+        assert op.parent is not None
+        return cls(op.parent, op)
+
+    @classmethod
+    def after(cls, value: Operation | Block) -> Cursor:
+        """After an op of a block, or at the start of a block: where what an op, or a block by its arguments, makes
+        can be used."""
+        if isinstance(value, Block):
+            return cls.at_start(value)
+        assert value.parent is not None
+        return cls(value.parent, value.next_op)
+
+    def insert(self, op: Operation) -> None:
+        """Put an op there."""
+        if self.anchor is None:
+            self.block.add_op(op)
+        else:
+            self.block.insert_op_before(op, self.anchor)
+
+
 class OpBuilder:
-    """Inserts ops one after another at a point, and stamps them with the current location.
+    """Inserts ops one after another at a cursor, and stamps them with the current location.
 
     ```python
     builder = OpBuilder.before(op)  # takes op's location too
-    two = builder.insert(constant_index(2))
-    double = builder.insert(arith.MuliOp(x, two.result))
+    two = builder.result(constant_index(2))
+    double = builder.result(arith.MuliOp(x, two))
     ```
     """
 
-    __slots__ = ("_before", "_block", "location")
+    __slots__ = ("cursor", "location")
 
-    def __init__(self, point: InsertPoint, location: LocationAttr = UNKNOWN_LOC) -> None:
-        self._block: Block = point.block
-        self._before: Operation | None = point.insert_before
+    def __init__(self, cursor: Cursor, location: LocationAttr = UNKNOWN_LOC) -> None:
+        self.cursor = cursor
         self.location: LocationAttr = location
 
     @classmethod
     def at_end(cls, block: Block, location: LocationAttr = UNKNOWN_LOC) -> OpBuilder:
         """A builder that appends to a block."""
-        return cls(InsertPoint(block), location)
+        return cls(Cursor(block), location)
 
     @classmethod
     def at_start(cls, block: Block, location: LocationAttr = UNKNOWN_LOC) -> OpBuilder:
         """A builder that inserts before the ops that a block has now."""
-        return cls(InsertPoint.at_start(block), location)
+        return cls(Cursor.at_start(block), location)
 
     @classmethod
     def before(cls, op: Operation, location: LocationAttr | None = None) -> OpBuilder:
         """A builder that inserts before `op`, with `op`'s location unless another is given."""
-        return cls(InsertPoint.before(op), op.location if location is None else location)
+        return cls(Cursor.before(op), op.location if location is None else location)
 
     @classmethod
-    def after(cls, op: Operation, location: LocationAttr | None = None) -> OpBuilder:
-        """A builder that inserts after `op`, with `op`'s location unless another is given."""
-        return cls(InsertPoint.after(op), op.location if location is None else location)
+    def after(cls, op: Operation | Block, location: LocationAttr | None = None) -> OpBuilder:
+        """A builder that inserts after `op` (see `Cursor.after`), with `op`'s location unless another is given."""
+        if location is None:
+            location = UNKNOWN_LOC if isinstance(op, Block) else op.location
+        return cls(Cursor.after(op), location)
 
     @property
     def block(self) -> Block:
         """The block that ops go into."""
-        return self._block
-
-    @property
-    def point(self) -> InsertPoint:
-        """The insertion point; assign to it to move the builder."""
-        return InsertPoint(self._block, self._before)
-
-    @point.setter
-    def point(self, point: InsertPoint) -> None:
-        self._block = point.block
-        self._before = point.insert_before
+        return self.cursor.block
 
     def insert(self, op: OpT) -> OpT:
         """Insert one op and return it. An op that already knows its location keeps it."""
-        if self._before is None:
-            self._block.add_op(op)
-        else:
-            self._block.insert_op_before(op, self._before)
+        self.cursor.insert(op)
         if not has_location(op):
             op.location = self.location
         return op
 
-    def insert_all(self, ops: Sequence[Operation]) -> None:
+    def result(self, op: Operation) -> SSAValue:
+        """Insert one op and return its first result."""
+        return self.insert(op).results[0]
+
+    def insert_all(self, ops: Iterable[Operation]) -> None:
         """Insert ops in order."""
         for op in ops:
             self.insert(op)
 
     def move_to_end(self, block: Block) -> None:
         """Continue at the end of a block."""
-        self._block, self._before = block, None
+        self.cursor = Cursor(block)
 
     def move_before(self, op: Operation) -> None:
         """Continue before `op`."""
-        self.point = InsertPoint.before(op)
+        self.cursor = Cursor.before(op)
 
     @contextmanager
-    def at(self, place: InsertPoint | Block, location: LocationAttr | None = None) -> Generator[OpBuilder]:
-        """Work elsewhere (a point, or the end of a block) for the length of a `with`, then come back."""
-        saved = self._block, self._before, self.location
-        self.point = InsertPoint(place) if isinstance(place, Block) else place
+    def at(self, place: Cursor | Block, location: LocationAttr | None = None) -> Generator[OpBuilder]:
+        """Work elsewhere (a cursor, or the end of a block) for the length of a `with`, then come back."""
+        saved = self.cursor, self.location
+        self.cursor = Cursor(place) if isinstance(place, Block) else place
         if location is not None:
             self.location = location
         try:
             yield self
         finally:
-            self._block, self._before, self.location = saved
+            self.cursor, self.location = saved
 
     @contextmanager
     def located(self, location: LocationAttr) -> Generator[OpBuilder]:

@@ -27,10 +27,10 @@ from xdsl.dialects.builtin import (
     UnrealizedConversionCastOp,
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
-from xdsl.rewriter import InsertPoint
 
 from tilewright.dialects import arith, bufferization, linalg, memref, tt
 from tilewright.dialects.tt.types import PointerType
+from tilewright.ir.builder import Cursor
 from tilewright.lowering.scalar_builder import Index, fold_index
 from tilewright.lowering.tensor_builder import (
     TensorBuilder,
@@ -121,7 +121,7 @@ class MemoryBuilder(TensorBuilder):
         while True:
             owner = pointer.owner
             if isinstance(owner, tt.AddPtrOp):
-                offset = self.index_add(offset, fold_index(self.as_index(owner.offset)))
+                offset = self.add(offset, fold_index(self.as_index(owner.offset)))
                 pointer = owner.ptr
             elif isinstance(owner, tt.BitcastOp) and not as_declared and _same_width(owner.src, owner.result):
                 pointer = owner.src
@@ -148,11 +148,7 @@ class MemoryBuilder(TensorBuilder):
         )
         owner = pointer.owner
         op.location = owner.location if isinstance(owner, Operation) else self.location
-        point = InsertPoint.after(owner) if isinstance(owner, Operation) else InsertPoint.at_start(owner)
-        if point.insert_before is None:
-            point.block.add_op(op)
-        else:
-            point.block.insert_op_before(op, point.insert_before)
+        Cursor.after(owner).insert(op)
         self._bases[pointer] = op.results[0]
         return op.results[0]
 
@@ -169,7 +165,7 @@ class MemoryBuilder(TensorBuilder):
             tuple(map(static_or_dynamic, strides)),
             static_or_dynamic(offset),
         )
-        return self.insert(memref.ReinterpretCastOp(base, offset, sizes, strides, kind)).results[0]
+        return self.result(memref.ReinterpretCastOp(base, offset, sizes, strides, kind))
 
     def subview(self, source: SSAValue, offsets: Sequence[Index], sizes: Sequence[Index]) -> SSAValue:
         """``memref.subview`` with unit steps; the source itself where nothing is cut off."""
@@ -180,7 +176,7 @@ class MemoryBuilder(TensorBuilder):
         strides, start = _layout_of(kind)
         total = memref.moved_offset(start, strides, list(map(static_or_dynamic, offsets)))
         result = strided_memref_of(kind.element_type, tuple(map(static_or_dynamic, sizes)), tuple(strides), total)
-        return self.insert(memref.SubviewOp(source, offsets, sizes, [1] * len(shape), result)).results[0]
+        return self.result(memref.SubviewOp(source, offsets, sizes, [1] * len(shape), result))
 
     # Single elements
 
@@ -205,7 +201,7 @@ class MemoryBuilder(TensorBuilder):
 
     def alloc(self, element: Attribute, shape: Sequence[int]) -> SSAValue:
         """``memref.alloc() : memref<4x8xf32>``."""
-        return self.insert(memref.AllocOp((), (), memref_of(element, *shape))).results[0]
+        return self.result(memref.AllocOp((), (), memref_of(element, *shape)))
 
     def fill_buffer(self, value: SSAValue, buffer: SSAValue) -> None:
         """``linalg.fill`` of a buffer."""
@@ -217,7 +213,7 @@ class MemoryBuilder(TensorBuilder):
 
     def contents(self, buffer: SSAValue) -> SSAValue:
         """``bufferization.to_tensor %buffer restrict writable``: the buffer as a tensor that owns it."""
-        return self.insert(bufferization.ToTensorOp(buffer, restrict=True, writable=True)).results[0]
+        return self.result(bufferization.ToTensorOp(buffer, restrict=True, writable=True))
 
     def write(self, value: SSAValue, target: SSAValue) -> None:
         """``bufferization.materialize_in_destination %value in writable %target``."""

@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, AffineMapAttr, ArrayAttr, MemRe
 from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineMap
 
-from tilewright.dialects import linalg, scf, tensor
+from tilewright.dialects import linalg, tensor
 from tilewright.dialects.linalg.structured import entry_block
 from tilewright.dialects.types import element_type
 from tilewright.dialects.types import shape_of as extents_of
@@ -88,7 +88,7 @@ class TensorBuilder(ScalarBuilder):
 
     def empty(self, kind: Attribute) -> SSAValue:
         """``tensor.empty() : tensor<4xf32>``."""
-        return self.insert(tensor.EmptyOp((), kind)).results[0]
+        return self.result(tensor.EmptyOp((), kind))
 
     def splat(self, value: SSAValue, kind: Attribute) -> SSAValue:
         """A tensor whose lanes are all `value`: an empty tensor, filled."""
@@ -96,15 +96,14 @@ class TensorBuilder(ScalarBuilder):
 
     def fill(self, value: SSAValue, out: SSAValue) -> SSAValue:
         """``linalg.fill`` into a tensor."""
-        return self.insert(linalg.FillOp((value,), (out,))).results[0]
+        return self.result(linalg.FillOp((value,), (out,)))
 
     # Structured ops
 
     def region(self, block: Block, body: Body) -> Region:
         """The region of a structured op from its entry block: the body's ops, ended by ``linalg.yield``."""
-        end = linalg.YieldOp(*self.inline(block, body))
-        end.location = self.location
-        block.add_op(end)
+        with self.at(block):
+            self.insert(linalg.YieldOp(*body(block.args)))
         return Region(block)
 
     def generic(
@@ -168,17 +167,17 @@ class TensorBuilder(ScalarBuilder):
 
     def lane_index(self, dim: int) -> SSAValue:
         """``linalg.index``: inside a body, the lane's place along a dimension."""
-        return self.insert(linalg.IndexOp(dim)).results[0]
+        return self.result(linalg.IndexOp(dim))
 
     # Lanes and slices
 
     def extract(self, source: SSAValue, indices: Sequence[Index] = ()) -> SSAValue:
         """``tensor.extract %t[%i]``."""
-        return self.insert(tensor.ExtractOp(source, [self.as_value(i) for i in indices])).results[0]
+        return self.result(tensor.ExtractOp(source, [self.ssa(i) for i in indices]))
 
     def insert_lane(self, value: SSAValue, into: SSAValue, indices: Sequence[Index] = ()) -> SSAValue:
         """``tensor.insert %v into %t[%i]``."""
-        return self.insert(tensor.InsertOp(value, into, [self.as_value(i) for i in indices])).results[0]
+        return self.result(tensor.InsertOp(value, into, [self.ssa(i) for i in indices]))
 
     def extract_slice(
         self,
@@ -194,7 +193,7 @@ class TensorBuilder(ScalarBuilder):
         if result_type is None:
             extents = [size if isinstance(size, int) else DYNAMIC_INDEX for size in sizes]
             result_type = tensor_of(element_of(source), *extents)
-        return self.insert(tensor.ExtractSliceOp(source, offsets, sizes, steps, result_type)).results[0]
+        return self.result(tensor.ExtractSliceOp(source, offsets, sizes, steps, result_type))
 
     def insert_slice(
         self,
@@ -206,37 +205,4 @@ class TensorBuilder(ScalarBuilder):
     ) -> SSAValue:
         """``tensor.insert_slice``; the source may lack dimensions of extent 1."""
         steps = strides or [1] * len(offsets)
-        return self.insert(tensor.InsertSliceOp(source, into, offsets, sizes, steps)).results[0]
-
-    # Control flow
-
-    def if_else(
-        self,
-        condition: SSAValue,
-        result_types: Sequence[Attribute],
-        then: Callable[[], Sequence[SSAValue]],
-        otherwise: Callable[[], Sequence[SSAValue]] | None = None,
-    ) -> Sequence[SSAValue]:
-        """``scf.if``; without `otherwise` there are no results and no else region."""
-        return self.branch(condition, result_types, then, otherwise).results
-
-    def branch(
-        self,
-        condition: SSAValue,
-        result_types: Sequence[Attribute],
-        then: Callable[[], Sequence[SSAValue]],
-        otherwise: Callable[[], Sequence[SSAValue]] | None = None,
-    ) -> scf.IfOp:
-        """The op that `if_else` makes."""
-        regions: list[Region] = []
-        for arm in (then, otherwise):
-            if arm is None:
-                regions.append(Region())
-                continue
-            block = Block()
-            values = self.inline(block, lambda _, arm=arm: arm())
-            end = scf.YieldOp(*values)
-            end.location = self.location
-            block.add_op(end)
-            regions.append(Region(block))
-        return self.insert(scf.IfOp(condition, list(result_types), regions[0], regions[1]))
+        return self.result(tensor.InsertSliceOp(source, into, offsets, sizes, steps))

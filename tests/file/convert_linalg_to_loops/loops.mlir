@@ -51,9 +51,9 @@ func.func @affine(%i: index, %n: index, %x: memref<8xf32>) -> index {
 // module {
 //   func.func @elementwise(%arg0: memref<8xf32>, %arg1: memref<6xf32>, %arg2: memref<16xf32>) {
 //     %c0 = arith.constant 0 : index
-//     %c2 = arith.constant 2 : index
 //     %c6 = arith.constant 6 : index
 //     %c1 = arith.constant 1 : index
+//     %c2 = arith.constant 2 : index
 //     scf.for %arg3 = %c0 to %c6 step %c1 {
 //       %0 = arith.addi %arg3, %c2 : index
 //       %1 = memref.load %arg0[%0] : memref<8xf32>
@@ -80,9 +80,9 @@ func.func @affine(%i: index, %n: index, %x: memref<8xf32>) -> index {
 //   }
 //   func.func @matmul(%arg0: memref<4x8xf16>, %arg1: memref<8x2xf16>, %arg2: memref<4x2xf32>, %arg3: f32) {
 //     %c0 = arith.constant 0 : index
-//     %c2 = arith.constant 2 : index
-//     %c1 = arith.constant 1 : index
 //     %c4 = arith.constant 4 : index
+//     %c1 = arith.constant 1 : index
+//     %c2 = arith.constant 2 : index
 //     %c8 = arith.constant 8 : index
 //     scf.for %arg4 = %c0 to %c4 step %c1 {
 //       scf.for %arg5 = %c0 to %c2 step %c1 {

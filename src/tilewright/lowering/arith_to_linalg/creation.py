@@ -37,7 +37,7 @@ def lower_constant(op: arith.ConstantOp, f: FunctionLowering) -> Sequence[SSAVal
     if array is None or array.ndim:
         return op.results
     scalar = cast("FloatAttr", attr_of(array, element_of(op.result)))
-    return (f.b.splat(f.b.constant(scalar, lambda: arith.ConstantOp(scalar)), op.result.type),)
+    return (f.b.splat(f.b.shared_constant(scalar, lambda: arith.ConstantOp(scalar)), op.result.type),)
 
 
 @lowers(tt.UnsplatOp)

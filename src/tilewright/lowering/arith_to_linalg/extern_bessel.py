@@ -180,7 +180,7 @@ class Order:
             return [value.value for value in step(index, [Real(b, value) for value in values])]
 
         end = b.cast(arith.IndexCastOp, b.cast(arith.FPToSIOp, count.value, i64), INDEX)
-        return [Real(b, value) for value in b.for_loop(0, end, [value.value for value in carried], body)]
+        return [Real(b, value) for value in b.for_loop(0, end, [value.value for value in carried], body).results]
 
 
 def _vanishes(n: Real, x: Real) -> Real:

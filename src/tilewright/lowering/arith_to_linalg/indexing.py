@@ -74,6 +74,6 @@ def lower_histogram(op: tt.HistogramOp, f: FunctionLowering) -> Sequence[SSAValu
             total = b.emit(arith.AddiOp, b.extract(counts, [bin_index]), b.int(1, counted))
             return (b.insert_lane(total, counts, [bin_index]),)
 
-        return b.if_else(live, [kind], count, lambda: (counts,))
+        return b.if_else(live, [kind], count, lambda: (counts,)).results
 
-    return b.for_loop(0, shape_of(op.src)[0], [b.splat(b.int(0, counted), kind)], step)
+    return b.for_loop(0, shape_of(op.src)[0], [b.splat(b.int(0, counted), kind)], step).results

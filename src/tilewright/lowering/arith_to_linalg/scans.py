@@ -70,8 +70,9 @@ def _scan(
         combined = slices.combine(combine, running, current)
         return [*(slices.put(v, out, place) for v, out in zip(combined, outs, strict=True)), *combined]
 
-    results = b.for_loop(1, shape[axis], [*outs, *first], step, attributes={SCAN_AXIS: IntegerAttr(axis, i64)})
-    return results[:count]
+    loop = b.for_loop(1, shape[axis], [*outs, *first], step)
+    loop.attributes[SCAN_AXIS] = IntegerAttr(axis, i64)
+    return loop.results[:count]
 
 
 class _Slices:
@@ -83,7 +84,7 @@ class _Slices:
 
     def _offsets(self, place: Index) -> list[Index]:
         if self.reverse:
-            place = self.b.index_sub(self.shape[self.axis] - 1, place)
+            place = self.b.sub(self.shape[self.axis] - 1, place)
         return [place if dim == self.axis else 0 for dim in range(len(self.shape))]
 
     def _sizes(self) -> list[int]:

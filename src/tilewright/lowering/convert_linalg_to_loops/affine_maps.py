@@ -40,21 +40,21 @@ def _emit_binary(builder: ScalarBuilder, kind: AffineBinaryOpKind, lhs: Index, r
     """Affine division rounds down, also below zero; `mod` is never negative."""
     match kind:
         case AffineBinaryOpKind.Add:
-            return builder.index_add(lhs, rhs)
+            return builder.add(lhs, rhs)
         case AffineBinaryOpKind.Mul:
-            return builder.index_mul(lhs, rhs)
+            return builder.mul(lhs, rhs)
         case AffineBinaryOpKind.FloorDiv:
-            return builder.emit(arith.FloorDivSIOp, builder.as_value(lhs), builder.as_value(rhs))
+            return builder.emit(arith.FloorDivSIOp, builder.ssa(lhs), builder.ssa(rhs))
         case AffineBinaryOpKind.CeilDiv:
-            return builder.emit(arith.CeilDivSIOp, builder.as_value(lhs), builder.as_value(rhs))
+            return builder.emit(arith.CeilDivSIOp, builder.ssa(lhs), builder.ssa(rhs))
         case AffineBinaryOpKind.Mod:
             quotient = _emit_binary(builder, AffineBinaryOpKind.FloorDiv, lhs, rhs)
-            return builder.index_sub(lhs, builder.index_mul(quotient, rhs))
+            return builder.sub(lhs, builder.mul(quotient, rhs))
 
 
 def emit_subscripts(builder: ScalarBuilder, map_: AffineMap, operands: Sequence[SSAValue]) -> list[SSAValue]:
     """The results of a map."""
-    return [builder.as_value(emit_expression(builder, expr, map_.num_dims, operands)) for expr in map_.results]
+    return [builder.ssa(emit_expression(builder, expr, map_.num_dims, operands)) for expr in map_.results]
 
 
 def emit_extreme(

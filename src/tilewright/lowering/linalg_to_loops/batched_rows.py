@@ -24,7 +24,7 @@ from tilewright.dialects.construction import index_array
 from tilewright.dialects.types import bit_width, element_type, is_float
 from tilewright.lowering.linalg_to_loops.combiners import is_identity
 from tilewright.lowering.linalg_to_loops.costs import FEWEST_LANES
-from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index, LoopEmitter, vector_type
+from tilewright.lowering.linalg_to_loops.emitter import Index, LoopEmitter, vector_type
 from tilewright.lowering.linalg_to_loops.nest_plan import Nest, Output
 from tilewright.lowering.linalg_to_loops.provable import constant_of
 from tilewright.lowering.linalg_to_loops.sources import Uniform, Window
@@ -61,8 +61,8 @@ class BatchedRows:
     def finish(self, outputs: Sequence[Output], combine: Combine) -> None:
         """Combine the lanes of all rows at the cursor."""
         emitter = self.emitter
-        loop, body = emitter.for_loop(0, self.rows, self.lanes)
-        with emitter.at(Cursor(body)):
+        loop, body = emitter.open_for(0, self.rows, self.lanes)
+        with emitter.at(body):
             first = body.args[0]
             for number, buffer in self.buffers.items():
                 places = [emitter.mul(emitter.add(first, row), self.lanes) for row in range(self.lanes)]

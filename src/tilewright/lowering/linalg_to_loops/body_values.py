@@ -309,7 +309,7 @@ class BodyValues:
         if stride == 1 and mask is None:
             return self._unpack(window, self.emitter.vector_load(window.flat, index, self.nest.lanes))
         if fill is None:
-            zero = self.emitter.constant(0 if _is_integer(stored) else 0.0, stored)
+            zero = self.emitter.zero(stored)
             passthrough = self.spread(zero, frozenset())
         else:
             passthrough = self.spread(fill, frozenset())
@@ -462,10 +462,10 @@ class BodyValues:
         if inside is True:
             return self._read_window(box.inner, operand, None, None)
         index = self.linear_index(box.inner, operand.access)
-        op, then_block, else_block = self.emitter.if_(inside, [box.fill.type])
-        with self.emitter.at(Cursor(then_block)):
+        op, then_block, else_block = self.emitter.open_if(inside, [box.fill.type])
+        with self.emitter.at(then_block):
             self.emitter.yield_([self._unpack(box.inner, self.emitter.load(box.inner.flat, index))])
-        with self.emitter.at(Cursor(else_block)):
+        with self.emitter.at(else_block):
             self.emitter.yield_([box.fill])
         return op.results[0]
 

@@ -46,7 +46,7 @@ from tilewright.lowering.linalg_to_loops.dot_operands import (
     is_full,
     plan_operand_panels,
 )
-from tilewright.lowering.linalg_to_loops.emitter import INDEX, Cursor, Index
+from tilewright.lowering.linalg_to_loops.emitter import INDEX, Index
 from tilewright.lowering.linalg_to_loops.external_calls import call_microkernel
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering
 from tilewright.lowering.linalg_to_loops.provable import constant_of, find_cut
@@ -92,10 +92,10 @@ def cached_operand(
     if full is True:
         address = _cached(lowering, routine, in_place(emitter, inner), rows_adjoin, b.shape)
     else:
-        choice, then_block, else_block = emitter.if_(full, [INDEX])
-        with emitter.at(Cursor(then_block)):
+        choice, then_block, else_block = emitter.open_if(full, [INDEX])
+        with emitter.at(then_block):
             emitter.yield_([_cached(lowering, routine, in_place(emitter, inner), rows_adjoin, b.shape)])
-        with emitter.at(Cursor(else_block)):
+        with emitter.at(else_block):
             emitter.yield_([_packed_copy(lowering, plan, b, rows_adjoin)])
         address = choice.results[0]
     form = replace(kernel, panel_columns=plan.routine.columns, transposed_b=False)
@@ -186,16 +186,16 @@ def multiply_by_cached(
     if isinstance(shared, bool):
         panels = _cached(lowering, routine, b, kernel.transposed_b, counts)
     else:
-        found, then_block, else_block = emitter.if_(shared, [INDEX])
-        with emitter.at(Cursor(then_block)):
+        found, then_block, else_block = emitter.open_if(shared, [INDEX])
+        with emitter.at(then_block):
             emitter.yield_([_cached(lowering, routine, b, kernel.transposed_b, counts)])
-        with emitter.at(Cursor(else_block)):
+        with emitter.at(else_block):
             emitter.yield_([emitter.constant(0, INDEX)])
         panels = found.results[0]
     is_cached = emitter.compare("ne", panels, 0)
     assert isinstance(is_cached, SSAValue)
-    choice, then_block, else_block = emitter.if_(is_cached, [i1])
-    with emitter.at(Cursor(then_block)):
+    choice, then_block, else_block = emitter.open_if(is_cached, [i1])
+    with emitter.at(then_block):
         if plan.kernels_fill:
             form = replace(kernel, panel_columns=plan.routine.columns, fills_panels=True)
             packed = Panel(panels, b.strides, 1, b.address)
@@ -203,7 +203,7 @@ def multiply_by_cached(
             form = replace(kernel, panel_columns=plan.routine.columns, transposed_b=False)
             packed = Panel(panels, (0, 0), 1)
         emitter.yield_([emitter.truth(multiply(form, packed))])
-    with emitter.at(Cursor(else_block)):
+    with emitter.at(else_block):
         otherwise()
         emitter.yield_([emitter.truth(False)])
     return choice.results[0]

@@ -166,9 +166,9 @@ def run_in_registers(lowering: FunctionLowering, tiles: PromotedTiles) -> None:
     if unmasked is None or isinstance(whole, bool):
         results = _step(emitter, nest, tiles, {}, is_unmasked=whole is True)
     else:
-        branch, *blocks = emitter.if_else_of(whole, tiles.types)
+        branch, *blocks = emitter.open_if(whole, tiles.types)
         for block, is_unmasked in zip(blocks, (True, False), strict=True):
-            with emitter.at(Cursor(block)):
+            with emitter.at(block):
                 known: dict[object, SSAValue] = {**unmasked.comparisons} if is_unmasked else {}
                 emitter.yield_(_step(emitter, nest, tiles, known, is_unmasked=is_unmasked))
         results = list[SSAValue](branch.results)

@@ -37,7 +37,7 @@ from tilewright.lowering.linalg_to_loops.dot_operands import (
     panel,
     plan_operand_panels,
 )
-from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index, LoopEmitter
+from tilewright.lowering.linalg_to_loops.emitter import Index, LoopEmitter
 from tilewright.lowering.linalg_to_loops.external_calls import call_microkernel
 from tilewright.lowering.linalg_to_loops.function_lowering import (
     FunctionLowering,
@@ -242,8 +242,8 @@ def _loop(emitter: LoopEmitter, extent: int, step: int, body: Callable[[Index], 
     if extent <= step:
         body(0)
         return
-    loop, block = emitter.for_loop(0, extent, step)
-    with emitter.at(Cursor(block)):
+    loop, block = emitter.open_for(0, extent, step)
+    with emitter.at(block):
         body(block.args[0])
         emitter.yield_()
     _ = loop

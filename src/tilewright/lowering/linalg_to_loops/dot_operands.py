@@ -107,11 +107,11 @@ def box_panel(lowering: FunctionLowering, box: Box, shape: tuple[int, ...], k_di
         return copied_panel(lowering, box, shape)
     dynamic = list(inner.strides)
     types = [INDEX] * (1 + len(dynamic))
-    op, then_block, else_block = emitter.if_(full, types)
-    with emitter.at(Cursor(then_block)):
+    op, then_block, else_block = emitter.open_if(full, types)
+    with emitter.at(then_block):
         direct = in_place(emitter, inner)
         emitter.yield_([direct.address, *(emitter.ssa(stride) for stride in direct.strides)])
-    with emitter.at(Cursor(else_block)):
+    with emitter.at(else_block):
         copy = copied_panel(lowering, box, shape)
         emitter.yield_([copy.address, *(emitter.ssa(stride) for stride in copy.strides)])
     address, *strides = op.results

@@ -11,13 +11,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from xdsl.dialects.builtin import IndexType, IntegerType, UnrankedMemRefType, i1, i32
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.dialects.builtin import IndexType, UnrankedMemRefType, i1, i32
+from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects import arith, memref, tensor, vector
 from tilewright.dialects.types import element_type
 from tilewright.ir.diagnostics import op_error
-from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index
+from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.external_calls import call_atomic
 from tilewright.lowering.linalg_to_loops.provable import constant_of
 from tilewright.lowering.linalg_to_loops.sources import Source, Uniform, Window
@@ -98,7 +98,7 @@ def emit_load(values: BodyValues, op: memref.LoadOp | tensor.ExtractOp) -> SSAVa
         lanes_differ = values.is_lanes(nest.depends[result])
         return values.spread(address.value, frozenset()) if lanes_differ else address.value
     stored = element_type(address.flat.type)
-    zero = emitter.constant(0 if _is_integer(stored) else 0.0, stored)
+    zero = emitter.zero(stored)
     if values.is_lanes(nest.depends[result]):
         mask = predicate_mask(values, op)
         nest.around.accesses.note(op.location, lane_step(nest, address), "gathered")
@@ -120,10 +120,10 @@ def emit_load(values: BodyValues, op: memref.LoadOp | tensor.ExtractOp) -> SSAVa
             loaded = emitter.load(address.flat, _scalar_address(values, address))
         else:
             index = _scalar_address(values, address)
-            branch, then_block, else_block = emitter.if_(condition, [stored])
-            with emitter.at(Cursor(then_block)):
+            branch, then_block, else_block = emitter.open_if(condition, [stored])
+            with emitter.at(then_block):
                 emitter.yield_([emitter.load(address.flat, index)])
-            with emitter.at(Cursor(else_block)):
+            with emitter.at(else_block):
                 emitter.yield_([zero])
             loaded = branch.results[0]
     if address.stored_as_byte:
@@ -158,8 +158,8 @@ def emit_store(values: BodyValues, op: memref.StoreOp) -> None:
     if condition is None:
         emitter.store(value, address.flat, index)
         return
-    _, then_block, _ = emitter.if_(condition)
-    with emitter.at(Cursor(then_block)):
+    _, then_block, _ = emitter.open_if(condition, has_else=False)
+    with emitter.at(then_block):
         emitter.store(value, address.flat, index)
         emitter.yield_()
 
@@ -183,8 +183,8 @@ def emit_atomic(values: BodyValues, op: memref.AtomicRMWOp) -> None:
     if condition is None:
         emitter.insert(memref.AtomicRMWOp(value, address.flat, [emitter.ssa(index)], op.combination))
         return
-    _, then_block, _ = emitter.if_(condition)
-    with emitter.at(Cursor(then_block)):
+    _, then_block, _ = emitter.open_if(condition, has_else=False)
+    with emitter.at(then_block):
         emitter.insert(memref.AtomicRMWOp(value, address.flat, [emitter.ssa(index)], op.combination))
         emitter.yield_()
 
@@ -329,10 +329,6 @@ def is_constantly(value: SSAValue, truth: bool) -> bool:
         value = value.owner.operands[0]
     number = constant_of(value)
     return number is not None and bool(number) == truth
-
-
-def _is_integer(type_: Attribute) -> bool:
-    return isinstance(type_, IntegerType | IndexType)
 
 
 __all__ = ["Address", "address_of", "emit_load", "emit_store"]

@@ -1,30 +1,17 @@
-"""Emits loops stage ops at a cursor, folding index arithmetic on the way.
-
-An `Index` is a Python int where the value is known and an SSA value of type `index` otherwise, so strides and bounds
-that are static never become ops:
-
-    emitter.add(emitter.mul(4, 8), row)      ->      %0 = arith.addi %row, %c32 : index
-
-Constants are made once per function, at the top of its entry block.
-"""
+"""Emits ops of the loops stage: to scalars and index arithmetic (`ScalarBuilder`) come vectors and memory."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from typing import cast
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
-    AnyFloat,
     DenseArrayBase,
     DenseIntOrFPElementsAttr,
-    FloatAttr,
     IndexType,
     IntegerAttr,
     IntegerType,
-    LocationAttr,
     MemRefType,
     UnitAttr,
     VectorType,
@@ -32,20 +19,17 @@ from xdsl.dialects.builtin import (
     i32,
     i64,
 )
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
-from xdsl.irdl import IRDLOperation
+from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from tilewright.dialects import arith, memref, scf, vector
 from tilewright.dialects.attributes import OVER_LANES
-from tilewright.dialects.types import bit_width, element_type, is_integer, is_vector
-from tilewright.lowering.scalar_builder import INDEX, Index
+from tilewright.dialects.types import bit_width, element_type, is_vector
+from tilewright.ir.builder import Cursor, OpT
+from tilewright.lowering.scalar_builder import INDEX, Index, ScalarBuilder, default_flags
 
 GRID_ARGUMENTS = 6
 """The last arguments of a kernel: how many programs there are in each dimension, and which of them this is."""
 
-_NO_OVERFLOW = arith.IntegerOverflowAttr("none")
-_NO_FASTMATH = arith.FastMathFlagsAttr("none")
-_PREDICATES = {name: IntegerAttr(code, i64) for code, name in enumerate(arith.CMPI_KEYWORDS)}
 _FOLD_COMPARE: dict[str, Callable[[int, int], bool]] = {
     "eq": lambda a, b: a == b,
     "ne": lambda a, b: a != b,
@@ -65,174 +49,40 @@ def vector_type(lanes: int, element: Attribute) -> VectorType[Attribute]:
     return found
 
 
-@dataclass(slots=True)
-class Cursor:
-    """A place in a block: before `anchor`, or at its end. Shared by all who emit there, so moving it moves them all."""
+class LoopEmitter(ScalarBuilder):
+    """A `ScalarBuilder` for the loops stage. Function-wide values stand before the ops that the entry has at first."""
 
-    block: Block
-    anchor: Operation | None = None
+    __slots__ = ("_first_op",)
 
+    def __init__(self, entry: Block) -> None:
+        super().__init__(entry)
+        self._first_op = entry.first_op
 
-class LoopEmitter:
-    """Inserts ops of the loops stage at `self.cursor`."""
+    def constants_cursor(self) -> Cursor:
+        """Return where function-wide values (constants, arena buffers, flat views of arguments) go."""
+        return Cursor(self.entry, self._first_op)
 
-    def __init__(self, entry: Block):
-        self.entry = entry
-        self.cursor = Cursor(entry, entry.first_op)
-        self._constants: dict[tuple[int | str, Attribute], SSAValue] = {}
-        self._lane_constants: dict[tuple[tuple[int, ...], Attribute], SSAValue] = {}
-        self._constants_anchor = entry.first_op
-        self.location: LocationAttr | None = None
-
-    # -- placement --------------------------------------------------------------------------------------------------
-
-    @contextmanager
-    def at(self, cursor: Cursor) -> Generator[None]:
-        """Emit at another place for the extent of a `with` block."""
-        saved, self.cursor = self.cursor, cursor
-        try:
-            yield
-        finally:
-            self.cursor = saved
-
-    def insert(self, op: Operation) -> Operation:
-        """Put `op` at the cursor, with the location of the op being lowered."""
-        if self.location is not None:
-            op.location = self.location
-        if self.cursor.anchor is None:
-            self.cursor.block.add_op(op)
-        else:
-            self.cursor.block.insert_op_before(op, self.cursor.anchor)
+    def insert(self, op: OpT) -> OpT:
+        """Insert one op with the location of the op being lowered."""
+        self.cursor.insert(op)
+        op.location = self.location
         return op
-
-    def create(
-        self,
-        op_class: type[IRDLOperation],
-        operands: Sequence[SSAValue] = (),
-        result_types: Sequence[Attribute] = (),
-        properties: Mapping[str, Attribute] | None = None,
-        regions: Sequence[Region] = (),
-    ) -> Operation:
-        """Create and insert without the cost of the checking constructors."""
-        return self.insert(
-            op_class.create(
-                operands=operands,
-                result_types=result_types,
-                properties=dict(properties) if properties else {},
-                regions=regions,
-            )
-        )
-
-    def value(
-        self,
-        op_class: type[IRDLOperation],
-        operands: Sequence[SSAValue],
-        result_type: Attribute,
-        properties: Mapping[str, Attribute] | None = None,
-    ) -> SSAValue:
-        """`create` for an op with one result."""
-        return self.create(op_class, operands, (result_type,), properties).results[0]
-
-    # -- constants and index arithmetic -----------------------------------------------------------------------------
-
-    def constant(self, value: int | float, type: Attribute) -> SSAValue:
-        """A scalar constant at function entry."""
-        key = (repr(value) if isinstance(value, float) else value, type)
-        if (found := self._constants.get(key)) is None:
-            if isinstance(type, IndexType) or is_integer(type):
-                attr = IntegerAttr(cast("int", value), type)
-            else:
-                attr = FloatAttr(value, cast("AnyFloat", type))
-            op = arith.ConstantOp.create(result_types=[type], properties={"value": attr})
-            if self._constants_anchor is None:
-                self.entry.add_op(op)
-            else:
-                self.entry.insert_op_before(op, self._constants_anchor)
-            found = self._constants[key] = op.results[0]
-        return found
 
     def lane_constant(self, values: Sequence[int], element: Attribute) -> SSAValue:
         """A vector of known integers at function entry, written with the sign of their type."""
-        key = (tuple(values), element)
-        if (found := self._lane_constants.get(key)) is None:
-            type_ = cast("VectorType[IntegerType]", vector_type(len(values), element))
-            attr = DenseIntOrFPElementsAttr.from_list(type_, list(values))
-            with self.at(self.entry_cursor()):
-                found = self._lane_constants[key] = self.insert(arith.ConstantOp(attr)).results[0]
-        return found
+        kind = cast("VectorType[IntegerType]", vector_type(len(values), element))
+        return self.shared_constant(
+            (tuple(values), element),
+            lambda: arith.ConstantOp(DenseIntOrFPElementsAttr.from_list(kind, list(values))),
+        )
 
-    def entry_cursor(self) -> Cursor:
-        """Return where function-wide values (arena buffers, flat views of arguments) go."""
-        return Cursor(self.entry, self._constants_anchor)
-
-    def ssa(self, index: Index) -> SSAValue:
-        """The SSA value of an index, a constant if it is known."""
-        return self.constant(index, INDEX) if isinstance(index, int) else index
-
-    def add(self, lhs: Index, rhs: Index) -> Index:
-        if isinstance(lhs, int) and isinstance(rhs, int):
-            return lhs + rhs
-        if rhs == 0:
-            return lhs
-        if lhs == 0:
-            return rhs
-        return self._index_op(arith.AddiOp, lhs, rhs, _NO_OVERFLOW)
-
-    def sub(self, lhs: Index, rhs: Index) -> Index:
-        if isinstance(lhs, int) and isinstance(rhs, int):
-            return lhs - rhs
-        if rhs == 0:
-            return lhs
-        if lhs is rhs:
-            return 0
-        return self._index_op(arith.SubiOp, lhs, rhs, _NO_OVERFLOW)
-
-    def mul(self, lhs: Index, rhs: Index) -> Index:
-        if isinstance(lhs, int) and isinstance(rhs, int):
-            return lhs * rhs
-        if lhs == 0 or rhs == 0:
-            return 0
-        if lhs == 1:
-            return rhs
-        if rhs == 1:
-            return lhs
-        return self._index_op(arith.MuliOp, lhs, rhs, _NO_OVERFLOW)
-
-    def min(self, lhs: Index, rhs: Index) -> Index:
-        if isinstance(lhs, int) and isinstance(rhs, int):
-            return min(lhs, rhs)
-        if lhs is rhs:
-            return lhs
-        return self._index_op(arith.MinSIOp, lhs, rhs)
-
-    def max(self, lhs: Index, rhs: Index) -> Index:
-        if isinstance(lhs, int) and isinstance(rhs, int):
-            return max(lhs, rhs)
-        if lhs is rhs:
-            return lhs
-        return self._index_op(arith.MaxSIOp, lhs, rhs)
-
-    def align_down(self, value: Index, step: int) -> Index:
-        """The largest multiple of `step`, a power of two, not above a non-negative value."""
-        assert step & (step - 1) == 0
-        if isinstance(value, int):
-            return value // step * step
-        return self._index_op(arith.AndIOp, value, -step) if step > 1 else value
-
-    def _index_op(
-        self, op_class: type[IRDLOperation], lhs: Index, rhs: Index, overflow: Attribute | None = None
-    ) -> SSAValue:
-        properties = {"overflowFlags": overflow} if overflow is not None else None
-        return self.value(op_class, (self.ssa(lhs), self.ssa(rhs)), INDEX, properties)
+    # -- conditions -------------------------------------------------------------------------------------------------
 
     def compare(self, predicate: str, lhs: Index, rhs: Index) -> SSAValue | bool:
         """An i1, or a bool where both sides are known."""
         if isinstance(lhs, int) and isinstance(rhs, int):
             return _FOLD_COMPARE[predicate](lhs, rhs)
-        return self.compare_values(predicate, self.ssa(lhs), self.ssa(rhs), i1)
-
-    def compare_values(self, predicate: str, lhs: SSAValue, rhs: SSAValue, result_type: Attribute) -> SSAValue:
-        return self.value(arith.CmpiOp, (lhs, rhs), result_type, {"predicate": _PREDICATES[predicate]})
+        return self.cmpi(predicate, self.ssa(lhs), self.ssa(rhs))
 
     def truth(self, condition: SSAValue | bool) -> SSAValue:
         """A condition as a value."""
@@ -249,12 +99,7 @@ class LoopEmitter:
     def select_index(self, condition: SSAValue | bool, when_true: Index, when_false: Index) -> Index:
         if isinstance(condition, bool):
             return when_true if condition else when_false
-        if when_true is when_false:
-            return when_true
-        return self.value(arith.SelectOp, (condition, self.ssa(when_true), self.ssa(when_false)), INDEX)
-
-    def select(self, condition: SSAValue, when_true: SSAValue, when_false: SSAValue) -> SSAValue:
-        return self.value(arith.SelectOp, (condition, when_true, when_false), when_true.type)
+        return self.select(condition, self.ssa(when_true), self.ssa(when_false))
 
     def index_cast(self, value: Index, type: Attribute) -> SSAValue:
         """An index as an integer of another type, or back."""
@@ -271,53 +116,18 @@ class LoopEmitter:
 
     # -- control flow -----------------------------------------------------------------------------------------------
 
-    def for_loop(
-        self, lower: Index, upper: Index, step: Index, inits: Sequence[SSAValue] = ()
-    ) -> tuple[scf.ForOp, Block]:
-        """An `scf.for` whose body is still without terminator; see `yield_`."""
-        body = Block(arg_types=[INDEX, *(value.type for value in inits)])
-        op = self.create(
-            scf.ForOp,
-            (self.ssa(lower), self.ssa(upper), self.ssa(step), *inits),
-            [value.type for value in inits],
-            regions=[Region(body)],
-        )
-        assert isinstance(op, scf.ForOp)
-        return op, body
-
     def while_below(self, start: Index, end: Index, inits: Sequence[SSAValue] = ()) -> tuple[scf.WhileOp, Block]:
         """An `scf.while` over a counter of lanes that its body moves on by itself, and other values; the body is still
         without terminator, which yields the next counter first."""
         types = [INDEX, *(value.type for value in inits)]
         before, body = Block(arg_types=types), Block(arg_types=types)
-        with self.at(Cursor(before)):
-            below = self.compare_values("slt", before.args[0], self.ssa(end), i1)
+        with self.at(before):
+            below = self.cmpi("slt", before.args[0], self.ssa(end))
             self.create(scf.ConditionOp, (below, *before.args))
         op = self.create(scf.WhileOp, (self.ssa(start), *inits), types, regions=[Region(before), Region(body)])
         assert isinstance(op, scf.WhileOp)
         op.attributes[OVER_LANES] = UnitAttr()
         return op, body
-
-    def yield_(self, values: Sequence[SSAValue] = ()) -> None:
-        self.create(scf.YieldOp, values)
-
-    def if_(self, condition: SSAValue, result_types: Sequence[Attribute] = ()) -> tuple[Operation, Block, Block]:
-        """An `scf.if`; both blocks are without terminator (an empty else block of a resultless `if` may be left)."""
-        then_block, else_block = Block(), Block()
-        regions = [Region(then_block), Region(else_block) if result_types else Region()]
-        op = self.create(scf.IfOp, (condition,), result_types, regions=regions)
-        return op, then_block, else_block
-
-    def if_else(self, condition: SSAValue) -> tuple[Block, Block]:
-        """An `scf.if` without results; both blocks are without terminator."""
-        then_block, else_block = Block(), Block()
-        self.create(scf.IfOp, (condition,), (), regions=[Region(then_block), Region(else_block)])
-        return then_block, else_block
-
-    def if_else_of(self, condition: SSAValue, types: Sequence[Attribute]) -> tuple[Operation, Block, Block]:
-        """An `scf.if` with results, or none, and two blocks that are still without terminator."""
-        blocks = Block(), Block()
-        return self.create(scf.IfOp, (condition,), types, regions=[Region(block) for block in blocks]), *blocks
 
     def choose(
         self, condition: SSAValue | bool, then: Callable[[], None] | None, otherwise: Callable[[], None] | None
@@ -328,8 +138,8 @@ class LoopEmitter:
             if chosen is not None:
                 chosen()
             return
-        for block, body in zip(self.if_else(condition), (then, otherwise), strict=True):
-            with self.at(Cursor(block)):
+        for block, body in zip(self.open_if(condition)[1:], (then, otherwise), strict=True):
+            with self.at(block):
                 if body is not None:
                     body()
                 self.yield_()
@@ -338,14 +148,14 @@ class LoopEmitter:
 
     def alloca(self, element: Attribute, size: int) -> SSAValue:
         """A 64-byte aligned buffer at function entry; the next lowering places it in the per-thread arena."""
-        with self.at(self.entry_cursor()):
+        with self.at(self.constants_cursor()):
             op = self.create(
                 memref.AllocaOp,
                 (),
                 (MemRefType(element, [size]),),
                 {
                     "alignment": IntegerAttr(64, i64),
-                    "operandSegmentSizes": DenseArrayBase.from_list(_I32, [0, 0]),
+                    "operandSegmentSizes": DenseArrayBase.from_list(i32, [0, 0]),
                 },
             )
         return op.results[0]
@@ -398,31 +208,6 @@ class LoopEmitter:
         if isinstance(element, IndexType):
             return steps
         return self.value(arith.IndexCastOp, (steps,), vector_type(lanes, element))
-
-    def arith(self, op_class: type[IRDLOperation], lhs: SSAValue, rhs: SSAValue) -> SSAValue:
-        """A binary arith op with default flags, on scalars or vectors."""
-        return self.value(op_class, (lhs, rhs), lhs.type, default_flags(op_class))
-
-
-_I32 = IntegerType(32)
-_FLAGS: dict[type[IRDLOperation], dict[str, Attribute]] = {
-    arith.AddiOp: {"overflowFlags": _NO_OVERFLOW},
-    arith.SubiOp: {"overflowFlags": _NO_OVERFLOW},
-    arith.MuliOp: {"overflowFlags": _NO_OVERFLOW},
-    arith.ShLIOp: {"overflowFlags": _NO_OVERFLOW},
-}
-_FLOAT_FLAGS: dict[str, Attribute] = {"fastmath": _NO_FASTMATH}
-_FLOAT_OPS = {
-    arith.AddfOp, arith.SubfOp, arith.MulfOp, arith.DivfOp,
-    arith.MaximumfOp, arith.MinimumfOp, arith.MaxnumfOp, arith.MinnumfOp,
-}  # fmt: skip
-
-
-def default_flags(op_class: type[IRDLOperation]) -> dict[str, Attribute] | None:
-    """The flag property that an arith op class needs to be complete."""
-    if op_class in _FLOAT_OPS:
-        return _FLOAT_FLAGS
-    return _FLAGS.get(op_class)
 
 
 def _element(flat: SSAValue) -> Attribute:

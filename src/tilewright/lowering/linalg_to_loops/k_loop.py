@@ -30,7 +30,7 @@ from tilewright.lowering.linalg_to_loops.cached_panels import is_shared, multipl
 from tilewright.lowering.linalg_to_loops.direct_store import DirectStore, plan_direct_store
 from tilewright.lowering.linalg_to_loops.dot import emit_calls, starts_from_zero
 from tilewright.lowering.linalg_to_loops.dot_operands import Panel, in_place
-from tilewright.lowering.linalg_to_loops.emitter import INDEX, Cursor, Index, LoopEmitter
+from tilewright.lowering.linalg_to_loops.emitter import INDEX, Index, LoopEmitter
 from tilewright.lowering.linalg_to_loops.first_iteration import FirstIteration, NoMatchError, to_index
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, tensor_shape
 from tilewright.lowering.linalg_to_loops.provable import constant_of, find_cut, is_same, known
@@ -159,7 +159,7 @@ def _match(lowering: FunctionLowering, loop: scf.ForOp, product: linalg.MatmulOp
     if condition is False:
         raise NoMatchError
     if condition is True:
-        condition = emitter.compare_values("eq", emitter.constant(0, INDEX), emitter.constant(0, INDEX), _I1)
+        condition = emitter.cmpi("eq", emitter.constant(0, INDEX), emitter.constant(0, INDEX))
     panels = in_place(emitter, a_window), in_place(emitter, b_window)
     b_root = b_window.root if b_window.is_all_of_root() else b_window.flat
     shared = is_shared(lowering, loop, b_window, wanted[1], columns)
@@ -352,16 +352,16 @@ def emit_fast_path(lowering: FunctionLowering, loop: scf.ForOp, path: FastPath, 
     direct = _find_direct_store(lowering, loop, path, target) if from_zero else None
     if not from_zero:
         lowering.copy(init, target)
-    branch, then_block, else_block = emitter.if_else_of(path.condition, [] if direct is None else [i1])
-    with emitter.at(Cursor(then_block)):
+    branch, then_block, else_block = emitter.open_if(path.condition, [] if direct is None else [i1])
+    with emitter.at(then_block):
         is_stored = _multiply(lowering, path, target, init if from_zero else None, direct)
         emitter.yield_([] if direct is None else [emitter.truth(is_stored)])
-    with emitter.at(Cursor(else_block)):
+    with emitter.at(else_block):
         if from_zero:
             lowering.copy(init, target)
     loop.detach()
     else_block.add_op(loop)
-    with emitter.at(Cursor(else_block)):
+    with emitter.at(else_block):
         emitter.yield_([] if direct is None else [emitter.truth(False)])
     if direct is not None:
         lowering.decided.stored_directly[direct.store] = branch.results[0]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import UnitAttr, i1, i32
+from xdsl.dialects.builtin import UnitAttr, i32
 from xdsl.ir import Attribute, SSAValue
 
 from tilewright.analysis.combination import Combination
@@ -107,7 +107,7 @@ def _lanes_within(emitter: LoopEmitter, lanes: int, limit: int, *, below: bool) 
     """The lanes with numbers below a limit, or from it on."""
     numbers = emitter.step(lanes, i32)
     bound = emitter.broadcast(emitter.constant(limit, i32), lanes)
-    return emitter.compare_values("slt" if below else "sge", numbers, bound, vector_type(lanes, i1))
+    return emitter.cmpi("slt" if below else "sge", numbers, bound)
 
 
 def _lanes(value: SSAValue) -> int:

@@ -73,7 +73,7 @@ def emit_scan(lowering: FunctionLowering, scan: Scan, windows: Sequence[Window],
     loops: list[Cursor] = []
     for dim, bound in enumerate(bounds[:-1]):
         with emitter.at(frames[-1].cursor):
-            loop, body = emitter.for_loop(0, bound, 1)
+            loop, body = emitter.open_for(0, bound, 1)
         frames[-1].cursor.anchor = loop  # what is made there later is for the loop, too
         loops.append(Cursor(body))
         frames.append(Frame(Cursor(body), dim, body.args[0]))
@@ -104,9 +104,9 @@ class _ScanWriter:
         carried = self._step(frames, frames[-1].cursor, extent - lanes if self.scan.reverse else 0, None)
         if extent == lanes:
             return
-        loop, body = self.emitter.for_loop(lanes, bound, lanes, carried)
+        loop, body = self.emitter.open_for(lanes, bound, lanes, carried)
         frames[-1].cursor.anchor = loop
-        with self.emitter.at(Cursor(body)):
+        with self.emitter.at(body):
             place: Index = body.args[0]
             if self.scan.reverse:
                 place = self.emitter.sub(extent - lanes, place)

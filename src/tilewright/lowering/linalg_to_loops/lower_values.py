@@ -13,7 +13,7 @@ from tilewright.dialects import arith, bufferization, linalg, tensor
 from tilewright.dialects.arith.constant import is_dense
 from tilewright.dialects.types import is_memref, is_tensor
 from tilewright.lowering.linalg_to_loops.body_values import pack_bool, unpack_bool
-from tilewright.lowering.linalg_to_loops.emitter import INDEX, Cursor, Index
+from tilewright.lowering.linalg_to_loops.emitter import INDEX, Index
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, lowers, tensor_shape
 from tilewright.lowering.linalg_to_loops.provable import known
 from tilewright.lowering.linalg_to_loops.sources import Box, Source, Uniform, Window
@@ -103,10 +103,10 @@ def read_element(lowering: FunctionLowering, source: Source, indices: Sequence[S
                 inside = emitter.both(inside, emitter.compare("slt", number, high))
             if isinstance(inside, bool):
                 return read_element(lowering, source.inner, indices) if inside else source.fill
-            op, then_block, else_block = emitter.if_(inside, [source.fill.type])
-            with emitter.at(Cursor(then_block)):
+            op, then_block, else_block = emitter.open_if(inside, [source.fill.type])
+            with emitter.at(then_block):
                 emitter.yield_([read_element(lowering, source.inner, indices)])
-            with emitter.at(Cursor(else_block)):
+            with emitter.at(else_block):
                 emitter.yield_([source.fill])
             return op.results[0]
 

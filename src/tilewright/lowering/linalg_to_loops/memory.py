@@ -104,14 +104,8 @@ class Memory:
         """
         if (found := self._flat.get(pointer)) is None:
             assert is_unranked_memref(pointer.type)
-            owner = pointer.owner
-            if isinstance(owner, Block):
-                cursor = self.emitter.entry_cursor() if owner is self.emitter.entry else Cursor(owner, owner.first_op)
-            else:
-                block = owner.parent_block()
-                assert block is not None
-                cursor = Cursor(block, owner.next_op)
-            with self.emitter.at(cursor):
+            at_entry = pointer.owner is self.emitter.entry
+            with self.emitter.at(self.emitter.constants_cursor() if at_entry else Cursor.after(pointer.owner)):
                 type_ = MemRefType(element_type(pointer.type), [DYNAMIC_INDEX])
                 found = self._flat[pointer] = self.emitter.value(
                     memref.ReinterpretCastOp,
@@ -169,7 +163,7 @@ class Memory:
         assert isinstance(op, Operation)
         if is_integer(type_.element_type) and type_.element_type.width.data == 1:
             return self.new_buffer(type_.element_type, shape)
-        with self.emitter.at(self.emitter.entry_cursor()):
+        with self.emitter.at(self.emitter.constants_cursor()):
             moved = self.emitter.value(
                 memref.AllocaOp,
                 (),
@@ -188,7 +182,7 @@ class Memory:
         is_bits = is_integer(element) and element.width.data == 1
         if DYNAMIC_INDEX in shape or is_bits or not isinstance(type_.layout, NoneAttr):
             return None
-        with self.emitter.at(self.emitter.entry_cursor()):
+        with self.emitter.at(self.emitter.constants_cursor()):
             flat = self._flattened(value, type_)
         return Window(flat, 0, contiguous_strides(shape), shape, element, value, owned=True)
 

@@ -192,10 +192,10 @@ class _NestWriter:
         assert isinstance(pays, SSAValue)
         accumulators = self.accumulators
         kept = [number for number in accumulators.reducing if self.nest.outputs[number].dest is None]
-        choice, *blocks = self.emitter.if_else_of(pays, [accumulators.yielded[number].type for number in kept])
+        choice, *blocks = self.emitter.open_if(pays, [accumulators.yielded[number].type for number in kept])
         for block, nest in zip(blocks, (segmented, self.plain), strict=True):
             self.nest = nest
-            with self.emitter.at(Cursor(block)):
+            with self.emitter.at(block):
                 self._level(0, [Frame(self.emitter.cursor, values=dict(outside.values))])
                 scalars = [accumulators.scalars[number] for number in kept]
                 self.emitter.yield_([scalar for scalar in scalars if scalar is not None])
@@ -238,7 +238,7 @@ class _NestWriter:
         with self.emitter.at(outer.cursor):
             full = self.emitter.align_down(bound, side)
             steps = self._steps(column, frames)
-            loop, body = self.emitter.for_loop(0, full, side)
+            loop, body = self.emitter.open_for(0, full, side)
         outer.cursor.anchor = loop
         cursor = Cursor(body)
         with self.emitter.at(cursor):
@@ -300,7 +300,7 @@ class _NestWriter:
         inner = Frame(Cursor(body), SEGMENT, body.args[0])
         inner.end = start_segment(BodyValues(self.emitter, self.nest, [*frames, inner]), upper)
         results = inside([*frames, inner], list(body.args[1:]))
-        with self.emitter.at(Cursor(body)):
+        with self.emitter.at(body):
             self.emitter.yield_([self.emitter.ssa(inner.end), *results])
         outer.cursor.anchor = loop.next_op
         return list(loop.results[1:])
@@ -336,7 +336,7 @@ class _NestWriter:
                     inner.mask = self.emitter.create_mask(step.upper - step.lower, self.nest.lanes)
             return [*frames, inner], carried, None
         with self.emitter.at(outer.cursor):
-            loop, body = self.emitter.for_loop(step.lower, step.upper, width, carried)
+            loop, body = self.emitter.open_for(step.lower, step.upper, width, carried)
         outer.cursor.anchor = loop
         inner = self._frame(Cursor(body), dim, step, body.args[0])
         if step.masked:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from xdsl.dialects.builtin import i1
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects import linalg, memref, tensor
@@ -102,8 +101,8 @@ def _write(values: BodyValues, output: Output, dest: Window, element: SSAValue) 
         return
     emitter = values.emitter
     place, end = emitter.ssa(values.induction(dim)), emitter.ssa(output.bounds[dim])
-    _, then_block, _ = emitter.if_(emitter.compare_values("slt", place, end, i1))
-    with emitter.at(Cursor(then_block)):
+    _, then_block, _ = emitter.open_if(emitter.cmpi("slt", place, end), has_else=False)
+    with emitter.at(then_block):
         values.write(dest, output.access, element)
         emitter.yield_()
 

@@ -18,7 +18,6 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
-from xdsl.dialects.builtin import i1
 from xdsl.ir import SSAValue
 
 from tilewright.dialects import arith, memref, vector
@@ -128,5 +127,5 @@ def _divide_first(values: BodyValues, division: Division) -> tuple[SSAValue, SSA
     if division.rounding is Rounding.TO_ZERO:
         # Below zero quotients change after a multiple of the divisor, not before it.
         one, zero = emitter.constant(1, type_), emitter.constant(0, type_)
-        length = emitter.select(emitter.compare_values("sge", dividend, zero, i1), divisor, one)
+        length = emitter.select(emitter.cmpi("sge", dividend, zero), divisor, one)
     return quotient, rest, emitter.arith(arith.SubiOp, length, rest)

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Attribute, SSAValue
 
 from tilewright.dialects import vector
 from tilewright.dialects.construction import index_array
-from tilewright.dialects.types import bit_width, element_type, is_integer
-from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index, LoopEmitter, vector_type
+from tilewright.dialects.types import bit_width, element_type
+from tilewright.lowering.linalg_to_loops.emitter import Index, LoopEmitter, vector_type
 from tilewright.lowering.linalg_to_loops.provable import constant_of, is_at_most
 from tilewright.lowering.linalg_to_loops.sources import Box, Source, Uniform, Window
 
@@ -36,10 +35,10 @@ def emit_transposing_copy(
     emitter: LoopEmitter, source: Source, dest: Window, side: int, bounds: Sequence[Index]
 ) -> None:
     """Copy the elements up to `bounds`; `find_block` said that the blocks fit."""
-    _, outer = emitter.for_loop(0, bounds[1], side)
-    with emitter.at(Cursor(outer)):
-        _, inner = emitter.for_loop(0, bounds[0], side)
-        with emitter.at(Cursor(inner)):
+    _, outer = emitter.open_for(0, bounds[1], side)
+    with emitter.at(outer):
+        _, inner = emitter.open_for(0, bounds[0], side)
+        with emitter.at(inner):
             _copy_block(emitter, source, dest, side, bounds, (inner.args[0], outer.args[0]))
             emitter.yield_()
         emitter.yield_()
@@ -136,4 +135,4 @@ def transpose_lanes(emitter: LoopEmitter, rows: list[SSAValue]) -> list[SSAValue
 
 def zero_of(emitter: LoopEmitter, element: Attribute) -> SSAValue:
     """0 of an element type."""
-    return emitter.constant(0 if is_integer(element) or isinstance(element, IndexType) else 0.0, element)
+    return emitter.zero(element)

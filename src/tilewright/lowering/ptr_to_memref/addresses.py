@@ -40,7 +40,7 @@ def lower_ptr_to_int(op: tt.PtrToIntOp, b: MemoryBuilder) -> Sequence[SSAValue]:
         start = b.insert(tt.BitcastOp(start, tt.PointerType(i8))).result
     size = max(1, bit_width(element) // 8)
     first = b.insert(memref.ExtractAlignedPointerAsIndexOp(b.element(b.memory(start), 0))).results[0]
-    place = b.as_value(b.index_add(first, b.index_mul(offset, size)))
+    place = b.ssa(b.add(first, b.mul(offset, size)))
     return (b.cast(arith.IndexCastOp, place, i64),)
 
 

@@ -30,8 +30,7 @@ from xdsl.dialects.builtin import (
     UnrealizedConversionCastOp,
     i8,
 )
-from xdsl.ir import Attribute, Block, Operation, SSAValue
-from xdsl.rewriter import InsertPoint
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.analysis.origins import merge_sources, values_in
 from tilewright.dialects import arith, func, memref, tt
@@ -201,18 +200,7 @@ def _bytes_behind(pointer: SSAValue) -> SSAValue | None:
 
 def _view(source: SSAValue, kind: UnrankedMemRefType[Attribute]) -> SSAValue:
     """The bytes as elements of a type, right after the memory's definition."""
-    owner = source.owner
-    point = InsertPoint.at_start(owner) if isinstance(owner, Block) else InsertPoint.after(owner)
-
-    def insert(op: Operation) -> SSAValue:
-        if isinstance(owner, Operation):
-            op.location = owner.location
-        if point.insert_before is None:
-            point.block.add_op(op)
-        else:
-            point.block.insert_op_before(op, point.insert_before)
-        return op.results[0]
-
+    insert = OpBuilder.after(source.owner).result
     start, extent = insert(arith.constant_index(0)), insert(arith.constant_index(ANY_EXTENT))
     row = insert(memref.ReinterpretCastOp(source, 0, (extent,), (1,), memref_of(i8, DYNAMIC_INDEX)))
     elements = insert(memref.ViewOp(row, start, (extent,), memref_of(kind.element_type, DYNAMIC_INDEX)))

@@ -7,10 +7,10 @@ from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp, TensorType, UnitAttr, UnrealizedConversionCastOp, i64
 from xdsl.ir import Attribute, Block, Operation, SSAValue
-from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.rewriter import Rewriter
 
 from tilewright.dialects import arith, func, memref, tptr, tt
-from tilewright.ir.builder import OpBuilder
+from tilewright.ir.builder import Cursor, OpBuilder
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import ops_within
 from tilewright.lowering.memory_builder import DEFAULT_ADDRESS_SPACE
@@ -96,7 +96,7 @@ class _Conversion:
             for index, operand in enumerate(op.operands):
                 op.operands[index] = self._as_address(operand) if op in converted else self._as_pointer(op, index)
         for op in lowered:
-            with self.b.at(InsertPoint.before(op), op.location):
+            with self.b.at(Cursor.before(op), op.location):
                 results = LOWERINGS[type(op)](self, op)
             for result, value in zip(op.results, results, strict=True):
                 result.replace_all_uses_with(value)
@@ -184,7 +184,7 @@ def _load(c: _Conversion, op: tt.LoadOp) -> Sequence[SSAValue]:
     if op.mask is None:
         return load()
     other = op.other if op.other is not None else _nothing(c, kind)
-    return c.b.if_else(op.mask, [kind], load, lambda: (other,))
+    return c.b.if_else(op.mask, [kind], load, lambda: (other,)).results
 
 
 def _nothing(c: _Conversion, kind: Attribute) -> SSAValue:
@@ -199,7 +199,7 @@ def _store(c: _Conversion, op: tt.StoreOp) -> Sequence[SSAValue]:
 
     if op.mask is None:
         return store()
-    return c.b.if_else(op.mask, [], store)
+    return c.b.if_else(op.mask, [], store).results
 
 
 LOWERINGS: dict[type[Operation], Callable[[_Conversion, Any], Sequence[SSAValue]]] = {

@@ -22,10 +22,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from xdsl.ir import SSAValue
-from xdsl.rewriter import InsertPoint
 
 from tilewright.dialects import arith
 from tilewright.dialects.construction import int_attr
+from tilewright.ir.builder import Cursor
 from tilewright.lowering.memory_builder import MemoryBuilder
 from tilewright.lowering.scalar_builder import Index
 from tilewright.lowering.structured_to_memref.runs import find_run
@@ -89,7 +89,7 @@ def for_each_part(b: MemoryBuilder, tile: Tile, box: Box, part: Part) -> None:
         _emit_lanes(b, straight, box, part, straight.irregular_dims, {})
         return ()
 
-    branch = b.branch(condition, (), one_part, lane_by_lane)
+    branch = b.if_else(condition, (), one_part, lane_by_lane)
     if len(straight.irregular_dims) == 1:
         branch.attributes[UNIT_STRIDE_GUARD] = int_attr(straight.irregular_dims[0])
 
@@ -108,7 +108,7 @@ def _plain_if_run(b: MemoryBuilder, tile: Tile) -> tuple[SSAValue, Tile] | None:
     if tile.wrapped_dims or tile.row_mask is not None or (run := find_run(tile.rows)) is None:
         return None
     offsets = list(tile.offsets)
-    offsets[dim] = b.index_mul(run.first_row(b), tile.strides[dim])
+    offsets[dim] = b.mul(run.first_row(b), tile.strides[dim])
     plain = replace(tile, offsets=tuple(offsets), gather_dim=None, rows=None, op=None)
     return run.reaches(b, tile.sizes[dim]), plain
 
@@ -119,7 +119,7 @@ def plain_view(b: MemoryBuilder, tile: Tile) -> SSAValue:
         return _emit_view(b, tile)
     known = b.views.get(tile.op)
     if known is None:
-        with b.at(InsertPoint.before(tile.op), tile.op.location):
+        with b.at(Cursor.before(tile.op), tile.op.location):
             known = b.views[tile.op] = _emit_view(b, tile)
     return known
 
@@ -127,7 +127,7 @@ def plain_view(b: MemoryBuilder, tile: Tile) -> SSAValue:
 def _emit_view(b: MemoryBuilder, tile: Tile) -> SSAValue:
     base, offset = b.resolve(tile.pointer)
     for entry in tile.offsets:
-        offset = b.index_add(offset, entry)
+        offset = b.add(offset, entry)
     return b.view(base, offset, tile.sizes, tile.strides)
 
 
@@ -142,8 +142,8 @@ def lane_address(b: MemoryBuilder, tile: Tile, dim: int, place: Index) -> Index:
     if dim == tile.gather_dim:
         assert tile.rows is not None
         row = b.as_index(b.extract(tile.rows, [place]))
-        return b.index_mul(row, stride)
-    linear = b.index_add(tile.offsets[dim], b.index_mul(place, stride))
+        return b.mul(row, stride)
+    linear = b.add(tile.offsets[dim], b.mul(place, stride))
     return _wrapped(b, linear, tile.wraps[dim]) if dim in tile.wrapped_dims else linear
 
 
@@ -170,14 +170,14 @@ def _emit_lanes(
             body()
         return ()
 
-    b.for_loop(box.starts[dim], b.index_add(box.starts[dim], box.counts[dim]), (), at_place)
+    b.for_loop(box.starts[dim], b.add(box.starts[dim], box.counts[dim]), (), at_place)
 
 
 def _emit_slice(b: MemoryBuilder, tile: Tile, box: Box, part: Part, fixed: dict[int, Index]) -> None:
     """The part of a tile at fixed places of its irregular dimensions."""
     base, offset = b.resolve(tile.pointer)
     for dim in range(tile.rank):
-        offset = b.index_add(offset, fixed[dim] if dim in fixed else tile.offsets[dim])
+        offset = b.add(offset, fixed[dim] if dim in fixed else tile.offsets[dim])
     sizes = [1 if dim in fixed else size for dim, size in enumerate(tile.sizes)]
     starts = [0 if dim in fixed else box.starts[dim] for dim in range(tile.rank)]
     view = b.view(base, offset, sizes, tile.strides)
@@ -193,7 +193,7 @@ def _wrapped(b: MemoryBuilder, value: Index, bound: Index) -> Index:
         if isinstance(value, int):
             return truncated_remainder(value, bound)
         return b.emit(arith.RemSIOp, value, b.index(bound))
-    number = b.as_value(value)
+    number = b.ssa(value)
     unbounded = b.cmpi("eq", bound, b.index(0))
     remainder = b.emit(arith.RemSIOp, number, b.select(unbounded, b.index(1), bound))
     return b.select(unbounded, number, remainder)
@@ -238,14 +238,14 @@ def _stays_inside(b: MemoryBuilder, tile: Tile, remainders: dict[int, Index]) ->
     zero = b.index(0)
     for dim in tile.wrapped_dims:
         offset, bound, stride = tile.offsets[dim], tile.wraps[dim], tile.strides[dim]
-        last = b.as_value(b.index_add(remainders[dim], b.index_mul(tile.sizes[dim] - 1, stride)))
-        tests.append(b.cmpi("slt", last, b.as_value(bound)))
+        last = b.ssa(b.add(remainders[dim], b.mul(tile.sizes[dim] - 1, stride)))
+        tests.append(b.cmpi("slt", last, b.ssa(bound)))
         if not isinstance(stride, int) or stride < 0:
             tests.append(b.cmpi("sge", last, zero))
         if not isinstance(offset, int) or offset < 0:
-            tests.append(b.cmpi("sge", b.as_value(offset), zero))
+            tests.append(b.cmpi("sge", b.ssa(offset), zero))
         if not isinstance(bound, int) or bound < 0:
-            tests.append(b.cmpi("sgt", b.as_value(bound), zero))
+            tests.append(b.cmpi("sgt", b.ssa(bound), zero))
     verdict = tests[0]
     for test in tests[1:]:
         verdict = b.emit(arith.AndIOp, verdict, test)

@@ -158,14 +158,14 @@ def _load_by_lane(
         live = live_lane(b, tile, box, ends, places, lanes[0] if mask is not None else None)
         dead_value = lanes[len(inputs) - 1] if is_tensor(default) else default
         # A division would keep a branch from becoming a predicate; that of a wrap does not trap for any lane.
-        wrapped = b.index_add(start, lane_offset(b, tile, places)) if tile.wrapped_dims else None
+        wrapped = b.add(start, lane_offset(b, tile, places)) if tile.wrapped_dims else None
 
         def read() -> Sequence[SSAValue]:
-            offset = b.index_add(start, lane_offset(b, tile, places)) if wrapped is None else wrapped
+            offset = b.add(start, lane_offset(b, tile, places)) if wrapped is None else wrapped
             value = b.load_element(base, offset, is_volatile=is_volatile)
             return (b.as_type(value, tile.element),)
 
-        return read() if live is None else b.if_else(live, [tile.element], read, lambda: (dead_value,))
+        return read() if live is None else b.if_else(live, [tile.element], read, lambda: (dead_value,)).results
 
     (result,) = b.generic(
         inputs,

@@ -38,7 +38,7 @@ def is_partial(b: MemoryBuilder, box: Box, sizes: Sequence[int]) -> SSAValue | b
 
 def box_ends(b: MemoryBuilder, box: Box) -> tuple[Index, ...]:
     """One past the last live place of each dimension; computed before the op whose body asks `live_lane`."""
-    return tuple(b.index_add(start, count) for start, count in zip(box.starts, box.counts, strict=True))
+    return tuple(b.add(start, count) for start, count in zip(box.starts, box.counts, strict=True))
 
 
 def live_lane(
@@ -53,9 +53,9 @@ def live_lane(
     tests: list[SSAValue] = [] if mask_lane is None else [mask_lane]
     for place, start, end, size in zip(places, box.starts, ends, tile.sizes, strict=True):
         if not (isinstance(start, int) and start == 0):
-            tests.append(b.cmpi("sge", place, b.as_value(start)))
+            tests.append(b.cmpi("sge", place, b.ssa(start)))
         if not (isinstance(end, int) and end == size):
-            tests.append(b.cmpi("slt", place, b.as_value(end)))
+            tests.append(b.cmpi("slt", place, b.ssa(end)))
     if tile.row_mask is not None and tile.gather_dim is not None:
         tests.append(b.extract(tile.row_mask, [places[tile.gather_dim]]))
     verdict: SSAValue | None = None
@@ -69,5 +69,5 @@ def lane_offset(b: MemoryBuilder, tile: Tile, places: Sequence[SSAValue]) -> Ind
     """Inside the body of a structured op: the element offset of the lane from the base."""
     total: Index = 0
     for dim, place in enumerate(places):
-        total = b.index_add(total, lane_address(b, tile, dim, place))
+        total = b.add(total, lane_address(b, tile, dim, place))
     return total

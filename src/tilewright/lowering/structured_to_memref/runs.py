@@ -34,7 +34,7 @@ class Run:
 
     def reaches(self, b: MemoryBuilder, count: int) -> SSAValue:
         """Return whether the first `count` rows follow one another."""
-        last = b.as_value(b.index_add(self.first_row(b), count - 1))
+        last = b.ssa(b.add(self.first_row(b), count - 1))
         return b.cmpi("sle" if self.is_included else "slt", last, b.as_index(self.bound))
 
 

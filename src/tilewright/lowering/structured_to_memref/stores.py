@@ -75,7 +75,7 @@ def _store_by_lane(b: MemoryBuilder, tile: Tile, value: SSAValue, box: Box, mask
         live = live_lane(b, tile, box, ends, places, lanes[1] if mask is not None else None)
 
         def write() -> Sequence[SSAValue]:
-            b.store_element(lanes[0], base, b.index_add(start, lane_offset(b, tile, places)))
+            b.store_element(lanes[0], base, b.add(start, lane_offset(b, tile, places)))
             return ()
 
         if live is None:

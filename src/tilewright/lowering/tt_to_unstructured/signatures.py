@@ -15,7 +15,6 @@ from collections.abc import Iterator, Sequence
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, ModuleOp, i64
 from xdsl.ir import Block, SSAValue
-from xdsl.rewriter import InsertPoint
 
 from tilewright.analysis.origins import is_address
 from tilewright.dialects import arith, tt
@@ -69,7 +68,7 @@ def _take_offset(function: tt.FuncOp, position: int, calls: Sequence[tt.CallOp],
     moved.location = function.location
     base.replace_all_uses_with(moved.result)
     moved.operands[0] = base
-    OpBuilder(InsertPoint.at_start(entry)).insert(moved)
+    OpBuilder.at_start(entry).insert(moved)
     kind = function.function_type
     function.properties["function_type"] = FunctionType.from_lists([*kind.inputs, i64], kind.outputs.data)
     if function.arg_attrs is not None:

@@ -38,7 +38,7 @@ from tilewright.lowering.tensor_builder import element_of
 
 def element_index(b: MemoryBuilder, start: Index, offset: SSAValue) -> Index:
     """The place of a lane in the memory of its base."""
-    return b.index_add(start, fold_index(b.as_index(offset)))
+    return b.add(start, fold_index(b.as_index(offset)))
 
 
 def lower_gather(op: tts.GatherOp, b: MemoryBuilder) -> Sequence[SSAValue]:
@@ -54,7 +54,7 @@ def lower_gather(op: tts.GatherOp, b: MemoryBuilder) -> Sequence[SSAValue]:
         if live is None or default is None:
             return load(offset)
         dead: tuple[SSAValue] = (default,)
-        (value,) = b.if_else(live, [element], lambda: (load(offset),), lambda: dead)
+        (value,) = b.if_else(live, [element], lambda: (load(offset),), lambda: dead).results
         return value
 
     if not isinstance(op.offset.type, TensorType):

@@ -116,7 +116,7 @@ def _by_lane(
             b.if_else(live, (), lambda: (access(*values), ())[1])
             return None
         dead: tuple[SSAValue] = (zero,)
-        (value,) = b.if_else(live, [element], lambda: (access(*values),), lambda: dead)
+        (value,) = b.if_else(live, [element], lambda: (access(*values),), lambda: dead).results
         return value
 
     inputs = [*operands, *([mask] if mask is not None else [])]

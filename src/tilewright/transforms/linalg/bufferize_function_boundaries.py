@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, Block, SSAValue
-from xdsl.rewriter import InsertPoint
 
 from tilewright.dialects import bufferization, func, memref
 from tilewright.dialects.types import is_tensor
@@ -56,8 +55,7 @@ class LinalgBufferizeFunctionBoundariesPass(Pass):
 
 
 def _bufferize_body(function: func.FuncOp, entry: Block) -> None:
-    b = OpBuilder(InsertPoint.at_start(entry))
-    b.location = function.location
+    b = OpBuilder.at_start(entry, function.location)
     for position in reversed(tensor_positions(entry.args)):
         argument = entry.args[position]
         buffer = entry.insert_arg(buffer_type(argument.type), position + 1)

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
-from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.ir import Attribute, Operation, OpResult, SSAValue
+from xdsl.rewriter import Rewriter
 
 from tilewright.dialects import scf, tt, ttg, ttng
 from tilewright.dialects.arith import ConstantOp
@@ -264,12 +264,4 @@ def restate_constant(op: ConstantOp) -> None:
 
 def convert_after(value: SSAValue, type: Attribute) -> SSAValue:
     """A conversion of a value right after it is made."""
-    if isinstance(value, OpResult):
-        return OpBuilder.after(value.op).insert(ttg.ConvertLayoutOp(value, type)).result
-    assert isinstance(value, BlockArgument)
-    block = value.owner
-    assert isinstance(block, Block)
-    first = block.first_op
-    point = InsertPoint.at_start(block) if first is None else InsertPoint.before(first)
-    builder = OpBuilder(point)
-    return builder.insert(ttg.ConvertLayoutOp(value, type)).result
+    return OpBuilder.after(value.owner).result(ttg.ConvertLayoutOp(value, type))

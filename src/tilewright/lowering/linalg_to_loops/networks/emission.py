@@ -103,7 +103,7 @@ class _SegmentWriter:
         position = emitter.cursor
         blocks: list[Cursor] = []
         for run in reversed(runs):
-            loop, body = emitter.for_loop(0, 1 << len(run), 1)
+            loop, body = emitter.open_for(0, 1 << len(run), 1)
             if not blocks:
                 self.builder.before = Cursor(position.block, loop)
             self.counters.update((bit, (body.args[0], place)) for place, bit in enumerate(run))

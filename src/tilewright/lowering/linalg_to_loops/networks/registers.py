@@ -148,7 +148,7 @@ class VectorBuilder:
         width = _neighbours(steps)
         if not any(steps[width:]):
             return self._unpack(window, self._load_repeated(window, start, 1 << width))
-        zero = self.emitter.constant(0 if is_integer(self._stored(window)) else 0.0, self._stored(window))
+        zero = self.emitter.zero(self._stored(window))
         places = self.constant(_places(steps), INDEX)
         everywhere = self.constant([1] * self.lanes, i1)
         return self._unpack(window, self.emitter.gather(window.flat, start, places, everywhere, self.spread(zero)))

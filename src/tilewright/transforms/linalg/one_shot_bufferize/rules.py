@@ -7,7 +7,6 @@ from typing import Any, NoReturn, TypeAlias
 
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
-from xdsl.rewriter import InsertPoint
 
 from tilewright.dialects import arith, func
 from tilewright.dialects.traits import ElementwiseMappable
@@ -28,7 +27,7 @@ class Bufferizer:
         entry = function.body.blocks.first
         assert entry is not None
         self.function = function
-        self.builder = OpBuilder(InsertPoint.at_start(entry))
+        self.builder = OpBuilder.at_start(entry)
         self.buffers = Buffers(function, self.builder)
         self._rules = rules
         self._elementwise = elementwise

@@ -24,9 +24,8 @@ def insert_generic(f: Bufferizer, inputs: Sequence[SSAValue], buffer: SSAValue, 
     maps = [AffineMapAttr(AffineMap.identity(rank))] * (len(inputs) + 1)
     iterators = [linalg.IteratorType.PARALLEL] * rank
     f.builder.insert(linalg.GenericOp(inputs, [buffer], Region(block), maps, iterators))
-    saved = f.builder.point
-    f.block(block)
-    f.builder.point = saved
+    with f.builder.at(block):
+        f.block(block)
 
 
 def fill(f: Bufferizer, value: SSAValue, buffer: SSAValue) -> None:
