@@ -106,7 +106,7 @@ def entered(context: KernelContext) -> Generator[KernelContext]:
 
 def emit(op: Operation) -> SSAValue:
     """Insert an op with one result at the current place; returns the result."""
-    return current().builder.insert(op).results[0]
+    return current().builder.result(op)
 
 
 def emit_void(op: Operation) -> None:

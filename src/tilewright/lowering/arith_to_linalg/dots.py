@@ -36,7 +36,7 @@ def emit_matmul(b: TensorBuilder, lhs: SSAValue, rhs: SSAValue, accumulator: SSA
     lhs, rhs = (emit_cast_tensor(b, v, f32) if is_float8(element_of(v)) else v for v in (lhs, rhs))
     out = emit_cast_tensor(b, accumulator, wide)
     cls = linalg.BatchMatmulOp if len(shape_of(out)) == 3 else linalg.MatmulOp
-    product = b.insert(cls((lhs, rhs), (out,))).results[0]
+    product = b.result(cls((lhs, rhs), (out,)))
     return emit_cast_tensor(b, product, result)
 
 

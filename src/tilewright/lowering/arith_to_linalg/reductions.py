@@ -80,7 +80,7 @@ def lower_known(b: TensorBuilder, cls: type[Operation], neutral: float, source: 
     if shape:
         init = b.splat(start, kind)
     else:
-        init = b.insert_lane(start, b.insert(bufferization.AllocTensorOp(result_type=kind)).results[0])
+        init = b.insert_lane(start, b.result(bufferization.AllocTensorOp(result_type=kind)))
 
     def body(lanes: Sequence[SSAValue]) -> Sequence[SSAValue]:
         lane = b.cast(arith.ExtFOp, lanes[0], accumulated) if widens else lanes[0]

@@ -61,16 +61,16 @@ def emit_reshape(b: TensorBuilder, source: SSAValue, shape: Sequence[int]) -> SS
         return source
     kind = tensor_of(element_of(source), *want)
     if len(want) > len(have) and (groups := find_reassociation(have, want)) is not None:
-        return b.insert(tensor.ExpandShapeOp(source, groups, kind)).results[0]
+        return b.result(tensor.ExpandShapeOp(source, groups, kind))
     if len(want) < len(have) and (groups := find_reassociation(want, have)) is not None:
-        return b.insert(tensor.CollapseShapeOp(source, groups, kind)).results[0]
+        return b.result(tensor.CollapseShapeOp(source, groups, kind))
     row = tensor_of(element_of(source), prod(have))
     flat = (
         source
         if have == row.get_shape()
-        else b.insert(tensor.CollapseShapeOp(source, (tuple(range(len(have))),) if have else (), row)).results[0]
+        else b.result(tensor.CollapseShapeOp(source, (tuple(range(len(have))),) if have else (), row))
     )
-    return b.insert(tensor.ExpandShapeOp(flat, (tuple(range(len(want))),) if want else (), kind)).results[0]
+    return b.result(tensor.ExpandShapeOp(flat, (tuple(range(len(want))),) if want else (), kind))
 
 
 @lowers(tt.ExpandDimsOp)
@@ -134,7 +134,7 @@ def emit_transpose(b: TensorBuilder, source: SSAValue, permutation: Sequence[int
     """``linalg.transpose`` into a new tensor."""
     shape = shape_of(source)
     out = b.empty(tensor_of(element_of(source), *(shape[dim] for dim in permutation)))
-    return b.insert(linalg.TransposeOp(source, out, permutation)).results[0]
+    return b.result(linalg.TransposeOp(source, out, permutation))
 
 
 @lowers(tt.ReshapeOp)

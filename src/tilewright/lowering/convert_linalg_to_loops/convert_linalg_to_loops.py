@@ -86,7 +86,7 @@ def _extents(builder: ScalarBuilder, op: StructuredOp) -> list[Index]:
     for operand, map_ in zip(op.operands, op.maps, strict=True):
         for dim, expr in enumerate(map_.results):
             if isinstance(expr, AffineDimExpr) and extents[expr.position] == DYNAMIC_INDEX:
-                extents[expr.position] = builder.insert(memref.DimOp(operand, builder.index(dim))).result
+                extents[expr.position] = builder.result(memref.DimOp(operand, builder.index(dim)))
     return extents
 
 
@@ -109,7 +109,7 @@ def _step(builder: ScalarBuilder, op: StructuredOp, indices: Sequence[SSAValue])
     for argument, operand, indices_of in zip(block.args, op.operands, subscripts, strict=True):
         if argument.uses.get_length():
             is_element = is_memref(operand.type)
-            value = builder.insert(memref.LoadOp(operand, indices_of)).result if is_element else operand
+            value = builder.result(memref.LoadOp(operand, indices_of)) if is_element else operand
             argument.replace_all_uses_with(value)
     for inner in list(block.ops):
         if isinstance(inner, linalg.IndexOp):

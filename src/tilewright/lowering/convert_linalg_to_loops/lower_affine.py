@@ -54,7 +54,7 @@ def lower_affine(builder: ScalarBuilder, op: Operation) -> None:
             results = _emit_loop(builder, op)
         case affine.LoadOp():
             subscripts = emit_subscripts(builder, op.map.data, op.indices)
-            results = [builder.insert(memref.LoadOp(op.memref, subscripts)).result]
+            results = [builder.result(memref.LoadOp(op.memref, subscripts))]
         case affine.StoreOp():
             builder.insert(memref.StoreOp(op.value, op.memref, emit_subscripts(builder, op.map.data, op.indices)))
             results = []

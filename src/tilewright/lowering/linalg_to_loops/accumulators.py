@@ -176,7 +176,7 @@ class Accumulators:
     def _across_lanes(self, values: BodyValues, number: int, output: Output, accumulator: SSAValue) -> SSAValue:
         combiner = output.combiner
         assert combiner is not None
-        result = self.emitter.insert(vector.ReductionOp(combiner.kind, accumulator, fastmath=("reassoc",))).results[0]
+        result = self.emitter.result(vector.ReductionOp(combiner.kind, accumulator, fastmath=("reassoc",)))
         if self.padding is not None:
             result = self.padding.combine(self.emitter, combiner, result, padded_element(values, self.padding, number))
         start = output.init.source

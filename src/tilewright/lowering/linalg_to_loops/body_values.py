@@ -164,7 +164,7 @@ class BodyValues:
             return self.emitter.index_cast(self.first(op.input), op.result.type)
         operands = [self.first(operand) for operand in op.operands]
         same = type(op).create(operands=operands, result_types=[value.type], properties=dict(op.properties))
-        return self.emitter.insert(same).results[0]
+        return self.emitter.result(same)
 
     def _compute(self, value: SSAValue) -> SSAValue:
         if isinstance(value, BlockArgument):

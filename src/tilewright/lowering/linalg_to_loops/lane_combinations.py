@@ -38,7 +38,7 @@ def combine(
 
     for op in combination.ops:
         if isinstance(op, arith.ConstantOp):
-            scalar = emitter.insert(op.clone()).results[0]
+            scalar = emitter.result(op.clone())
             known[op.result] = scalar if lanes == 1 else emitter.broadcast(scalar, lanes)
             continue
         operands = [value(operand) for operand in op.operands]
@@ -100,7 +100,7 @@ def shuffle(emitter: LoopEmitter, value: SSAValue, order: Sequence[int]) -> SSAV
 
 def lane_of(emitter: LoopEmitter, value: SSAValue, lane: int) -> SSAValue:
     """One lane as a scalar."""
-    return emitter.insert(vector.ExtractOp(value, (lane,))).results[0]
+    return emitter.result(vector.ExtractOp(value, (lane,)))
 
 
 def _lanes_within(emitter: LoopEmitter, lanes: int, limit: int, *, below: bool) -> SSAValue:

@@ -37,9 +37,9 @@ def lower_ptr_to_int(op: tt.PtrToIntOp, b: MemoryBuilder) -> Sequence[SSAValue]:
     start, offset = b.find_start(op.src)
     element = check_pointer(start)
     if element == i1:
-        start = b.insert(tt.BitcastOp(start, tt.PointerType(i8))).result
+        start = b.result(tt.BitcastOp(start, tt.PointerType(i8)))
     size = max(1, bit_width(element) // 8)
-    first = b.insert(memref.ExtractAlignedPointerAsIndexOp(b.element(b.memory(start), 0))).results[0]
+    first = b.result(memref.ExtractAlignedPointerAsIndexOp(b.element(b.memory(start), 0)))
     place = b.ssa(b.add(first, b.mul(offset, size)))
     return (b.cast(arith.IndexCastOp, place, i64),)
 

@@ -163,16 +163,16 @@ def _bytes_at(pointer: SSAValue, b: OpBuilder) -> SSAValue | None:
     size = _whole_bytes(pointer.type.pointee_type) if isinstance(pointer.type, PointerType) else None
     if source is None or not steps or size is None:
         return source
-    width = b.insert(arith.constant_index(size)).results[0]
-    extent = b.insert(arith.constant_index(ANY_EXTENT)).results[0]
-    shift = b.insert(arith.constant_index(0)).results[0]
+    width = b.result(arith.constant_index(size))
+    extent = b.result(arith.constant_index(ANY_EXTENT))
+    shift = b.result(arith.constant_index(0))
     for step in reversed(steps):
-        index = b.insert(arith.IndexCastOp(step.offset, IndexType())).results[0]
-        moved = b.insert(arith.MuliOp(index, width)).results[0]
-        shift = b.insert(arith.AddiOp(shift, moved)).results[0]
-    row = b.insert(memref.ReinterpretCastOp(source, 0, (extent,), (1,), memref_of(i8, DYNAMIC_INDEX))).results[0]
-    rest = b.insert(memref.ViewOp(row, shift, (extent,), memref_of(i8, DYNAMIC_INDEX))).results[0]
-    return b.insert(memref.CastOp(rest, BYTES)).results[0]
+        index = b.result(arith.IndexCastOp(step.offset, IndexType()))
+        moved = b.result(arith.MuliOp(index, width))
+        shift = b.result(arith.AddiOp(shift, moved))
+    row = b.result(memref.ReinterpretCastOp(source, 0, (extent,), (1,), memref_of(i8, DYNAMIC_INDEX)))
+    rest = b.result(memref.ViewOp(row, shift, (extent,), memref_of(i8, DYNAMIC_INDEX)))
+    return b.result(memref.CastOp(rest, BYTES))
 
 
 def view_bytes(module: ModuleOp) -> None:

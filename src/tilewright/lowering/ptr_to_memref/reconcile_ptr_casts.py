@@ -56,12 +56,12 @@ def _realize(cast: UnrealizedConversionCastOp, value: SSAValue, kind: Attribute)
     if source == kind:
         return value
     if ANY_MEMREF.verifies(source) and isinstance(kind, PtrType):
-        return b.insert(tptr.FromMemrefOp(value, kind)).result
+        return b.result(tptr.FromMemrefOp(value, kind))
     if not isinstance(source, PtrType):
         return None
     if kind.name == UnrankedMemRefType.name:
         one = b.insert(tptr.ToMemrefOp(value, memref_of(element_type(kind), 1)))
-        return b.insert(memref.CastOp(one.res, kind)).results[0]
+        return b.result(memref.CastOp(one.res, kind))
     if is_memref(kind) and kind.has_static_shape():
         return b.insert(tptr.ToMemrefOp(value, kind)).res
     return None

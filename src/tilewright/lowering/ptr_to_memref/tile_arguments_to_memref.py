@@ -61,13 +61,13 @@ def _rewrite(argument: SSAValue, tile: MemRefType[Attribute]) -> None:
     for use in list(argument.uses):
         op = use.operation
         b = OpBuilder.before(op)
-        memory = b.insert(UnrealizedConversionCastOp.create(operands=[argument], result_types=[tile])).results[0]
+        memory = b.result(UnrealizedConversionCastOp.create(operands=[argument], result_types=[tile]))
         if isinstance(op, tt.StoreOp):
             b.insert(bufferization.MaterializeInDestinationOp(op.value, memory, writable=True))
         else:
-            buffer = b.insert(memref.AllocOp((), (), tile)).results[0]
+            buffer = b.result(memref.AllocOp((), (), tile))
             b.insert(memref.CopyOp(memory, buffer))
-            loaded = b.insert(bufferization.ToTensorOp(buffer, restrict=True, writable=True)).results[0]
+            loaded = b.result(bufferization.ToTensorOp(buffer, restrict=True, writable=True))
             op.results[0].replace_all_uses_with(loaded)
         op.detach()
         op.erase()

@@ -133,7 +133,7 @@ class _Conversion:
     def size_of(self, kind: Attribute) -> SSAValue:
         """The bytes of an element: one op in the function."""
         if kind not in self._sizes:
-            self._sizes[kind] = OpBuilder.at_start(self._entry).insert(tptr.TypeOffsetOp(kind, i64)).result
+            self._sizes[kind] = OpBuilder.at_start(self._entry).result(tptr.TypeOffsetOp(kind, i64))
         return self._sizes[kind]
 
     def memory_at(self, address: SSAValue, element: Attribute) -> SSAValue:
@@ -142,7 +142,7 @@ class _Conversion:
 
 
 def _cast(b: OpBuilder, value: SSAValue, kind: Attribute) -> SSAValue:
-    return b.insert(UnrealizedConversionCastOp.create(operands=[value], result_types=[kind])).results[0]
+    return b.result(UnrealizedConversionCastOp.create(operands=[value], result_types=[kind]))
 
 
 def _is_scalar(value: SSAValue) -> bool:
@@ -153,7 +153,7 @@ def _is_scalar(value: SSAValue) -> bool:
 
 def _add(c: _Conversion, op: tt.AddPtrOp) -> Sequence[SSAValue]:
     """Bytes are counted in 64 bits, as everywhere in Triton: 2^30 elements on are further than an i32 says."""
-    offset = op.offset if op.offset.type == i64 else c.b.insert(arith.ExtSIOp(op.offset, i64)).results[0]
+    offset = op.offset if op.offset.type == i64 else c.b.result(arith.ExtSIOp(op.offset, i64))
     return (c.b.emit(tptr.PtrAddOp, op.ptr, c.b.emit(arith.MuliOp, offset, c.size_of(c.pointee(op)))),)
 
 
@@ -161,7 +161,7 @@ def _bitcast(c: _Conversion, op: tt.BitcastOp) -> Sequence[SSAValue]:
     """Between pointers nothing; casts of numbers are `arith`'s."""
     if op.src.type == op.results[0].type:
         return (op.src,)
-    return (c.b.insert(arith.BitcastOp(op.src, op.results[0].type)).results[0],)
+    return (c.b.result(arith.BitcastOp(op.src, op.results[0].type)),)
 
 
 def _to_pointer(c: _Conversion, op: tt.IntToPtrOp) -> Sequence[SSAValue]:

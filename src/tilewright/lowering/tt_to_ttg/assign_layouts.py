@@ -141,7 +141,7 @@ class LayoutAssignment:
         type = as_tensor(operand.type)
         wanted = tensor_type(type.element_type, type.get_shape(), encoding)
         if wanted != type:
-            op.operands[index] = OpBuilder.before(op).insert(ttg.ConvertLayoutOp(operand, wanted)).result
+            op.operands[index] = OpBuilder.before(op).result(ttg.ConvertLayoutOp(operand, wanted))
 
     def _retype(self, value: SSAValue, type: Attribute) -> SSAValue:
         return value if type == value.type else Rewriter.replace_value_with_new_type(value, type)

@@ -77,25 +77,25 @@ class Pieces:
         piece = with_element_type(whole.type, IntegerType(self.width))
         found: list[SSAValue] = []
         for n in range(len(self.offsets)):
-            shift = b.insert(arith.constant_splat(n * self.width, whole.type)).results[0]
-            shifted = b.insert(arith.ShRUIOp(whole, shift)).results[0]
-            found.append(b.insert(arith.TruncIOp(shifted, piece)).results[0])
+            shift = b.result(arith.constant_splat(n * self.width, whole.type))
+            shifted = b.result(arith.ShRUIOp(whole, shift))
+            found.append(b.result(arith.TruncIOp(shifted, piece)))
         return found
 
     def joined(self, pieces: Sequence[SSAValue], type: Attribute, b: OpBuilder) -> SSAValue:
         """The tile of which these are the integers."""
         whole = with_element_type(type, IntegerType(self.width * len(pieces)))
-        total = b.insert(arith.constant_splat(0, whole)).results[0]
+        total = b.result(arith.constant_splat(0, whole))
         for n, piece in enumerate(pieces):
-            wide = b.insert(arith.ExtUIOp(piece, whole)).results[0]
-            shift = b.insert(arith.constant_splat(n * self.width, whole)).results[0]
-            total = b.insert(arith.OrIOp(total, b.insert(arith.ShLIOp(wide, shift)).results[0])).results[0]
+            wide = b.result(arith.ExtUIOp(piece, whole))
+            shift = b.result(arith.constant_splat(n * self.width, whole))
+            total = b.result(arith.OrIOp(total, b.result(arith.ShLIOp(wide, shift))))
         return _as_bits(total, element_type(type), b)
 
 
 def _as_bits(value: SSAValue, element: Attribute, b: OpBuilder) -> SSAValue:
     kind = with_element_type(value.type, element)
-    return value if value.type == kind else b.insert(tt.BitcastOp(value, kind)).result
+    return value if value.type == kind else b.result(tt.BitcastOp(value, kind))
 
 
 def _keep_volatile(load: tt.LoadOp, gather: tts.GatherOp) -> None:
@@ -170,11 +170,11 @@ class AccessRewriter:
             case tt.AtomicRMWOp():
                 base, offset = self.base_and_offset(op.ptr, builder)
                 kinds: dict[str, Any] = {name: _number(op, name) for name in ("atomic_rmw_op", "sem", "scope")}
-                self._replace(op, builder.insert(tts.AtomicRMWOp(base, offset, op.val, op.mask, **kinds)).result)
+                self._replace(op, builder.result(tts.AtomicRMWOp(base, offset, op.val, op.mask, **kinds)))
             case tt.AtomicCASOp():
                 base, offset = self.base_and_offset(op.ptr, builder)
                 kinds: dict[str, Any] = {name: _number(op, name) for name in ("sem", "scope")}
-                self._replace(op, builder.insert(tts.AtomicCASOp(base, offset, op.cmp, op.val, **kinds)).result)
+                self._replace(op, builder.result(tts.AtomicCASOp(base, offset, op.cmp, op.val, **kinds)))
             case tt.PtrToIntOp():
                 self._replace(op, self.offsets.address_of(op.src, builder))
             case tt.CallOp():
@@ -208,7 +208,7 @@ class AccessRewriter:
     def _at_address(self, address: SSAValue, type: PointerType, builder: OpBuilder) -> SSAValue:
         """A base that is at one address, which need not be a multiple of the size of an element."""
         anchor, start = self._anchored(type, builder)
-        distance = builder.insert(arith.SubiOp(address, start)).results[0]
+        distance = builder.result(arith.SubiOp(address, start))
         return self._moved_by_bytes(anchor, distance, type, builder)
 
     def _counted(self, address: SSAValue, type: PointerType, builder: OpBuilder) -> tuple[SSAValue, SSAValue]:
@@ -219,16 +219,16 @@ class AccessRewriter:
             base = self.offsets.base_as(anchor, type, builder)
         else:
             zero, last = (self.offsets.constant_like(value, i64, builder) for value in (0, size - 1))
-            below = builder.insert(arith.SubiOp(zero, start)).results[0]
-            gap = builder.insert(arith.AndIOp(below, last)).results[0]
+            below = builder.result(arith.SubiOp(zero, start))
+            gap = builder.result(arith.AndIOp(below, last))
             base = self._moved_by_bytes(anchor, gap, type, builder)
-            start = builder.insert(arith.AddiOp(start, gap)).results[0]
+            start = builder.result(arith.AddiOp(start, gap))
         if is_tensor(address.type):
-            start = builder.insert(tt.SplatOp(start, address.type)).result
-        offset = builder.insert(arith.SubiOp(address, start)).results[0]
+            start = builder.result(tt.SplatOp(start, address.type))
+        offset = builder.result(arith.SubiOp(address, start))
         if size > 1:
             shift = self.offsets.constant_like(size.bit_length() - 1, offset.type, builder)
-            offset = builder.insert(arith.ShRSIOp(offset, shift)).results[0]
+            offset = builder.result(arith.ShRSIOp(offset, shift))
         return base, offset
 
     def _anchored(self, type: PointerType, builder: OpBuilder) -> tuple[SSAValue, SSAValue]:
@@ -236,11 +236,11 @@ class AccessRewriter:
         self.uses_addresses = True
         anchor = self._anchor(type)
         assert anchor is not None
-        return anchor, builder.insert(tt.PtrToIntOp(anchor)).result
+        return anchor, builder.result(tt.PtrToIntOp(anchor))
 
     def _moved_by_bytes(self, base: SSAValue, distance: SSAValue, type: PointerType, builder: OpBuilder) -> SSAValue:
         first = self.offsets.base_as(base, pointer_type(i8, type.address_space.data), builder)
-        moved = builder.insert(tt.AddPtrOp(first, distance)).result
+        moved = builder.result(tt.AddPtrOp(first, distance))
         return self.offsets.base_as(moved, type, builder)
 
     # Lanes at any address
@@ -258,7 +258,7 @@ class AccessRewriter:
         kind = pointer_type(IntegerType(8 * width), element.address_space.data)
         base, first = self._counted(place.address, kind, builder)
         steps = [self.offsets.constant_like(n, first.type, builder) for n in range(size // width)]
-        return Pieces(base, [builder.insert(arith.AddiOp(first, step)).results[0] for step in steps], 8 * width)
+        return Pieces(base, [builder.result(arith.AddiOp(first, step)) for step in steps], 8 * width)
 
     def _scatter(self, op: tt.StoreOp, builder: OpBuilder) -> None:
         value = self._stored(op.value, builder)
@@ -293,10 +293,10 @@ class AccessRewriter:
         else:
             gather = tts.GatherOp(*self.base_and_offset(op.ptr, builder), op.mask, scalar)
             _keep_volatile(op, gather)
-            value = builder.insert(gather).result
+            value = builder.result(gather)
         if other is not None and scalar is None:
             assert op.mask is not None
-            value = builder.insert(arith.SelectOp(op.mask, value, other)).results[0]
+            value = builder.result(arith.SelectOp(op.mask, value, other))
         return value
 
     def load_address(self, op: tt.LoadOp, builder: OpBuilder) -> SSAValue:
@@ -322,10 +322,10 @@ class AccessRewriter:
         if isinstance(op, tts.MakeTensorPtrOp) and not _is_zero(offset):
             free = next((n for n, bound in enumerate(op.mixed_shape) if bound == 0 or len(op.order)), None)
             if free is not None:
-                self._replace(op, builder.insert(_moved(op, base, free, offset, builder)).result)
+                self._replace(op, builder.result(_moved(op, base, free, offset, builder)))
                 return
         if not _is_zero(offset):
-            base = builder.insert(tt.AddPtrOp(base, offset)).result
+            base = builder.result(tt.AddPtrOp(base, offset))
         op.operands[0] = base
 
 
@@ -350,11 +350,11 @@ def _moved(
 ) -> tts.MakeTensorPtrOp:
     """The same tile on another base, with an offset added to that of a dimension."""
     offsets = op.mixed_offsets
-    step = builder.insert(arith.IndexCastOp(widened(offset, 32, builder), INDEX)).results[0]
+    step = builder.result(arith.IndexCastOp(widened(offset, 32, builder), INDEX))
     old = offsets[dim]
     if not isinstance(old, int) or old != 0:
-        start = builder.insert(arith.constant_index(old)).results[0] if isinstance(old, int) else old
-        step = builder.insert(arith.AddiOp(start, step)).results[0]
+        start = builder.result(arith.constant_index(old)) if isinstance(old, int) else old
+        step = builder.result(arith.AddiOp(start, step))
     offsets[dim] = step
     return tts.MakeTensorPtrOp(
         base, static_values(op.sizes), op.mixed_strides, offsets, op.mixed_shape, static_values(op.order)

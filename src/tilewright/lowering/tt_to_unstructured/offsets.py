@@ -154,7 +154,7 @@ class OffsetEmitter:
         assert source.base is not None
         pointer = self.base_as(source.base, pointer_like(op.src), builder)
         if source.offset is not None:
-            pointer = builder.insert(tt.AddPtrOp(pointer, source.offset)).result
+            pointer = builder.result(tt.AddPtrOp(pointer, source.offset))
         return self.base_as(pointer, op.result.type, builder)
 
     def _base_of(self, origin: Based) -> SSAValue | None:
@@ -168,17 +168,17 @@ class OffsetEmitter:
         if source.offset is None:
             return Place(source.base, step)
         total = arith.AddiOp(widened(source.offset, origin.width, builder), step)
-        return Place(source.base, builder.insert(total).results[0])
+        return Place(source.base, builder.result(total))
 
     def _selected(self, op: arith.SelectOp, origin: Based, builder: OpBuilder) -> Place:
         left, right = self._places[op.operands[1]], self._places[op.operands[2]]
         base, offset = left.base, None
         if left.base is not right.base:
             assert left.base is not None and right.base is not None
-            base = builder.insert(arith.SelectOp(op.cond, left.base, right.base)).results[0]
+            base = builder.result(arith.SelectOp(op.cond, left.base, right.base))
         if origin.width:
             sides = [self.offset_as(operand, origin.width, builder) for operand in op.operands[1:]]
-            offset = builder.insert(arith.SelectOp(op.cond, *sides)).results[0]
+            offset = builder.result(arith.SelectOp(op.cond, *sides))
         return Place(base, offset)
 
     def _recast(self, op: tt.BitcastOp, origin: Based, builder: OpBuilder) -> Place:
@@ -191,7 +191,7 @@ class OffsetEmitter:
             return source
         offset = widened(source.offset, origin.width, builder)
         factor = self.constant_like(old // new, offset.type, builder)
-        return Place(source.base, builder.insert(arith.MuliOp(offset, factor)).results[0])
+        return Place(source.base, builder.result(arith.MuliOp(offset, factor)))
 
     @staticmethod
     def _like(op: Operation, operands: Sequence[SSAValue], type: Attribute, builder: OpBuilder) -> SSAValue:
@@ -200,7 +200,7 @@ class OffsetEmitter:
         made = type_of(op).create(
             operands=operands, result_types=[result], properties=op.properties, attributes=op.attributes
         )
-        return builder.insert(made).results[0]
+        return builder.result(made)
 
     def _address_of_result(self, op: Operation, builder: OpBuilder) -> SSAValue:
         """The address that an op computes, from the addresses of its operands."""
@@ -214,12 +214,12 @@ class OffsetEmitter:
                 size = pointee_bytes(result.type)
                 assert size is not None
                 step = self._scaled(widened(op.offset, 64, builder), size, builder)
-                return builder.insert(arith.AddiOp(self.address_of(op.ptr, builder), step)).results[0]
+                return builder.result(arith.AddiOp(self.address_of(op.ptr, builder), step))
             case tt.BitcastOp():
                 return self.address_of(op.src, builder)
             case arith.SelectOp():
                 sides = [self.address_of(operand, builder) for operand in op.operands[1:]]
-                return builder.insert(arith.SelectOp(op.cond, *sides)).results[0]
+                return builder.result(arith.SelectOp(op.cond, *sides))
             case _:
                 operands = [self.address_of(operand, builder) for operand in op.operands]
                 return self._like(op, operands, i64, builder)
@@ -295,30 +295,30 @@ class OffsetEmitter:
         if place.address is not None:
             return place.address
         assert place.base is not None
-        start: SSAValue = builder.insert(tt.PtrToIntOp(place.base)).result
+        start: SSAValue = builder.result(tt.PtrToIntOp(place.base))
         if is_tensor(pointer.type):
-            start = builder.insert(tt.SplatOp(start, with_element_type(pointer.type, i64))).result
+            start = builder.result(tt.SplatOp(start, with_element_type(pointer.type, i64)))
         if place.offset is None:
             return start
         size = pointee_bytes(pointer.type)
         assert size is not None
         step = self._scaled(widened(place.offset, 64, builder), size, builder)
-        return builder.insert(arith.AddiOp(start, step)).results[0]
+        return builder.result(arith.AddiOp(start, step))
 
     def _scaled(self, value: SSAValue, factor: int, builder: OpBuilder) -> SSAValue:
         if factor == 1:
             return value
-        return builder.insert(arith.MuliOp(value, self.constant_like(factor, value.type, builder))).results[0]
+        return builder.result(arith.MuliOp(value, self.constant_like(factor, value.type, builder)))
 
     @staticmethod
     def base_as(base: SSAValue, type: Attribute, builder: OpBuilder) -> SSAValue:
         """A base at the pointer type that an access needs."""
-        return base if base.type == type else builder.insert(tt.BitcastOp(base, type)).result
+        return base if base.type == type else builder.result(tt.BitcastOp(base, type))
 
     @staticmethod
     def constant_like(value: int, type: Attribute, builder: OpBuilder) -> SSAValue:
         """A constant of an integer type, in all lanes if that is a tensor type."""
-        return builder.insert(arith.constant_splat(value, type)).results[0]
+        return builder.result(arith.constant_splat(value, type))
 
 
 def widened(value: SSAValue, width: int, builder: OpBuilder) -> SSAValue:
@@ -328,7 +328,7 @@ def widened(value: SSAValue, width: int, builder: OpBuilder) -> SSAValue:
         return value
     target = with_element_type(value.type, IntegerType(width))
     cast = arith.ExtSIOp if isinstance(element, IntegerType) else arith.IndexCastOp
-    return builder.insert(cast(value, target)).results[0]
+    return builder.result(cast(value, target))
 
 
 def type_of(op: Operation) -> type[Operation]:

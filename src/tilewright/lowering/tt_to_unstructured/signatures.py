@@ -78,6 +78,6 @@ def _take_offset(function: tt.FuncOp, position: int, calls: Sequence[tt.CallOp],
 
 
 def _append_zero(op: tt.CallOp, position: int, pairs: Pairs) -> None:
-    zero = OpBuilder.before(op).insert(arith.constant_splat(0, i64)).results[0]
+    zero = OpBuilder.before(op).result(arith.constant_splat(0, i64))
     pairs.setdefault(op, []).append((position, len(op.operands)))
     append_operands(op, [zero])

@@ -38,17 +38,17 @@ class _Words:
         self.b = b
 
     def number(self, value: int) -> SSAValue:
-        return self.b.insert(arith.constant_int(value, i64)).result
+        return self.b.result(arith.constant_int(value, i64))
 
     def compare(self, predicate: str, left: SSAValue, right: int) -> SSAValue:
-        return self.b.insert(arith.CmpiOp(left, self.number(right), predicate)).results[0]
+        return self.b.result(arith.CmpiOp(left, self.number(right), predicate))
 
     def both(self, left: SSAValue, right: SSAValue) -> SSAValue:
-        return self.b.insert(arith.AndIOp(left, right)).results[0]
+        return self.b.result(arith.AndIOp(left, right))
 
     def counts(self, word: SSAValue, bit: int) -> SSAValue:
         """The 20 bits from `bit` on."""
-        shifted = self.b.insert(arith.ShRUIOp(word, self.number(bit))).results[0]
+        shifted = self.b.result(arith.ShRUIOp(word, self.number(bit)))
         return self.both(shifted, self.number(COUNTS))
 
     def check(self, holds: SSAValue, predicate: SSAValue | None, message: str) -> None:
@@ -57,12 +57,12 @@ class _Words:
 
     def where(self, predicate: SSAValue, holds: SSAValue) -> SSAValue:
         """Whether a condition holds, or the predicate does not."""
-        off = self.b.insert(arith.XOrIOp(predicate, self.b.insert(arith.constant_bool(True)).result)).results[0]
-        return self.b.insert(arith.OrIOp(off, holds)).results[0]
+        off = self.b.result(arith.XOrIOp(predicate, self.b.result(arith.constant_bool(True))))
+        return self.b.result(arith.OrIOp(off, holds))
 
     def read(self, barrier: SSAValue, predicate: SSAValue | None) -> SSAValue:
         """A barrier that is asserted to be one."""
-        word = self.b.insert(tt.LoadOp(barrier)).results[0]
+        word = self.b.result(tt.LoadOp(barrier))
         self.check(self.compare("ne", self.counts(word, COUNT_BITS), 0), predicate, NO_BARRIER)
         return word
 
@@ -70,15 +70,13 @@ class _Words:
         """So many arrivals, and so many bytes more (or less) to come; the next phase begins if nothing is missing."""
         word = self.read(barrier, predicate)
         self.check(self.compare("uge", self.counts(word, 0), arrivals), predicate, TOO_MANY)
-        word = self.b.insert(arith.AddiOp(word, self.number((missing_bytes << BYTES_BIT) - arrivals))).results[0]
+        word = self.b.result(arith.AddiOp(word, self.number((missing_bytes << BYTES_BIT) - arrivals)))
         none_missing = self.compare("eq", self.counts(word, 0), 0)
-        rest = self.b.insert(arith.ShRSIOp(word, self.number(BYTES_BIT))).results[0]
+        rest = self.b.result(arith.ShRSIOp(word, self.number(BYTES_BIT)))
         is_over = self.both(none_missing, self.compare("eq", rest, 0))
-        flipped = self.b.insert(arith.XOrIOp(word, self.number(1 << PHASE_BIT))).results[0]
-        following = self.b.insert(arith.OrIOp(flipped, self.counts(word, COUNT_BITS))).results[0]
-        self.b.insert(
-            tt.StoreOp(barrier, self.b.insert(arith.SelectOp(is_over, following, word)).results[0], predicate)
-        )
+        flipped = self.b.result(arith.XOrIOp(word, self.number(1 << PHASE_BIT)))
+        following = self.b.result(arith.OrIOp(flipped, self.counts(word, COUNT_BITS)))
+        self.b.insert(tt.StoreOp(barrier, self.b.result(arith.SelectOp(is_over, following, word)), predicate))
 
 
 def lower_init(op: ttng.InitBarrierOp, buffers: Buffers, b: OpBuilder) -> Sequence[SSAValue]:
@@ -119,11 +117,11 @@ def lower_wait(op: ttng.WaitBarrierOp, buffers: Buffers, b: OpBuilder) -> Sequen
     _Words(b).read(op.alloc, op.pred)
 
     def is_over(at: OpBuilder) -> SSAValue:
-        words, word = _Words(at), at.insert(tt.LoadOp(op.alloc)).results[0]
-        parity = at.insert(arith.TruncIOp(at.insert(arith.ShRUIOp(word, words.number(PHASE_BIT))).results[0], i32))
-        passed = at.insert(arith.XOrIOp(parity.results[0], op.phase)).results[0]
-        last = at.insert(arith.AndIOp(passed, at.insert(arith.constant_int(1, i32)).result)).results[0]
-        holds = at.insert(arith.CmpiOp(last, at.insert(arith.constant_int(0, i32)).result, "ne")).results[0]
+        words, word = _Words(at), at.result(tt.LoadOp(op.alloc))
+        parity = at.insert(arith.TruncIOp(at.result(arith.ShRUIOp(word, words.number(PHASE_BIT))), i32))
+        passed = at.result(arith.XOrIOp(parity.results[0], op.phase))
+        last = at.result(arith.AndIOp(passed, at.result(arith.constant_int(1, i32))))
+        holds = at.result(arith.CmpiOp(last, at.result(arith.constant_int(0, i32)), "ne"))
         return holds if op.pred is None else words.where(op.pred, holds)
 
     buffers.partitions.wait(op, is_over, b)
@@ -136,7 +134,7 @@ def lower_box_load(op: ttng.AsyncTMACopyGlobalToLocalOp, buffers: Buffers, b: Op
     size = kind.num_elements * bit_width(kind.element_type) // 8
     block = Block()
     inner = OpBuilder.at_end(block, op.location)
-    buffers.store(op, inner.insert(tt.DescriptorLoadOp(op.desc, op.coord)).results[0], op.result, inner)
+    buffers.store(op, inner.result(tt.DescriptorLoadOp(op.desc, op.coord)), op.result, inner)
     inner.insert(scf.YieldOp())
     b.insert(scf.IfOp(op.pred, (), block))
     _Words(b).count(op.barrier, op.pred, arrivals=0, missing_bytes=-size)
@@ -158,12 +156,12 @@ def lower_product(op: ttng.WarpGroupDotOp, buffers: Buffers, b: OpBuilder) -> Se
     a = buffers.load(op, op.a, b) if buffers.is_buffer(op, op.a) else op.a
     start = op.c
     if op.use_c is not None:
-        zero = b.insert(arith.constant_splat(0, op.c.type)).result
-        start = b.insert(arith.SelectOp(op.use_c, op.c, zero)).results[0]
+        zero = b.result(arith.constant_splat(0, op.c.type))
+        start = b.result(arith.SelectOp(op.use_c, op.c, zero))
     precision, imprecise = op.input_precision.value.data, op.max_num_imprecise_acc.value.data
     right = buffers.load(op, op.b, b)
     made = tt.DotOp(a, right, start, input_precision=precision, max_num_imprecise_acc=imprecise)
-    return (b.insert(made).results[0],)
+    return (b.result(made),)
 
 
 def lower_product_wait(op: ttng.WarpGroupDotWaitOp, buffers: Buffers, b: OpBuilder) -> Sequence[SSAValue]:

@@ -33,7 +33,7 @@ def assert_of_barrier(holds: SSAValue, message: str, b: OpBuilder) -> None:
 def allocate(function: tt.FuncOp, element: Attribute, count: int, location: LocationAttr) -> SSAValue:
     """Return a pointer to so many elements."""
     start = OpBuilder.at_start(function.body.blocks[0], location)
-    memory = start.insert(memref.AllocaOp((), (), memref_of(element, count), alignment=ALIGNMENT)).results[0]
-    whole = start.insert(memref.CastOp(memory, unranked_memref_of(element))).results[0]
+    memory = start.result(memref.AllocaOp((), (), memref_of(element, count), alignment=ALIGNMENT))
+    whole = start.result(memref.CastOp(memory, unranked_memref_of(element)))
     cast = UnrealizedConversionCastOp.create(operands=[whole], result_types=[pointer_type(element)])
-    return start.insert(cast).results[0]
+    return start.result(cast)

@@ -16,7 +16,7 @@ from tilewright.lowering.ttg_to_tt.shared_memory import Buffers, Lowering, eleme
 
 def lower_gather(op: ttg.LocalGatherOp, buffers: Buffers, b: OpBuilder) -> Sequence[SSAValue]:
     pointers = _pointers(op, op.src, op.indices, op.axis.value.data, buffers, b)
-    return (b.insert(tt.LoadOp(pointers)).results[0],)
+    return (b.result(tt.LoadOp(pointers)),)
 
 
 def lower_scatter(op: ttg.LocalScatterOp, buffers: Buffers, b: OpBuilder) -> Sequence[SSAValue]:
@@ -29,7 +29,7 @@ def lower_atomic_scatter(op: ttg.LocalAtomicScatterRMWOp, buffers: Buffers, b: O
     pointers = _pointers(op, op.dst, op.indices, op.axis.value.data, buffers, b)
     kind = op.atomic_rmw_op.value.data
     made = tt.AtomicRMWOp(pointers, op.values, op.mask, atomic_rmw_op=kind, sem="relaxed", scope="cta")
-    return (b.insert(made).result,)
+    return (b.result(made),)
 
 
 def _pointers(
@@ -39,30 +39,30 @@ def _pointers(
     strides, shape = element_strides(buffers.type_of(op, buffer)), as_tensor(indices.type).get_shape()
     kind = tensor_type(i32, shape)
     index = _as_i32(indices, b)
-    offset = b.insert(arith.MuliOp(index, b.insert(arith.constant_splat(strides[axis], kind)).result)).results[0]
+    offset = b.result(arith.MuliOp(index, b.result(arith.constant_splat(strides[axis], kind))))
     for dim, size in enumerate(shape):
         if dim != axis and size > 1:
             along = _along(dim, shape, b)
-            step = b.insert(arith.constant_splat(strides[dim], kind)).result
-            offset = b.insert(arith.AddiOp(offset, b.insert(arith.MuliOp(along, step)).results[0])).results[0]
-    splat = b.insert(tt.SplatOp(buffer, tensor_type(buffer.type, shape))).result
-    return b.insert(tt.AddPtrOp(splat, offset)).result
+            step = b.result(arith.constant_splat(strides[dim], kind))
+            offset = b.result(arith.AddiOp(offset, b.result(arith.MuliOp(along, step))))
+    splat = b.result(tt.SplatOp(buffer, tensor_type(buffer.type, shape)))
+    return b.result(tt.AddPtrOp(splat, offset))
 
 
 def _along(dim: int, shape: Sequence[int], b: OpBuilder) -> SSAValue:
     """The coordinate along a dimension, for every element of a shape."""
-    line = b.insert(tt.MakeRangeOp(0, shape[dim])).result
+    line = b.result(tt.MakeRangeOp(0, shape[dim]))
     for other in range(len(shape)):
         if other != dim:
-            line = b.insert(tt.ExpandDimsOp(line, other)).result
-    return b.insert(tt.BroadcastOp(line, tensor_type(i32, shape))).result
+            line = b.result(tt.ExpandDimsOp(line, other))
+    return b.result(tt.BroadcastOp(line, tensor_type(i32, shape)))
 
 
 def _as_i32(indices: SSAValue, b: OpBuilder) -> SSAValue:
     kind, width = tensor_type(i32, as_tensor(indices.type).get_shape()), bit_width(element_type(indices.type))
     if width == i32.width.data:
         return indices
-    return b.insert((arith.TruncIOp if width > i32.width.data else arith.ExtUIOp)(indices, kind)).results[0]
+    return b.result((arith.TruncIOp if width > i32.width.data else arith.ExtUIOp)(indices, kind))
 
 
 INDEXED: dict[type[Operation], Lowering] = {

@@ -66,7 +66,7 @@ class Partitions:
             name = f"{function.sym_name.data}.partition{self._count}"
             self._count += 1
             used = _outline(region, name, captures, count, self)
-            handles.append(b.insert(tt.CallOp(name, [*used, words], [i64])).results[0])
+            handles.append(b.result(tt.CallOp(name, [*used, words], [i64])))
         self._started[op] = _Started(handles, words)
 
     def finish(self, op: ttg.WarpSpecializeOp) -> None:
@@ -121,8 +121,8 @@ class Partitions:
 
     def _wait_as_partition(self, words: SSAValue, is_over: Condition, b: OpBuilder) -> None:
         def suspend(inner: OpBuilder) -> None:
-            stuck = inner.insert(tt.LoadOp(_word(words, STUCK, inner))).results[0]
-            assert_of_barrier(inner.insert(arith.CmpiOp(stuck, _number(0, inner), "eq")).results[0], FOR_EVER, inner)
+            stuck = inner.result(tt.LoadOp(_word(words, STUCK, inner)))
+            assert_of_barrier(inner.result(arith.CmpiOp(stuck, _number(0, inner), "eq")), FOR_EVER, inner)
             self.call(SUSPEND, (), inner)
 
         _loop_until(is_over, suspend, b)
@@ -131,7 +131,7 @@ class Partitions:
     def _wait_for_partitions(self, started: _Started, is_over: Condition, b: OpBuilder) -> None:
         def let_others_run(inner: OpBuilder) -> None:
             moved = self._round(started, inner)
-            assert_of_barrier(inner.insert(arith.OrIOp(moved, is_over(inner))).results[0], FOR_EVER, inner)
+            assert_of_barrier(inner.result(arith.OrIOp(moved, is_over(inner))), FOR_EVER, inner)
 
         _loop_until(is_over, let_others_run, b)
 
@@ -141,12 +141,12 @@ class Partitions:
         def have_ended(inner: OpBuilder) -> SSAValue:
             first, *rest = (self.call(HAS_ENDED, [handle], inner)[0] for handle in started.handles)
             for each in rest:
-                first = inner.insert(arith.AndIOp(first, each)).results[0]
+                first = inner.result(arith.AndIOp(first, each))
             return first
 
         def resume(inner: OpBuilder) -> None:
             moved = self._round(started, inner)
-            stuck = inner.insert(arith.SelectOp(moved, _number(0, inner), _number(1, inner))).results[0]
+            stuck = inner.result(arith.SelectOp(moved, _number(0, inner), _number(1, inner)))
             inner.insert(tt.StoreOp(_word(started.words, STUCK, inner), stuck))
 
         if started.handles:
@@ -154,17 +154,17 @@ class Partitions:
 
     def _round(self, started: _Started, b: OpBuilder) -> SSAValue:
         """Resume every partition once; gives whether one of them got past a wait, or ended."""
-        before = b.insert(tt.LoadOp(_word(started.words, MOVES, b))).results[0]
+        before = b.result(tt.LoadOp(_word(started.words, MOVES, b)))
         for handle in started.handles:
             self.call(RESUME, [handle], b)
-        after = b.insert(tt.LoadOp(_word(started.words, MOVES, b))).results[0]
-        return b.insert(arith.CmpiOp(before, after, "ne")).results[0]
+        after = b.result(tt.LoadOp(_word(started.words, MOVES, b)))
+        return b.result(arith.CmpiOp(before, after, "ne"))
 
 
 def count_move(words: SSAValue, b: OpBuilder) -> None:
     """Note that a partition got past a wait, or ended."""
     pointer = _word(words, MOVES, b)
-    moved = b.insert(arith.AddiOp(b.insert(tt.LoadOp(pointer)).results[0], _number(1, b))).results[0]
+    moved = b.result(arith.AddiOp(b.result(tt.LoadOp(pointer)), _number(1, b)))
     b.insert(tt.StoreOp(pointer, moved))
 
 
@@ -210,16 +210,16 @@ def _argument_attributes(value: SSAValue) -> DictionaryAttr:
 def _loop_until(condition: Condition, body: Callable[[OpBuilder], None], b: OpBuilder) -> None:
     before, after = Block(), Block()
     test, work = OpBuilder.at_end(before, b.location), OpBuilder.at_end(after, b.location)
-    yes = test.insert(arith.constant_bool(True)).result
-    test.insert(scf.ConditionOp(test.insert(arith.XOrIOp(condition(test), yes)).results[0]))
+    yes = test.result(arith.constant_bool(True))
+    test.insert(scf.ConditionOp(test.result(arith.XOrIOp(condition(test), yes))))
     body(work)
     work.insert(scf.YieldOp())
     b.insert(scf.WhileOp((), (), Region(before), Region(after)))
 
 
 def _word(words: SSAValue, index: int, b: OpBuilder) -> SSAValue:
-    return b.insert(tt.AddPtrOp(words, b.insert(arith.constant_int(index, i32)).result)).result
+    return b.result(tt.AddPtrOp(words, b.result(arith.constant_int(index, i32))))
 
 
 def _number(value: int, b: OpBuilder) -> SSAValue:
-    return b.insert(arith.constant_int(value, i64)).result
+    return b.result(arith.constant_int(value, i64))

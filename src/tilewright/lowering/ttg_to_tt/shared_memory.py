@@ -81,7 +81,7 @@ class Buffers:
 
     def load(self, op: Operation, buffer: SSAValue, b: OpBuilder) -> SSAValue:
         """The elements of a view, as a tensor."""
-        return b.insert(tt.LoadOp(_block(buffer, self.type_of(op, buffer), b))).results[0]
+        return b.result(tt.LoadOp(_block(buffer, self.type_of(op, buffer), b)))
 
     def store(self, op: Operation, value: SSAValue, buffer: SSAValue, b: OpBuilder) -> None:
         """A tensor into a view."""
@@ -90,14 +90,14 @@ class Buffers:
 
 def _block(pointer: SSAValue, type: MemDescType, b: OpBuilder) -> SSAValue:
     def numbers(values: Sequence[int], kind: Any) -> list[SSAValue]:
-        return [b.insert(arith.constant_int(value, kind)).result for value in values]
+        return [b.result(arith.constant_int(value, kind)) for value in values]
 
     shape, strides = type.get_shape(), element_strides(type)
     order = sorted(range(len(shape)), key=lambda dim: strides[dim])
     made = tt.MakeTensorPtrOp(
         pointer, numbers(shape, i64), numbers(strides, i64), numbers([0] * len(shape), i32), shape, order=order
     )
-    return b.insert(made).result
+    return b.result(made)
 
 
 def lower_alloc(op: ttg.LocalAllocOp, buffers: Buffers, b: OpBuilder) -> Sequence[SSAValue]:
@@ -110,7 +110,7 @@ def lower_alloc(op: ttg.LocalAllocOp, buffers: Buffers, b: OpBuilder) -> Sequenc
     if op.src is not None:
         b.insert(tt.StoreOp(_block(pointer, type, b), op.src))
     elif element == i64:
-        zero = b.insert(arith.constant_splat(0, tensor_type(i64, type.get_shape()))).result
+        zero = b.result(arith.constant_splat(0, tensor_type(i64, type.get_shape())))
         b.insert(tt.StoreOp(_block(pointer, type, b), zero))
     return (pointer,)
 
@@ -125,15 +125,15 @@ def lower_store(op: ttg.LocalStoreOp, buffers: Buffers, b: OpBuilder) -> Sequenc
 
 
 def lower_index(op: ttg.MemDescIndexOp, buffers: Buffers, b: OpBuilder) -> Sequence[SSAValue]:
-    stride = b.insert(arith.constant_int(element_strides(buffers.type_of(op, op.src))[0], i32)).result
-    offset = b.insert(arith.MuliOp(op.index, stride)).results[0]
-    return (b.insert(tt.AddPtrOp(op.src, offset)).result,)
+    stride = b.result(arith.constant_int(element_strides(buffers.type_of(op, op.src))[0], i32))
+    offset = b.result(arith.MuliOp(op.index, stride))
+    return (b.result(tt.AddPtrOp(op.src, offset)),)
 
 
 def lower_subslice(op: ttg.MemDescSubsliceOp, buffers: Buffers, b: OpBuilder) -> Sequence[SSAValue]:
     strides = element_strides(buffers.type_of(op, op.src))
     start = sum(first * stride for first, stride in zip(static_values(op.offsets), strides, strict=True))
-    return (b.insert(tt.AddPtrOp(op.src, b.insert(arith.constant_int(start, i32)).result)).result,)
+    return (b.result(tt.AddPtrOp(op.src, b.result(arith.constant_int(start, i32)))),)
 
 
 def lower_transpose(op: ttg.MemDescTransOp, buffers: Buffers, b: OpBuilder) -> Sequence[SSAValue]:
@@ -162,7 +162,7 @@ def lower_reinterpret(op: ttg.MemDescReinterpretOp, buffers: Buffers, b: OpBuild
         raise op_error(op, reason, pass_name=PASS)
     if source.element_type == result.element_type:
         return (op.src,)
-    return (b.insert(tt.BitcastOp(op.src, pointer_type(result.element_type))).result,)
+    return (b.result(tt.BitcastOp(op.src, pointer_type(result.element_type))),)
 
 
 def _is_plain(type: MemDescType) -> bool:
@@ -177,8 +177,8 @@ def lower_async_copy(op: ttg.AsyncCopyGlobalToLocalOp, buffers: Buffers, b: OpBu
     other = op.other
     if op.mask is not None and other is None:
         kind = buffers.type_of(op, op.result)
-        other = b.insert(arith.constant_splat(0, tensor_type(kind.element_type, kind.get_shape()))).result
-    buffers.store(op, b.insert(tt.LoadOp(op.src, op.mask, other)).results[0], op.result, b)
+        other = b.result(arith.constant_splat(0, tensor_type(kind.element_type, kind.get_shape())))
+    buffers.store(op, b.result(tt.LoadOp(op.src, op.mask, other)), op.result, b)
     return ()
 
 

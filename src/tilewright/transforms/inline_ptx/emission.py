@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import (
     Float64Type,
     IntegerType,
 )
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, SSAValue
 
 from tilewright.dialects import arith, tt
 from tilewright.dialects.arith.casts import CastOp
@@ -61,9 +61,6 @@ class Emitter:
                 self.values[term] = self._emit(term)
         return [self.values[term] for term in terms]
 
-    def _insert(self, op: Operation) -> SSAValue:
-        return self.builder.insert(op).results[-1]
-
     def _type(self, name: str) -> Attribute:
         return self.shaped(element_of(name))
 
@@ -83,23 +80,25 @@ class Emitter:
     def _integer(self, value: int, type_: str) -> SSAValue:
         width = bits_of(type_)
         signed = value - (1 << width) if value >> (width - 1) and width > 1 else value
-        return self._insert(constant_splat(signed, self._type(type_)))
+        return self.builder.result(constant_splat(signed, self._type(type_)))
 
     def _apply(self, term: Apply) -> SSAValue:
         op = term.op
         type_ = self._type(term.type)
         if (number := _known_number(term)) is not None:
-            return self._insert(constant_splat(number, type_))
+            return self.builder.result(constant_splat(number, type_))
         operands = [self.values[operand] for operand in term.operands]
         if op is tt.ExternElementwiseOp:
-            return self._insert(
+            return self.builder.result(
                 tt.ExternElementwiseOp(operands, type_, libname="", libpath="", symbol=term.detail[0], pure=True)
             )
         if op is tt.FpToFpOp:
-            return self._insert(tt.FpToFpOp(operands[0], type_, rounding=term.detail[0] if term.detail else None))
+            return self.builder.result(
+                tt.FpToFpOp(operands[0], type_, rounding=term.detail[0] if term.detail else None)
+            )
         if op is tt.BitcastOp or (isinstance(op, type) and issubclass(op, CastOp)):
-            return self._insert(op(operands[0], type_))
-        return self._insert(op(*operands, *term.detail))
+            return self.builder.result(op(operands[0], type_))
+        return self.builder.insert(op(*operands, *term.detail)).results[-1]  # of a long product the high half
 
     # Words
 
@@ -119,7 +118,7 @@ class Emitter:
         found = self._integer(constant, word.type) if constant else None
         for (source, shift), mask in groups.items():
             value = self._placed(source, shift, mask, word.type)
-            found = value if found is None else self._insert(arith.OrIOp(found, value))
+            found = value if found is None else self.builder.result(arith.OrIOp(found, value))
         assert found is not None
         return found
 
@@ -133,18 +132,18 @@ class Emitter:
             value = self._shifted(self._resized(value, source.type, type_), type_, shift)
         ends = min(own + shift, width)
         present = (1 << ends) - (1 << max(shift, 0))
-        return value if mask == present else self._insert(arith.AndIOp(value, self._integer(mask, type_)))
+        return value if mask == present else self.builder.result(arith.AndIOp(value, self._integer(mask, type_)))
 
     def _shifted(self, value: SSAValue, type_: str, by: int) -> SSAValue:
         if by == 0:
             return value
-        return self._insert((arith.ShLIOp if by > 0 else arith.ShRUIOp)(value, self._integer(abs(by), type_)))
+        return self.builder.result((arith.ShLIOp if by > 0 else arith.ShRUIOp)(value, self._integer(abs(by), type_)))
 
     def _resized(self, value: SSAValue, source: str, target: str) -> SSAValue:
         if source == target:
             return value
         op = arith.ExtUIOp if bits_of(target) > bits_of(source) else arith.TruncIOp
-        return self._insert(op(value, self._type(target)))
+        return self.builder.result(op(value, self._type(target)))
 
 
 def _without_parts(terms: Sequence[Term]) -> list[Term]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import prod
 
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, SSAValue
 
 from tilewright.dialects import tt
 from tilewright.dialects.arith import constant_attr, is_splat
@@ -94,18 +94,14 @@ def _as_number(builder: OpBuilder, value: SSAValue) -> SSAValue:
         return value
     type_ = with_element_type(value.type, wanted)
     is_address = isinstance(element_type(value.type), PointerType)
-    return _inserted(builder, tt.PtrToIntOp(value, type_) if is_address else tt.BitcastOp(value, type_))
+    return builder.result(tt.PtrToIntOp(value, type_) if is_address else tt.BitcastOp(value, type_))
 
 
 def _as_result(builder: OpBuilder, value: SSAValue, type_: Attribute) -> SSAValue:
     if value.type == type_:
         return value
     is_address = isinstance(element_type(type_), PointerType)
-    return _inserted(builder, tt.IntToPtrOp(value, type_) if is_address else tt.BitcastOp(value, type_))
-
-
-def _inserted(builder: OpBuilder, op: Operation) -> SSAValue:
-    return builder.insert(op).results[0]
+    return builder.result(tt.IntToPtrOp(value, type_) if is_address else tt.BitcastOp(value, type_))
 
 
 def _emit_map(
@@ -158,7 +154,7 @@ def _join(builder: OpBuilder, parts: Sequence[SSAValue]) -> SSAValue:
     """The inverse of `_split`, without its reshape."""
     while len(parts) > 1:
         half = len(parts) // 2
-        parts = [_inserted(builder, tt.JoinOp(low, high)) for low, high in zip(parts[:half], parts[half:], strict=True)]
+        parts = [builder.result(tt.JoinOp(low, high)) for low, high in zip(parts[:half], parts[half:], strict=True)]
     return parts[0]
 
 
@@ -167,4 +163,4 @@ def _reshaped(builder: OpBuilder, value: SSAValue, shape: Sequence[int]) -> SSAV
     assert is_tensor(type_)
     if tuple(type_.get_shape()) == tuple(shape):
         return value
-    return _inserted(builder, tt.ReshapeOp(value, tensor_type(type_.element_type, shape)))
+    return builder.result(tt.ReshapeOp(value, tensor_type(type_.element_type, shape)))

@@ -94,7 +94,7 @@ def _bufferize_call(call: func.CallOp) -> None:
 
 
 def _allocated(type_: Attribute, b: OpBuilder) -> SSAValue:
-    return b.insert(memref.AllocOp((), (), buffer_type(type_))).results[0]
+    return b.result(memref.AllocOp((), (), buffer_type(type_)))
 
 
 def _write(value: SSAValue, buffer: SSAValue, b: OpBuilder) -> None:
@@ -102,4 +102,4 @@ def _write(value: SSAValue, buffer: SSAValue, b: OpBuilder) -> None:
 
 
 def _contents(buffer: SSAValue, b: OpBuilder) -> SSAValue:
-    return b.insert(bufferization.ToTensorOp(buffer, restrict=True, writable=True)).results[0]
+    return b.result(bufferization.ToTensorOp(buffer, restrict=True, writable=True))

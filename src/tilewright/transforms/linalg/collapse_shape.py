@@ -77,8 +77,8 @@ def _collapsed(value: SSAValue, groups: Groups, builder: OpBuilder) -> SSAValue:
         return value
     if isinstance(value.owner, tensor.EmptyOp):
         extents = [prod(shape[dim] for dim in group) for group in groups]
-        return builder.insert(tensor.EmptyOp((), TensorType(element_type(value.type), extents))).results[0]
-    return builder.insert(tensor.CollapseShapeOp(value, groups)).results[0]
+        return builder.result(tensor.EmptyOp((), TensorType(element_type(value.type), extents)))
+    return builder.result(tensor.CollapseShapeOp(value, groups))
 
 
 def _replace(
@@ -103,7 +103,7 @@ def _replace(
     for old, made in zip(op.results, new.results, strict=True):
         value = made
         if made.type != old.type:
-            value = builder.insert(tensor.ExpandShapeOp(made, groups, old.type)).results[0]
+            value = builder.result(tensor.ExpandShapeOp(made, groups, old.type))
         value.name_hint = old.name_hint
         old.replace_all_uses_with(value)
     op.detach()

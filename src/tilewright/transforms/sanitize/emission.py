@@ -28,7 +28,7 @@ class Emitter:
         self.builder = builder
 
     def insert(self, op: Operation) -> SSAValue:
-        return self.builder.insert(op).results[0]
+        return self.builder.result(op)
 
     def constant(self, value: int, type: Attribute = i64) -> SSAValue:
         return self.insert(constant_splat(value, type))

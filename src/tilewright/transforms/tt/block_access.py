@@ -47,7 +47,7 @@ class BlockAccess:
         shape = (rows.type.get_shape()[0], columns)
         spread = _spread(builder, rows, 0, 2)
         assert is_tensor(spread.type)
-        wide = builder.insert(arith.ExtSIOp(spread, tensor_type(i64, spread.type.get_shape()))).results[0]
+        wide = builder.result(arith.ExtSIOp(spread, tensor_type(i64, spread.type.get_shape())))
         column_indices = _spread(builder, _counting_from(builder, column, columns), 1, 2)
         return cls(builder, shape, indices=(wide, column_indices))
 
@@ -80,7 +80,7 @@ class BlockAccess:
         if value.type.get_shape() == self._shape:
             return value
         wide = tensor_type(value.type.element_type, self._shape)
-        return self._builder.insert(tt.BroadcastOp(value, wide)).results[0]
+        return self._builder.result(tt.BroadcastOp(value, wide))
 
 
 def _counting_from(builder: OpBuilder, offset: SSAValue, extent: int) -> SSAValue:
@@ -88,17 +88,17 @@ def _counting_from(builder: OpBuilder, offset: SSAValue, extent: int) -> SSAValu
     type = tensor_type(i64, (extent,))
     start = builder.insert(tt.SplatOp(offset, type))
     steps = builder.insert(arith.ExtSIOp(builder.insert(tt.MakeRangeOp(0, extent)), type))
-    return builder.insert(arith.AddiOp(start, steps)).results[0]
+    return builder.result(arith.AddiOp(start, steps))
 
 
 def _spread(builder: OpBuilder, value: SSAValue, dim: int, rank: int) -> SSAValue:
     """A 1D tensor laid along `dim` of a tensor of the given rank, all other extents being 1."""
     for axis in range(rank):
         if axis != dim:
-            value = builder.insert(tt.ExpandDimsOp(value, axis)).results[0]
+            value = builder.result(tt.ExpandDimsOp(value, axis))
     return value
 
 
 def widened(builder: OpBuilder, values: Sequence[SSAValue]) -> list[SSAValue]:
     """i32 scalars sign-extended to i64."""
-    return [value if value.type == i64 else builder.insert(arith.ExtSIOp(value, i64)).results[0] for value in values]
+    return [value if value.type == i64 else builder.result(arith.ExtSIOp(value, i64)) for value in values]

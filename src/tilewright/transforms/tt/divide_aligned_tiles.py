@@ -84,11 +84,11 @@ def _range_end(value: SSAValue) -> int | None:
 def _divide_first(op: Operation, first: SSAValue, range_: SSAValue, divisor: int) -> None:
     """Replace the quotient or remainder of a tile, `first + range_` in every lane."""
     b, (result,) = OpBuilder.before(op), op.results
-    constant = b.insert(arith.constant_splat(divisor, element_type(result.type))).results[0]
-    scalar = b.insert(type(op).create(operands=[first, constant], result_types=[first.type])).results[0]
-    value = b.insert(tt.SplatOp(scalar, result.type)).results[0]
+    constant = b.result(arith.constant_splat(divisor, element_type(result.type)))
+    scalar = b.result(type(op).create(operands=[first, constant], result_types=[first.type]))
+    value = b.result(tt.SplatOp(scalar, result.type))
     if isinstance(op, REMAINDERS):
-        value = b.insert(arith.AddiOp(value, range_)).results[0]
+        value = b.result(arith.AddiOp(value, range_))
     value.name_hint = result.name_hint
     result.replace_all_uses_with(value)
     op.detach()

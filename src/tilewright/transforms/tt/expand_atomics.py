@@ -73,7 +73,7 @@ def _as_integers(b: OpBuilder, pointers: SSAValue) -> SSAValue:
     if isinstance(pointer.pointee_type, IntegerType):
         return pointers
     integers = pointer_type(IntegerType(_storage_bits(pointer.pointee_type)), pointer.address_space.data)
-    return b.insert(tt.BitcastOp(pointers, with_element_type(pointers.type, integers))).result
+    return b.result(tt.BitcastOp(pointers, with_element_type(pointers.type, integers)))
 
 
 def _storage_bits(type: Attribute) -> int:
@@ -82,7 +82,7 @@ def _storage_bits(type: Attribute) -> int:
 
 def _constant(b: OpBuilder, value: int, type: Attribute) -> SSAValue:
     made = arith.constant_splat(value, type) if is_tensor(type) else arith.constant_int(value, bit_width(type))
-    return b.insert(made).results[0]
+    return b.result(made)
 
 
 def _read(
@@ -103,8 +103,8 @@ def _read(
         sem=order.sem.value.data,
         scope=order.scope.value.data,
     )
-    value = b.insert(read).result
-    return value if integers == type else b.insert(tt.BitcastOp(value, type)).result
+    value = b.result(read)
+    return value if integers == type else b.result(tt.BitcastOp(value, type))
 
 
 def _expand_store(op: tt.AtomicStoreOp) -> None:
@@ -113,7 +113,7 @@ def _expand_store(op: tt.AtomicStoreOp) -> None:
     element = element_type(value.type)
     if is_float(element) and bit_width(element) == NARROW_BITS:
         pointers = _as_integers(b, pointers)
-        value = b.insert(tt.BitcastOp(value, _integer_like(value.type))).result
+        value = b.result(tt.BitcastOp(value, _integer_like(value.type)))
     exchange = tt.AtomicRMWOp(
         pointers, value, op.mask, atomic_rmw_op=RMWOp.XCHG, sem=op.sem.value.data, scope=op.scope.value.data
     )
@@ -125,7 +125,7 @@ def _expand_store(op: tt.AtomicStoreOp) -> None:
 def _poll(op: tt.AtomicPollOp) -> SSAValue:
     """The loop; it carries, for each lane, whether what it waits for has been seen."""
     b = OpBuilder.before(op)
-    start = b.insert(tts.NanosecondsOp()).result if op.timeout is not None else None
+    start = b.result(tts.NanosecondsOp()) if op.timeout is not None else None
     bools = op.result.type
     missing = _constant(b, 1, bools)
     before, after = Block(arg_types=[bools]), Block(arg_types=[bools])
@@ -133,19 +133,19 @@ def _poll(op: tt.AtomicPollOp) -> SSAValue:
         waiting = before.args[0]
         mask = waiting if is_tensor(bools) else None
         found = _read(b, op.ptr, op.expected.type, mask, op)
-        differs = b.insert(arith.CmpiOp(found, op.expected, "ne")).result
-        still = b.insert(arith.AndIOp(waiting, differs)).results[0]
+        differs = b.result(arith.CmpiOp(found, op.expected, "ne"))
+        still = b.result(arith.AndIOp(waiting, differs))
         goes_on = _any(b, still)
         if start is not None:
             assert op.timeout is not None
-            passed = b.insert(arith.SubiOp(b.insert(tts.NanosecondsOp()).result, start)).results[0]
-            in_time = b.insert(arith.CmpiOp(passed, op.timeout, "ult")).result
-            goes_on = b.insert(arith.AndIOp(goes_on, in_time)).results[0]
+            passed = b.result(arith.SubiOp(b.result(tts.NanosecondsOp()), start))
+            in_time = b.result(arith.CmpiOp(passed, op.timeout, "ult"))
+            goes_on = b.result(arith.AndIOp(goes_on, in_time))
         b.insert(scf.ConditionOp(goes_on, still))
     with b.at(after):
         b.insert(scf.YieldOp(after.args[0]))
     loop = b.insert(scf.WhileOp([missing], [bools], Region(before), Region(after)))
-    return b.insert(arith.XOrIOp(loop.results[0], _constant(b, 1, bools))).results[0]
+    return b.result(arith.XOrIOp(loop.results[0], _constant(b, 1, bools)))
 
 
 def _any(b: OpBuilder, bits: SSAValue) -> SSAValue:
@@ -154,7 +154,7 @@ def _any(b: OpBuilder, bits: SSAValue) -> SSAValue:
         body = Block(arg_types=[i1, i1])
         reduce = tt.ReduceOp([bits], 0, Region(body))
         with b.at(body):
-            either = b.insert(arith.OrIOp(*body.args)).results[0]
+            either = b.result(arith.OrIOp(*body.args))
             b.insert(tt.ReduceReturnOp([either]))
-        bits = b.insert(reduce).results[0]
+        bits = b.result(reduce)
     return bits

@@ -184,7 +184,7 @@ class ValueExpander(ABC):
         condition, then, otherwise = op.operands
         builder = OpBuilder.before(op)
         chosen = [
-            a if a is b else builder.insert(arith.SelectOp(condition, a, b)).results[0]
+            a if a is b else builder.result(arith.SelectOp(condition, a, b))
             for a, b in zip(self.components(then), self.components(otherwise), strict=True)
         ]
         self.define(op, chosen)

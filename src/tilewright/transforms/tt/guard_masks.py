@@ -132,7 +132,7 @@ class _Emitter:
         tests = [test for order in orders for test in self._tests(order)]
         result = tests[0]
         for test in tests[1:]:
-            result = self._builder.insert(arith.AndIOp(result, test)).results[0]
+            result = self._builder.result(arith.AndIOp(result, test))
         return result
 
     def _tests(self, order: _Order) -> Iterator[SSAValue]:
@@ -144,25 +144,25 @@ class _Emitter:
             yield self._at_most(self._end(large.terms, large.high), self._number(MOST))
 
     def _at_most(self, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
-        return self._builder.insert(arith.CmpiOp(lhs, rhs, "sle")).results[0]
+        return self._builder.result(arith.CmpiOp(lhs, rhs, "sle"))
 
     def _number(self, value: int) -> SSAValue:
-        return self._builder.insert(arith.constant_int(value, i64)).results[0]
+        return self._builder.result(arith.constant_int(value, i64))
 
     def _end(self, terms: tuple[tuple[SSAValue, int], ...], constant: int) -> SSAValue:
         total = self._sum(terms) if terms else None
         number = self._number(constant)
-        return number if total is None else self._builder.insert(arith.AddiOp(total, number)).results[0]
+        return number if total is None else self._builder.result(arith.AddiOp(total, number))
 
     def _sum(self, terms: tuple[tuple[SSAValue, int], ...]) -> SSAValue:
         known = self._sums.get(terms)
         if known is None:
             *rest, (value, factor) = terms
-            known = self._builder.insert(arith.ExtSIOp(value, i64)).results[0]
+            known = self._builder.result(arith.ExtSIOp(value, i64))
             if factor != 1:
-                known = self._builder.insert(arith.MuliOp(known, self._number(factor))).results[0]
+                known = self._builder.result(arith.MuliOp(known, self._number(factor)))
             if rest:
-                known = self._builder.insert(arith.AddiOp(self._sum(tuple(rest)), known)).results[0]
+                known = self._builder.result(arith.AddiOp(self._sum(tuple(rest)), known))
             self._sums[terms] = known
         return known
 

@@ -149,8 +149,8 @@ def _compare(first: scf.ForOp, second: scf.ForOp) -> tuple[_Matching, list[SSAVa
 def _join(first: scf.ForOp, second: scf.ForOp, matching: _Matching, starts: list[SSAValue]) -> None:
     """Have the second loop do what both did; the first one goes."""
     builder, middle = OpBuilder.before(second), second.lb
-    lower = builder.insert(arith.MinSIOp(first.lb, middle)).results[0]
-    upper = builder.insert(arith.MaxSIOp(middle, second.ub)).results[0]
+    lower = builder.result(arith.MinSIOp(first.lb, middle))
+    upper = builder.result(arith.MaxSIOp(middle, second.ub))
     body = second.body.block
     is_second = OpBuilder.at_start(body, second.location).insert(arith.CmpiOp(second.induction_variable, middle, "sge"))
     second.operands = (lower, upper, second.step, *starts)

@@ -31,7 +31,7 @@ def _hoist_loads(loop: scf.ForOp) -> bool:
         return False
     builder = OpBuilder.before(loop)
     predicate = "ult" if loop.unsigned_cmp is not None else "slt"
-    runs = builder.insert(arith.CmpiOp(loop.lb, loop.ub, predicate)).results[0]
+    runs = builder.result(arith.CmpiOp(loop.lb, loop.ub, predicate))
     for op in loads:
         assert isinstance(op, tt.LoadOp)
         _guard(builder, op, runs)
@@ -43,8 +43,8 @@ def _hoist_loads(loop: scf.ForOp) -> bool:
 def _guard(builder: OpBuilder, load: tt.LoadOp, runs: SSAValue) -> None:
     assert load.mask is not None
     type = mask_like(load.ptr.type)
-    condition = builder.insert(tt.SplatOp(runs, type)).results[0] if is_tensor(type) else runs
-    mask = builder.insert(arith.AndIOp(condition, load.mask)).results[0]
+    condition = builder.result(tt.SplatOp(runs, type)) if is_tensor(type) else runs
+    mask = builder.result(arith.AndIOp(condition, load.mask))
     operands = list(load.operands)
     operands[1] = mask
     load.operands = operands

@@ -31,7 +31,7 @@ def unroll(loop: scf.ForOp, factor: int) -> None:
     step = find_constant_int(loop.step)
     wide = _constant(builder, step * factor, loop) if step is not None else None
     if wide is None:
-        wide = builder.insert(arith.MuliOp(loop.step, _constant(builder, factor, loop))).results[0]
+        wide = builder.result(arith.MuliOp(loop.step, _constant(builder, factor, loop)))
     main = _unrolled(loop, middle, wide, factor)
     main.attributes.update({name: value for name, value in loop.attributes.items() if name != FACTOR})
     builder.insert(main)
@@ -52,7 +52,7 @@ def unroll(loop: scf.ForOp, factor: int) -> None:
 
 
 def _constant(builder: OpBuilder, value: int, loop: scf.ForOp) -> SSAValue:
-    return builder.insert(constant_int(value, loop.lb.type)).results[0]  # pyright: ignore[reportArgumentType]
+    return builder.result(constant_int(value, loop.lb.type))  # pyright: ignore[reportArgumentType]
 
 
 def _middle(builder: OpBuilder, loop: scf.ForOp, factor: int) -> tuple[SSAValue, bool]:
@@ -90,7 +90,7 @@ def _unrolled(loop: scf.ForOp, middle: SSAValue, wide: SSAValue, factor: int) ->
         counter: SSAValue = body.args[0]
         if iteration:
             shift = builder.insert(arith.MuliOp(loop.step, _constant(builder, iteration, loop)))
-            counter = builder.insert(arith.AddiOp(counter, shift)).results[0]
+            counter = builder.result(arith.AddiOp(counter, shift))
         mapping: dict[SSAValue, SSAValue] = dict(zip(source.args, (counter, *carried), strict=True))
         for op in source.ops:
             if op is not source.last_op:

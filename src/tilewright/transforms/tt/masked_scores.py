@@ -64,8 +64,8 @@ def reduce_masked(scores: MaskedScores, reduce: tt.ReduceOp, source: SSAValue) -
     def masked(builder: OpBuilder, mask: SSAValue) -> list[SSAValue]:
         far = _constant(builder, source.type, -float("inf"))
         least = _constant(builder, source.type, scores.least)
-        live = builder.insert(arith.SelectOp(mask, source, far)).results[0]
-        replaced = builder.insert(arith.SelectOp(mask, far, least)).results[0]
+        live = builder.result(arith.SelectOp(mask, source, far))
+        replaced = builder.result(arith.SelectOp(mask, far, least))
         return list(_reduced_together(builder, reduce, live, replaced))
 
     first, second = _in_branches(scores, OpBuilder.before(reduce), [type, type], plain, masked)
@@ -78,14 +78,14 @@ def subtract_masked(scores: MaskedScores, difference: arith.SubfOp) -> None:
     assert isinstance(product, arith.MulfOp)
 
     def plain(builder: OpBuilder) -> list[SSAValue]:
-        scaled = builder.insert(arith.MulfOp(*product.operands)).results[0]
-        return [builder.insert(arith.SubfOp(scaled, far)).results[0]]
+        scaled = builder.result(arith.MulfOp(*product.operands))
+        return [builder.result(arith.SubfOp(scaled, far))]
 
     def masked(builder: OpBuilder, mask: SSAValue) -> list[SSAValue]:
         [live] = plain(builder)
         least = _constant(builder, far.type, scores.least)
-        replaced = builder.insert(arith.SubfOp(least, far)).results[0]
-        return [builder.insert(arith.SelectOp(mask, live, replaced)).results[0]]
+        replaced = builder.result(arith.SubfOp(least, far))
+        return [builder.result(arith.SelectOp(mask, live, replaced))]
 
     [made] = _in_branches(scores, OpBuilder.before(difference), [far.type], plain, masked)
     made.name_hint = difference.results[0].name_hint
@@ -113,7 +113,7 @@ def _in_branches(
 
 
 def _reduced(builder: OpBuilder, reduce: tt.ReduceOp, source: SSAValue) -> SSAValue:
-    return builder.insert(tt.ReduceOp([source], reduce.axis.value.data, reduce.combine_op.clone())).results[0]
+    return builder.result(tt.ReduceOp([source], reduce.axis.value.data, reduce.combine_op.clone()))
 
 
 def _reduced_together(builder: OpBuilder, reduce: tt.ReduceOp, *sources: SSAValue) -> Sequence[SSAValue]:
@@ -124,12 +124,10 @@ def _reduced_together(builder: OpBuilder, reduce: tt.ReduceOp, *sources: SSAValu
     inside = OpBuilder.at_end(body, reduce.location)
     pairs = zip(body.args[: len(sources)], body.args[len(sources) :], strict=True)
     inside.insert(
-        tt.ReduceReturnOp(
-            [inside.insert(op.clone(dict(zip(op.operands, pair, strict=True)))).results[0] for pair in pairs]
-        )
+        tt.ReduceReturnOp([inside.result(op.clone(dict(zip(op.operands, pair, strict=True)))) for pair in pairs])
     )
     return builder.insert(tt.ReduceOp(sources, reduce.axis.value.data, Region(body))).results
 
 
 def _constant(builder: OpBuilder, type: Attribute, value: float) -> SSAValue:
-    return builder.insert(arith.constant_splat(value, type)).results[0]
+    return builder.result(arith.constant_splat(value, type))

@@ -92,8 +92,8 @@ def _persist(function: tt.FuncOp) -> None:
     moved = [op for op in block.ops if op is not end]
     builder = OpBuilder.before(end, function.location)
     total = _grid(function, "all")
-    first = builder.insert(tt.GetProgramIdOp(0)).result
-    count = builder.insert(tt.GetNumProgramsOp(0)).result
+    first = builder.result(tt.GetProgramIdOp(0))
+    count = builder.result(tt.GetNumProgramsOp(0))
     body = Block(arg_types=[i32])
     loop = scf.ForOp(first, total, count, [], body)
     loop.attributes[TILES] = UNIT
@@ -121,8 +121,8 @@ def _number_programs(function: tt.FuncOp, loop: scf.ForOp) -> None:
     along: list[SSAValue] = []
     rest: SSAValue = loop.induction_variable
     for extent in extents[:2]:
-        along.append(builder.insert(arith.RemSIOp(rest, extent)).results[0])
-        rest = builder.insert(arith.DivSIOp(rest, extent)).results[0]
+        along.append(builder.result(arith.RemSIOp(rest, extent)))
+        rest = builder.result(arith.DivSIOp(rest, extent))
     along.append(rest)
     for op in asking:
         axis = op.axis.value.data

@@ -54,7 +54,7 @@ class _DescriptorExpander(ValueExpander):
     def _strides(self, builder: OpBuilder, descriptor: _Descriptor) -> list[SSAValue]:
         if not self._unit_inner_stride:
             return descriptor.strides
-        return [*descriptor.strides[:-1], builder.insert(arith.constant_int(1, i64)).results[0]]
+        return [*descriptor.strides[:-1], builder.result(arith.constant_int(1, i64))]
 
     def component_types(self, type: Attribute) -> list[Attribute] | None:
         if not isinstance(type, TensorDescType):
@@ -84,7 +84,7 @@ class _DescriptorExpander(ValueExpander):
         builder = OpBuilder.before(op)
         extents = widened(builder, op.shape)
         is_nan = PaddingOption.of(op.padding) is PaddingOption.NAN
-        flag = builder.insert(constant_bool(is_nan)).results[0]
+        flag = builder.result(constant_bool(is_nan))
         self.define(op, (op.base, *extents, *op.strides, flag))
 
     def _block_at(self, op: Operation, desc: SSAValue, indices: tuple[SSAValue, ...]) -> BlockAccess:
@@ -122,16 +122,16 @@ class _DescriptorExpander(ValueExpander):
         assert is_tensor(pointers.type) and isinstance(descriptor.base.type, PointerType)
         pointee = descriptor.base.type.pointee_type
         type = tensor_type(pointee, pointers.type.get_shape())
-        zero = builder.insert(constant_splat(0, type)).results[0]
+        zero = builder.result(constant_splat(0, type))
         if not is_float(pointee):
             return zero
         nan = builder.insert(constant_splat(math.nan, type))
-        return builder.insert(arith.SelectOp(descriptor.pads_with_nan, nan, zero)).results[0]
+        return builder.result(arith.SelectOp(descriptor.pads_with_nan, nan, zero))
 
     @staticmethod
     def _reshaped(builder: OpBuilder, value: SSAValue, type: Attribute) -> SSAValue:
         """A block's value without its leading dimensions of extent 1, or with them."""
-        return value if value.type == type else builder.insert(tt.ReshapeOp(value, type)).results[0]
+        return value if value.type == type else builder.result(tt.ReshapeOp(value, type))
 
     def _store_operands(
         self, builder: OpBuilder, desc: SSAValue, src: SSAValue, access: BlockAccess

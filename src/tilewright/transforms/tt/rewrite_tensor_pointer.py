@@ -35,10 +35,10 @@ def padding_value(builder: OpBuilder, padding: Attribute | None, type: Attribute
         return None
     element = type.element_type if is_tensor(type) else type
     if tt.PaddingOption.of(padding) is tt.PaddingOption.ZERO:
-        return builder.insert(constant_splat(0, type)).results[0]
+        return builder.result(constant_splat(0, type))
     if not is_float(element):
         raise op_error(op, f"padding with NaN needs floats, got {element}")
-    return builder.insert(constant_splat(math.nan, type)).results[0]
+    return builder.result(constant_splat(math.nan, type))
 
 
 class _BlockPointerExpander(ValueExpander):
@@ -75,8 +75,7 @@ class _BlockPointerExpander(ValueExpander):
         rank = len(op.offsets)
         steps = widened(builder, op.offsets)
         moved = [
-            builder.insert(arith.AddiOp(offset, step)).results[0]
-            for offset, step in zip(components[-rank:], steps, strict=True)
+            builder.result(arith.AddiOp(offset, step)) for offset, step in zip(components[-rank:], steps, strict=True)
         ]
         self.define(op, (*components[:-rank], *moved))
 

@@ -67,10 +67,10 @@ def _rewrite(reduce: tt.ReduceOp, function: tt.FuncOp) -> None:
         return
     builder = OpBuilder.before(reduce)
     if masked is None:
-        largest = _scaled(builder, builder.insert(_same(reduce, source)).results[0], factor)
+        largest = _scaled(builder, builder.result(_same(reduce, source)), factor)
     else:
         live, replaced = reduce_masked(masked, reduce, source)
-        largest = builder.insert(kind(_scaled(builder, live, factor), replaced)).results[0]
+        largest = builder.result(kind(_scaled(builder, live, factor), replaced))
         for difference in differences:
             subtract_masked(masked, difference)
     largest.name_hint = reduce.results[0].name_hint
@@ -89,8 +89,8 @@ def _same(reduce: tt.ReduceOp, source: SSAValue) -> tt.ReduceOp:
 def _scaled(builder: OpBuilder, value: SSAValue, factor: SSAValue) -> SSAValue:
     scale: SSAValue = factor
     if is_tensor(value.type):
-        scale = builder.insert(tt.SplatOp(factor, value.type)).result
-    return builder.insert(arith.MulfOp(value, scale)).results[0]
+        scale = builder.result(tt.SplatOp(factor, value.type))
+    return builder.result(arith.MulfOp(value, scale))
 
 
 def _maximum_of(reduce: tt.ReduceOp) -> type[arith.MaxnumfOp | arith.MaximumfOp] | None:

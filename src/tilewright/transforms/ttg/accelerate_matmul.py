@@ -44,19 +44,17 @@ def _cast(builder: OpBuilder, value: SSAValue, element: Attribute) -> SSAValue:
         return value
     result = tensor_type(element, type.get_shape(), type.encoding)
     if isinstance(element, IntegerType):
-        return builder.insert(arith.ExtSIOp(value, result)).results[0]
+        return builder.result(arith.ExtSIOp(value, result))
     if bit_width(type.element_type) < 16:
-        return builder.insert(tt.FpToFpOp(value, result)).results[0]
-    return builder.insert(arith.ExtFOp(value, result)).results[0]
+        return builder.result(tt.FpToFpOp(value, result))
+    return builder.result(arith.ExtFOp(value, result))
 
 
 def _convert(builder: OpBuilder, value: SSAValue, encoding: Attribute) -> SSAValue:
     type = as_tensor(value.type)
     if type.encoding == encoding:
         return value
-    return builder.insert(
-        ttg.ConvertLayoutOp(value, tensor_type(type.element_type, type.get_shape(), encoding))
-    ).results[0]
+    return builder.result(ttg.ConvertLayoutOp(value, tensor_type(type.element_type, type.get_shape(), encoding)))
 
 
 def _reads_shared_memory(value: SSAValue) -> bool:
@@ -80,7 +78,7 @@ def _in_shared_memory(builder: OpBuilder, value: SSAValue, op_index: int) -> SSA
         order = order_of(layout_of(type.encoding), type.get_shape())
     layout = NvmmaSharedLayout.make(type.get_shape(), order, bits)
     buffer = memdesc_type(type.get_shape(), type.element_type, shared_encoding_of(layout), mutable=False)
-    return builder.insert(ttg.LocalAllocOp(buffer, source)).results[0]
+    return builder.result(ttg.LocalAllocOp(buffer, source))
 
 
 class _Accelerator:
@@ -108,7 +106,7 @@ class _Accelerator:
     def _transpose(self, dot: tt.DotOp, num_warps: int) -> None:
         builder = OpBuilder.before(dot)
         product = transposed_product(dot, builder)
-        result = builder.insert(tt.TransOp(product.d, SWAPPED)).result
+        result = builder.result(tt.TransOp(product.d, SWAPPED))
         self._erase(dot, result)
         self.rewrite(product, num_warps)
 

@@ -198,7 +198,7 @@ def relayout(op: Operation, values: Sequence[SSAValue], encoding: Attribute) -> 
     for index, operand in enumerate(op.operands):
         if operand in values and is_tensor(operand.type) and operand.type.encoding != encoding:
             wanted = with_encoding(operand.type, encoding)
-            op.operands[index] = before.insert(ttg.ConvertLayoutOp(operand, wanted)).result
+            op.operands[index] = before.result(ttg.ConvertLayoutOp(operand, wanted))
     for result in tuple(op.results):
         old = result.type
         if result not in values or not is_tensor(old) or old.encoding == encoding:
@@ -206,7 +206,7 @@ def relayout(op: Operation, values: Sequence[SSAValue], encoding: Attribute) -> 
         value = Rewriter.replace_value_with_new_type(result, with_encoding(old, encoding))
         uses = tuple(value.uses)
         if uses:
-            back = OpBuilder.after(op).insert(ttg.ConvertLayoutOp(value, old)).result
+            back = OpBuilder.after(op).result(ttg.ConvertLayoutOp(value, old))
             for use in uses:
                 use.operation.operands[use.index] = back
 

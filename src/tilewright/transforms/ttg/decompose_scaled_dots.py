@@ -36,7 +36,7 @@ from xdsl.dialects.builtin import (
     i8,
     i16,
 )
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, SSAValue
 
 from tilewright.dialects import arith, tt, ttg
 from tilewright.dialects.arith.constant import constant_splat
@@ -113,7 +113,7 @@ def decompose_scaled_dot(op: tt.DotScaledOp) -> None:
     precision = InputPrecision.TF32 if emitter.compute == f32 else InputPrecision.IEEE
     product = tt.DotOp(operands[0], operands[1], op.c, input_precision=precision)
     product.attributes.update(op.attributes)
-    emitter.builder.insert(product)
+    emitter.b.insert(product)
     product.d.name_hint = op.d.name_hint
     op.d.replace_all_uses_with(product.d)
     op.detach()
@@ -124,7 +124,7 @@ class _Emitter:
     """Emits the operands of one product, in the type that it is computed in and the layout that they came in."""
 
     def __init__(self, builder: OpBuilder, compute: Float, *, is_fast: bool) -> None:
-        self.builder = builder
+        self.b = builder
         self.compute = compute
         self._is_fast = is_fast
 
@@ -135,24 +135,24 @@ class _Emitter:
             return values
         scales = self._repeated(self._numbers(self._aligned(operand, values)), values, operand.k_dim)
         if self.compute == bf16:
-            return self._one(arith.MulfOp(values, scales))
-        return self._as(self._one(arith.MulfOp(self._as(values, f32), self._as(scales, f32))), self.compute)
+            return self.b.result(arith.MulfOp(values, scales))
+        return self._as(self.b.result(arith.MulfOp(self._as(values, f32), self._as(scales, f32))), self.compute)
 
     def converted(self, value: SSAValue, encoding: Attribute) -> SSAValue:
         """The value in another layout."""
         type = as_tensor(value.type)
         if type.encoding == encoding:
             return value
-        return self._one(ttg.ConvertLayoutOp(value, tensor_type(type.element_type, type.get_shape(), encoding)))
+        return self.b.result(ttg.ConvertLayoutOp(value, tensor_type(type.element_type, type.get_shape(), encoding)))
 
     # -------------------------------------------------------------------------------------------------------- values
 
     def _values(self, operand: ScaledOperand) -> SSAValue:
         value = before_conversions(operand.value)
         if operand.kind is ScaleDotElemType.E2M1:
-            return self._one(ttg.Fp4ToFpOp(value, self.compute, operand.packed_dim))
+            return self.b.result(ttg.Fp4ToFpOp(value, self.compute, operand.packed_dim))
         if element_type(value.type) == i8:
-            value = self._one(tt.BitcastOp(value, with_element_type(value.type, _FLOAT8[operand.kind])))
+            value = self.b.result(tt.BitcastOp(value, with_element_type(value.type, _FLOAT8[operand.kind])))
         return self._as(value, self.compute)
 
     # -------------------------------------------------------------------------------------------------------- scales
@@ -163,7 +163,7 @@ class _Emitter:
         scale = before_conversions(operand.scale)
         rank = len(as_tensor(scale.type).get_shape())
         if operand.k_dim != rank - 1:
-            scale = self._one(tt.TransOp(scale, (*range(rank - 2), rank - 1, rank - 2)))
+            scale = self.b.result(tt.TransOp(scale, (*range(rank - 2), rank - 1, rank - 2)))
         grouped = inference.reshape(values.type, self._grouped(scale, values, operand.k_dim))
         groups = layout_of(as_tensor(grouped).encoding)
         return self.converted(scale, encoding_of(SliceLayout(operand.k_dim + 1, groups)))
@@ -178,20 +178,20 @@ class _Emitter:
         """e8m0 is the exponent of a bf16; a float is itself."""
         if not isinstance(element_type(scale.type), IntegerType):
             return self._as(scale, bf16)
-        wide = self._one(arith.ExtUIOp(scale, with_element_type(scale.type, i16)))
-        bits = self._one(arith.ShLIOp(wide, self._splat(BF16_MANTISSA_BITS, wide.type)))
+        wide = self.b.result(arith.ExtUIOp(scale, with_element_type(scale.type, i16)))
+        bits = self.b.result(arith.ShLIOp(wide, self._splat(BF16_MANTISSA_BITS, wide.type)))
         special = ((0, BF16_LEAST_SCALE),) if self._is_fast else ((0, BF16_LEAST_SCALE), (E8M0_NAN, BF16_NAN))
         for code, number in special:
-            found = self._one(arith.CmpiOp(wide, self._splat(code, wide.type), "eq"))
-            bits = self._one(arith.SelectOp(found, self._splat(number, wide.type), bits))
-        return self._one(tt.BitcastOp(bits, with_element_type(bits.type, bf16)))
+            found = self.b.result(arith.CmpiOp(wide, self._splat(code, wide.type), "eq"))
+            bits = self.b.result(arith.SelectOp(found, self._splat(number, wide.type), bits))
+        return self.b.result(tt.BitcastOp(bits, with_element_type(bits.type, bf16)))
 
     def _repeated(self, numbers: SSAValue, values: SSAValue, k_dim: int) -> SSAValue:
         """Each scale once for every element of its group."""
         grouped, element = self._grouped(numbers, values, k_dim), element_type(numbers.type)
-        column = self._one(tt.ExpandDimsOp(numbers, k_dim + 1))
-        every = self._one(tt.BroadcastOp(column, tensor_type(element, grouped, as_tensor(column.type).encoding)))
-        return self._one(tt.ReshapeOp(every, with_element_type(values.type, element)))
+        column = self.b.result(tt.ExpandDimsOp(numbers, k_dim + 1))
+        every = self.b.result(tt.BroadcastOp(column, tensor_type(element, grouped, as_tensor(column.type).encoding)))
+        return self.b.result(tt.ReshapeOp(every, with_element_type(values.type, element)))
 
     # ----------------------------------------------------------------------------------------------------------- ops
 
@@ -201,15 +201,12 @@ class _Emitter:
         if source == element:
             return value
         if bit_width(source) == 8:
-            return self._one(tt.FpToFpOp(value, target))
+            return self.b.result(tt.FpToFpOp(value, target))
         if bit_width(source) < bit_width(element):
-            return self._one(arith.ExtFOp(value, target))
+            return self.b.result(arith.ExtFOp(value, target))
         if bit_width(source) > bit_width(element):
-            return self._one(arith.TruncFOp(value, target))
+            return self.b.result(arith.TruncFOp(value, target))
         return self._as(self._as(value, f32), element)
 
     def _splat(self, value: int, type: Attribute) -> SSAValue:
-        return self.builder.insert(constant_splat(value, type)).results[0]
-
-    def _one(self, op: Operation) -> SSAValue:
-        return self.builder.insert(op).results[0]
+        return self.b.result(constant_splat(value, type))

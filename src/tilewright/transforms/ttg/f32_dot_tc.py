@@ -25,13 +25,13 @@ def _round_to_tf32(builder: OpBuilder, value: SSAValue) -> SSAValue:
     op = tt.ElementwiseInlineAsmOp(
         (value,), (value.type,), asm_string=ROUND_TO_TF32, constraints="=r,r", pure=True, packed_element=1
     )
-    return builder.insert(op).results[0]
+    return builder.result(op)
 
 
 def _split_tf32(builder: OpBuilder, value: SSAValue, _count: int) -> list[SSAValue]:
     """x = high + low: 11 significant bits, and the rest, of which the product takes 11 more."""
     high = _round_to_tf32(builder, value)
-    return [high, builder.insert(arith.SubfOp(value, high)).results[0]]
+    return [high, builder.result(arith.SubfOp(value, high))]
 
 
 def _split_bf16(builder: OpBuilder, value: SSAValue, count: int) -> list[SSAValue]:
@@ -39,9 +39,9 @@ def _split_bf16(builder: OpBuilder, value: SSAValue, count: int) -> list[SSAValu
     narrow, parts = with_element_type(value.type, bf16), list[SSAValue]()
     for index in range(count):
         if index:
-            widened = builder.insert(arith.ExtFOp(parts[-1], with_element_type(value.type, f32))).results[0]
-            value = builder.insert(arith.SubfOp(value, widened)).results[0]
-        parts.append(builder.insert(arith.TruncFOp(value, narrow)).results[0])
+            widened = builder.result(arith.ExtFOp(parts[-1], with_element_type(value.type, f32)))
+            value = builder.result(arith.SubfOp(value, widened))
+        parts.append(builder.result(arith.TruncFOp(value, narrow)))
     return parts
 
 
@@ -71,7 +71,7 @@ def _decompose(dot: tt.DotOp, how: Decomposition) -> None:
     """
     builder = OpBuilder.before(dot)
     a, b = (how.split(builder, operand, how.num_parts) for operand in (dot.a, dot.b))
-    zero = builder.insert(constant_splat(0.0, dot.d.type)).results[0]
+    zero = builder.result(constant_splat(0.0, dot.d.type))
 
     def multiply(left: int, right: int, total: SSAValue) -> SSAValue:
         op = tt.DotOp(
@@ -87,9 +87,9 @@ def _decompose(dot: tt.DotOp, how: Decomposition) -> None:
     small = zero
     for left, right in how.small_products:
         small = multiply(left, right, small)
-    is_no_number = builder.insert(arith.CmpfOp(small, small, "uno")).results[0]
-    small = builder.insert(arith.SelectOp(is_no_number, zero, small)).results[0]
-    result = builder.insert(arith.AddfOp(multiply(0, 0, small), dot.c)).results[0]
+    is_no_number = builder.result(arith.CmpfOp(small, small, "uno"))
+    small = builder.result(arith.SelectOp(is_no_number, zero, small))
+    result = builder.result(arith.AddfOp(multiply(0, 0, small), dot.c))
     result.name_hint = dot.d.name_hint
     dot.d.replace_all_uses_with(result)
     dot.detach()

@@ -94,16 +94,16 @@ class _Fusion:
     def run(self, builder: OpBuilder, inner_count: SSAValue, outer_count: SSAValue) -> scf.ForOp:
         """Build the loop; the nest stays where it is."""
         type = inner_count.type
-        total = builder.insert(arith.MuliOp(outer_count, inner_count)).results[0]
+        total = builder.result(arith.MuliOp(outer_count, inner_count))
         zero, one = (_number(builder, value, type) for value in (0, 1))
-        last = builder.insert(arith.SubiOp(inner_count, one)).results[0]
-        start = builder.insert(arith.SubiOp(self._outer.lb, self._outer.step)).results[0]
+        last = builder.result(arith.SubiOp(inner_count, one))
+        start = builder.result(arith.SubiOp(self._outer.lb, self._outer.step))
         carried = [
             zero,
             start,
             *self._outer.iter_args,
             *(initial for _, initial, _ in self._resets),
-            *(builder.insert(ub.PoisonOp(value.type)).result for value in (*self.variant, *self.shared)),
+            *(builder.result(ub.PoisonOp(value.type)) for value in (*self.variant, *self.shared)),
         ]
         body = Block(arg_types=(type, *(value.type for value in carried)))
         self._fill(body, zero, one, last)
@@ -128,15 +128,15 @@ class _Fusion:
         outside = [*self.variant, *self.shared]
         values[self._outer.induction_variable] = counter
 
-        is_first = builder.insert(arith.CmpiOp(place, zero, "eq")).results[0]
+        is_first = builder.result(arith.CmpiOp(place, zero, "eq"))
         values |= self._begin(builder, is_first, values)
         values[self._inner.induction_variable] = self._inner_counter(builder, place)
         for op in body_ops(self._inner):
             _copy(builder, op, values)
-        is_last = builder.insert(arith.CmpiOp(place, last, "eq")).results[0]
+        is_last = builder.result(arith.CmpiOp(place, last, "eq"))
         ended = self._end(builder, is_last, values)
-        following = builder.insert(arith.AddiOp(place, one)).results[0]
-        following = builder.insert(arith.SelectOp(is_last, zero, following)).results[0]
+        following = builder.result(arith.AddiOp(place, one))
+        following = builder.result(arith.SelectOp(is_last, zero, following))
         variants = [values.get(source, source) for _, _, source in self._variants]
         kept = [values[value] for value in outside[len(variants) :]]
         builder.insert(scf.YieldOp(following, values[self._outer.induction_variable], *ended, *variants, *kept))
@@ -145,10 +145,10 @@ class _Fusion:
         """lb + place * step of the inner loop."""
         lb, step = self._inner.lb, self._inner.step
         if bit_width(place.type) > bit_width(lb.type):
-            place = builder.insert(arith.TruncIOp(place, lb.type)).results[0]
+            place = builder.result(arith.TruncIOp(place, lb.type))
         if arith.find_constant_int(step) != 1:
-            place = builder.insert(arith.MuliOp(place, step)).results[0]
-        return place if arith.find_constant_int(lb) == 0 else builder.insert(arith.AddiOp(lb, place)).results[0]
+            place = builder.result(arith.MuliOp(place, step))
+        return place if arith.find_constant_int(lb) == 0 else builder.result(arith.AddiOp(lb, place))
 
     def _begin(
         self, builder: OpBuilder, is_first: SSAValue, values: dict[SSAValue, SSAValue]
@@ -158,7 +158,7 @@ class _Fusion:
         keys = [old, *self.variant, *self.shared]
         then, otherwise = Block(), Block()
         inside, inner = dict(values), OpBuilder.at_end(then, builder.location)
-        inside[old] = inner.insert(arith.AddiOp(values[old], self._outer.step)).results[0]
+        inside[old] = inner.result(arith.AddiOp(values[old], self._outer.step))
         for op in self._before:
             _copy(inner, op, inside)
         starts = [inside.get(initial, initial) for _, initial, _ in self._variants]
@@ -199,20 +199,20 @@ def _holder(loop: scf.ForOp, op: Operation) -> Operation | None:
 
 
 def _number(builder: OpBuilder, value: int, type: Attribute) -> SSAValue:
-    return builder.insert(arith.constant_int(value, i64 if type == i64 else i32)).results[0]
+    return builder.result(arith.constant_int(value, i64 if type == i64 else i32))
 
 
 def _count(builder: OpBuilder, loop: scf.ForOp, type: Attribute, *, runs: bool) -> SSAValue:
     """Return how often a loop runs, in `type`: (ub - lb) / step rounded up, where the difference is taken as unsigned,
     as it may exceed what is signed; 0 where ub <= lb unless it is known that the loop `runs`.
     """
-    distance = builder.insert(arith.SubiOp(loop.ub, loop.lb)).results[0]
-    count = builder.insert(arith.CeilDivUIOp(distance, loop.step)).results[0]
+    distance = builder.result(arith.SubiOp(loop.ub, loop.lb))
+    count = builder.result(arith.CeilDivUIOp(distance, loop.step))
     if not runs:
-        is_none = builder.insert(arith.CmpiOp(loop.ub, loop.lb, "sle")).results[0]
-        count = builder.insert(arith.SelectOp(is_none, _number(builder, 0, loop.lb.type), count)).results[0]
+        is_none = builder.result(arith.CmpiOp(loop.ub, loop.lb, "sle"))
+        count = builder.result(arith.SelectOp(is_none, _number(builder, 0, loop.lb.type), count))
     if bit_width(type) > bit_width(loop.lb.type):
-        count = builder.insert(arith.ExtUIOp(count, type)).results[0]
+        count = builder.result(arith.ExtUIOp(count, type))
     return count
 
 
@@ -231,7 +231,7 @@ def _fuse(outer: scf.ForOp, inner: scf.ForOp) -> None:
     results: Sequence[SSAValue] = fusion.results_of(loop)
     if not runs:
         inside.insert(scf.YieldOp(*results))
-        is_none = builder.insert(arith.CmpiOp(inner.ub, inner.lb, "sle")).results[0]
+        is_none = builder.result(arith.CmpiOp(inner.ub, inner.lb, "sle"))
         results = builder.insert(scf.IfOp(is_none, [value.type for value in results], then, otherwise)).results
     for old, new in zip(outer.results, results, strict=True):
         old.replace_all_uses_with(new)

@@ -92,8 +92,8 @@ def _grown_in(op: Operation, encoding: Attribute) -> SSAValue:
     wanted = infer_operand_encoding(op, encoding)
     assert wanted is not None
     builder = OpBuilder.before(op)
-    source = builder.insert(ttg.ConvertLayoutOp(op.operands[0], with_encoding(op.operands[0].type, wanted))).result
-    return builder.insert(repeated(op, encoding, [source])).results[0]
+    source = builder.result(ttg.ConvertLayoutOp(op.operands[0], with_encoding(op.operands[0].type, wanted)))
+    return builder.result(repeated(op, encoding, [source]))
 
 
 # convert(if c {a} else {b}) = if c {a'} else {convert(b)}: only one branch pays.
@@ -141,7 +141,7 @@ def _hoist_into_branch(conversion: ttg.ConvertLayoutOp, rematerializer: Remateri
     for end, index, encoding in edges:
         value = end.operands[index]
         convert = ttg.ConvertLayoutOp(value, with_encoding(value.type, encoding))
-        made[value] = OpBuilder.before(end).insert(convert).result
+        made[value] = OpBuilder.before(end).result(convert)
     rematerializer.rewrite(slice, conversion, made)
 
 
@@ -150,7 +150,7 @@ def _converted_after(value: OpResult, encoding: Attribute, rematerializer: Remat
     known = rematerializer.converted.get((value, encoding))
     if known is None:
         convert = ttg.ConvertLayoutOp(value, with_encoding(value.type, encoding))
-        known = rematerializer.converted[value, encoding] = OpBuilder.after(value.op).insert(convert).result
+        known = rematerializer.converted[value, encoding] = OpBuilder.after(value.op).result(convert)
     return known
 
 

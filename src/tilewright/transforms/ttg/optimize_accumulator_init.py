@@ -63,7 +63,7 @@ def _rewrite(loop: scf.ForOp, resets: list[_Reset]) -> None:
     carried = CarriedValues(loop)
     for reset in resets:
         dot, index = reset.dot, reset.argument.index - 1
-        adds = carried.add(before.insert(arith.constant_bool(not _is_zero(loop.iter_args[index]))).results[0])
+        adds = carried.add(before.result(arith.constant_bool(not _is_zero(loop.iter_args[index]))))
         started = ttng.WarpGroupDotOp(dot.a, dot.b, dot.c, use_c=adds)
         started.properties = dict(dot.properties)
         started.attributes = dict(dot.attributes)
@@ -74,8 +74,8 @@ def _rewrite(loop: scf.ForOp, resets: list[_Reset]) -> None:
         terminator = loop.body.block.last_op
         assert terminator is not None
         terminator.operands[index] = started.d
-        true = end.insert(arith.constant_bool(True)).results[0]
-        continues = end.insert(arith.XOrIOp(reset.condition, true)).results[0] if reset.when else reset.condition
+        true = end.result(arith.constant_bool(True))
+        continues = end.result(arith.XOrIOp(reset.condition, true)) if reset.when else reset.condition
         carried.yields(continues)
     carried.finish()
 

@@ -96,7 +96,7 @@ def _optimize_reshape(op: tt.ReshapeOp, program: ProgramShape) -> None:
     op.properties["efficient_layout"] = UNIT
     value = Rewriter.replace_value_with_new_type(op.result, new_type)
     uses = tuple(value.uses)
-    back = OpBuilder.after(op).insert(ttg.ConvertLayoutOp(value, type)).result
+    back = OpBuilder.after(op).result(ttg.ConvertLayoutOp(value, type))
     for use in uses:
         use.operation.operands[use.index] = back
 

@@ -62,8 +62,8 @@ class _Operand:
         shape = self.slice_shape(width)
         offsets = [0] * len(shape)
         offsets[self.k_dim] = first
-        view = builder.insert(ttg.MemDescSubsliceOp(buffer, offsets, shape)).result
-        value: SSAValue = builder.insert(ttg.LocalLoadOp(view, _with_shape(self.chain[0], shape), token)).result
+        view = builder.result(ttg.MemDescSubsliceOp(buffer, offsets, shape))
+        value: SSAValue = builder.result(ttg.LocalLoadOp(view, _with_shape(self.chain[0], shape), token))
         for op in self.chain[1:]:
             copy = type(op).create(
                 operands=(value,),
@@ -72,7 +72,7 @@ class _Operand:
                 attributes=op.attributes,
                 location=op.location,
             )
-            value = builder.insert(copy).results[0]
+            value = builder.result(copy)
         return value
 
 

@@ -43,7 +43,7 @@ class _Term:
             copy = op.__class__.create(
                 operands=(value,), result_types=(result,), properties=op.properties, location=op.location
             )
-            value = builder.insert(copy).results[0]
+            value = builder.result(copy)
         return value
 
 
@@ -250,17 +250,17 @@ def _moved(builder: OpBuilder, base: SSAValue, scalars: tuple[SSAValue | int, ..
     known = sum(scalar for scalar in scalars if isinstance(scalar, int))
     for scalar in scalars:
         if not isinstance(scalar, int):
-            base = builder.insert(tt.AddPtrOp(base, scalar)).results[0]
+            base = builder.result(tt.AddPtrOp(base, scalar))
     if known:
         fits = -(1 << 31) <= known < 1 << 31
-        number = builder.insert(arith.constant_int(known, i32 if fits else i64)).results[0]
-        base = builder.insert(tt.AddPtrOp(base, number)).results[0]
+        number = builder.result(arith.constant_int(known, i32 if fits else i64))
+        base = builder.result(tt.AddPtrOp(base, number))
     return base
 
 
 def _pointers(builder: OpBuilder, base: SSAValue, lanes: SSAValue, type: Attribute) -> SSAValue:
-    splat = builder.insert(tt.SplatOp(base, type)).results[0]
-    return builder.insert(tt.AddPtrOp(splat, lanes)).results[0]
+    splat = builder.result(tt.SplatOp(base, type))
+    return builder.result(tt.AddPtrOp(splat, lanes))
 
 
 ACCESSES = (tt.LoadOp, tt.StoreOp, *tt.ATOMICS)

@@ -121,13 +121,13 @@ def _move_out(found: Accumulation) -> None:
     axis = reduce.axis.value.data
     split = _split_type(source, axis, found.elements)
     inner = OpBuilder.before(update)
-    view = inner.insert(tt.ReshapeOp(reduce.srcs[0], split, allow_reorder=True, efficient_layout=True)).result
-    partial = inner.insert(tt.ReduceOp([view], axis + 1, reduce.combine_op.clone())).results[0]
-    start = OpBuilder.before(loop).insert(constant_splat(NEUTRAL[type(update)], partial.type)).result
+    view = inner.result(tt.ReshapeOp(reduce.srcs[0], split, allow_reorder=True, efficient_layout=True))
+    partial = inner.result(tt.ReduceOp([view], axis + 1, reduce.combine_op.clone()))
+    start = OpBuilder.before(loop).result(constant_splat(NEUTRAL[type(update)], partial.type))
     append_operands(loop, [start])
     carried = append_argument(loop.body.block, partial.type)
     total = append_result(loop, partial.type)
-    combined = inner.insert(_combine(update, carried, partial, partial.type)).results[0]
+    combined = inner.result(_combine(update, carried, partial, partial.type))
     terminator = loop.body.block.last_op
     assert terminator is not None
     append_operands(terminator, [combined])
@@ -163,7 +163,7 @@ def _finish(found: Accumulation, total: OpResult) -> None:
     reduced = after.insert(tt.ReduceOp([total], found.reduce.axis.value.data, found.reduce.combine_op.clone()))
     value: SSAValue = reduced.results[0]
     if value.type != result.type:
-        value = after.insert(ttg.ConvertLayoutOp(value, result.type)).result
-    final = after.insert(_combine(update, initial, value, result.type)).results[0]
+        value = after.result(ttg.ConvertLayoutOp(value, result.type))
+    final = after.result(_combine(update, initial, value, result.type))
     for use in uses:
         use.operation.operands[use.index] = final

@@ -60,8 +60,8 @@ def _through_buffer(op: ttg.ConvertLayoutOp) -> None:
     layout = shared_layout_for(operand, ttg.layout_of(source.encoding), shape, bit_width(target.element_type))
     buffer = memdesc_type(shape, target.element_type, ttg.shared_encoding_of(layout), mutable=False)
     builder = OpBuilder.before(op)
-    memory = builder.insert(ttg.LocalAllocOp(buffer, op.src)).result
-    loaded = builder.insert(ttg.LocalLoadOp(memory, target)).result
+    memory = builder.result(ttg.LocalAllocOp(buffer, op.src))
+    loaded = builder.result(ttg.LocalLoadOp(memory, target))
     op.result.replace_all_uses_with(loaded)
     op.detach()
     op.erase()

@@ -225,7 +225,7 @@ class _Copies:
             self._made[op.result] = op.src
         else:
             copy = ttg.ConvertLayoutOp(op.src, with_encoding(op.result.type, encoding))
-            self._made[op.result] = OpBuilder.before(op).insert(copy).result
+            self._made[op.result] = OpBuilder.before(op).result(copy)
 
 
 def repeated(op: Operation, encoding: Attribute, operands: list[SSAValue]) -> Operation:

@@ -58,20 +58,18 @@ def _load(
     """Copy into a buffer, wait at a barrier of its own, and read the buffer."""
     builder = OpBuilder.before(op)
     result = as_tensor(op.result.type)
-    buffer = builder.insert(
-        ttg.LocalAllocOp(memdesc_type(shape, result.element_type, block_type(descriptor)[1]))
-    ).result
-    barrier = builder.insert(ttg.LocalAllocOp(BARRIER)).result
-    true = builder.insert(arith.constant_bool(True)).results[0]
+    buffer = builder.result(ttg.LocalAllocOp(memdesc_type(shape, result.element_type, block_type(descriptor)[1])))
+    barrier = builder.result(ttg.LocalAllocOp(BARRIER))
+    true = builder.result(arith.constant_bool(True))
     builder.insert(ttng.InitBarrierOp(barrier, 1))
     builder.insert(ttng.BarrierExpectOp(barrier, prod(shape) * element_bits(result.element_type) // 8, true))
     builder.insert(start(builder, barrier, buffer, true))
-    phase = builder.insert(arith.constant_int(0, i32)).results[0]
+    phase = builder.result(arith.constant_int(0, i32))
     builder.insert(ttng.WaitBarrierOp(barrier, phase))
     builder.insert(ttng.InvalBarrierOp(barrier))
     if shape != result.get_shape():
-        buffer = builder.insert(ttg.MemDescReshapeOp(buffer, result.get_shape())).result
-    loaded = builder.insert(ttg.LocalLoadOp(buffer, result)).result
+        buffer = builder.result(ttg.MemDescReshapeOp(buffer, result.get_shape()))
+    loaded = builder.result(ttg.LocalLoadOp(buffer, result))
     loaded.name_hint = op.result.name_hint
     op.result.replace_all_uses_with(loaded)
     op.detach()
@@ -102,7 +100,7 @@ def _lower_gather(op: tt.DescriptorGatherOp, num_warps: int) -> None:
 def _lower_store(op: DescriptorWrite, num_warps: int) -> None:
     """Write a buffer, make that visible to the copy engine, copy, and wait until the buffer was read."""
     builder = OpBuilder.before(op)
-    buffer = builder.insert(ttg.LocalAllocOp(buffer_type(op, mutable=False), written_value(builder, op))).result
+    buffer = builder.result(ttg.LocalAllocOp(buffer_type(op, mutable=False), written_value(builder, op)))
     builder.insert(ttng.FenceAsyncSharedOp())
     copy_out(builder, op, buffer, num_warps)
     builder.insert(ttng.TMAStoreWaitOp(0, read_only=True))
@@ -144,11 +142,11 @@ def _lower_descriptor(op: tt.MakeTensorDescOp) -> None:
     element = op.result.type.block_type.element_type
 
     def constants(values: Sequence[int]) -> list[SSAValue]:
-        return [builder.insert(arith.constant_int(value, i32)).results[0] for value in values]
+        return [builder.result(arith.constant_int(value, i32)) for value in values]
 
-    memory = builder.insert(ttg.GlobalScratchAllocOp(DESCRIPTOR_BYTES, DESCRIPTOR_BYTES)).result
-    size = builder.insert(arith.constant_int(element_bits(element) // 8, i64)).results[0]
-    strides = [builder.insert(arith.MuliOp(stride, size)).results[0] for stride in tuple(op.strides)[:-1]]
+    memory = builder.result(ttg.GlobalScratchAllocOp(DESCRIPTOR_BYTES, DESCRIPTOR_BYTES))
+    size = builder.result(arith.constant_int(element_bits(element) // 8, i64))
+    strides = [builder.result(arith.MuliOp(stride, size)) for stride in tuple(op.strides)[:-1]]
     box = _box(op.result)
     create = ttng.TensormapCreateOp(
         memory,
@@ -163,7 +161,7 @@ def _lower_descriptor(op: tt.MakeTensorDescOp) -> None:
     )
     builder.insert(create)
     builder.insert(ttng.TensormapFenceproxyAcquireOp(memory))
-    descriptor = builder.insert(ttng.ReinterpretTensorDescOp(memory, op.result.type)).result
+    descriptor = builder.result(ttng.ReinterpretTensorDescOp(memory, op.result.type))
     op.result.replace_all_uses_with(descriptor)
     op.detach()
     op.erase()

@@ -44,7 +44,7 @@ def written_value(builder: OpBuilder, op: DescriptorWrite) -> SSAValue:
     source, shape = as_tensor(op.src.type), buffer_type(op, mutable=False).get_shape()
     if shape == source.get_shape():
         return op.src
-    return builder.insert(tt.ReshapeOp(op.src, inference.reshape(source, shape))).result
+    return builder.result(tt.ReshapeOp(op.src, inference.reshape(source, shape)))
 
 
 def copy_out(builder: OpBuilder, op: DescriptorWrite, buffer: SSAValue, num_warps: int) -> Operation:
@@ -65,4 +65,4 @@ def rows_by_warp(builder: OpBuilder, rows: SSAValue, num_warps: int) -> SSAValue
     type = as_tensor(rows.type)
     parent = BlockedLayout((1, ROWS_PER_THREAD), (32, 1), (1, num_warps), (1, 0))
     dealt = tensor_type(type.element_type, type.get_shape(), encoding_of(SliceLayout(0, parent)))
-    return builder.insert(ttg.ConvertLayoutOp(rows, dealt)).result
+    return builder.result(ttg.ConvertLayoutOp(rows, dealt))

@@ -62,14 +62,14 @@ def wants_transpose(dot: tt.DotOp) -> bool:
 
 def transposed_product(dot: tt.DotOp, builder: OpBuilder) -> tt.DotOp:
     """The product of the transposes, before `dot`; the caller transposes its result."""
-    accumulator = builder.insert(tt.TransOp(dot.c, SWAPPED)).result
+    accumulator = builder.result(tt.TransOp(dot.c, SWAPPED))
     parent = layout_of(as_tensor(accumulator.type).encoding)
     operands: list[SSAValue] = []
     for index, value in enumerate((dot.b, dot.a)):
-        view = builder.insert(tt.TransOp(before_conversions(value), SWAPPED)).result
+        view = builder.result(tt.TransOp(before_conversions(value), SWAPPED))
         type = as_tensor(view.type)
         target = tensor_type(type.element_type, type.get_shape(), encoding_of(DotOperandLayout(index, parent)))
-        operands.append(builder.insert(ttg.ConvertLayoutOp(view, target)).result)
+        operands.append(builder.result(ttg.ConvertLayoutOp(view, target)))
     product = tt.DotOp.create(
         operands=(*operands, accumulator),
         result_types=(accumulator.type,),

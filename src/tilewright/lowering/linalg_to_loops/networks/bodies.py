@@ -133,7 +133,7 @@ class BodyOfRegister:
         match op:
             case arith.ConstantOp():
                 with builder.emitter.at(builder.before):
-                    scalar = builder.emitter.insert(op.clone()).results[0]
+                    scalar = builder.emitter.result(op.clone())
                 return builder.spread(scalar)
             case arith.XOrIOp() | arith.CmpiOp() if (turned := self._turned(op)) is not None:
                 return turned

@@ -168,7 +168,7 @@ class VectorBuilder:
             everywhere = self.constant([1] * self.lanes, i1)
             self.emitter.scatter(value, window.flat, start, self.constant(_places(steps), INDEX), everywhere)
         elif width == 0:
-            self.emitter.store(self.emitter.insert(vector.ExtractOp(value, (0,))).results[0], window.flat, start)
+            self.emitter.store(self.emitter.result(vector.ExtractOp(value, (0,))), window.flat, start)
         else:
             part = value if 1 << width == self.lanes else self.shuffle(value, value, range(1 << width))
             self.emitter.vector_store(part, window.flat, start)

@@ -93,7 +93,7 @@ class Buffers:
         if found is None:
             table = memref.GlobalOp(name, type_, value, constant=True, alignment=ALIGNMENT)
             module.body.block.insert_op_before(table, self._function)
-        return self.builder.insert(memref.GetGlobalOp(name, type_)).results[0]
+        return self.builder.result(memref.GetGlobalOp(name, type_))
 
     # -- writing ----------------------------------------------------------------------------------------------------
 

@@ -82,7 +82,7 @@ def bufferize_to_buffer(f: Bufferizer, op: bufferization.ToBufferOp) -> None:
         f.buffers.copy(buffer, own)
         buffer = own
     if buffer.type != op.buffer.type:
-        buffer = f.builder.insert(memref.CastOp(buffer, op.buffer.type)).results[0]
+        buffer = f.builder.result(memref.CastOp(buffer, op.buffer.type))
     f.replace(op, (buffer,))
 
 

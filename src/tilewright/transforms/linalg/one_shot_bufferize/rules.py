@@ -87,7 +87,7 @@ class Bufferizer:
         """An index as a value."""
         if isinstance(value, SSAValue):
             return value
-        return self.builder.insert(arith.ConstantOp(IntegerAttr(value, INDEX))).results[0]
+        return self.builder.result(arith.ConstantOp(IntegerAttr(value, INDEX)))
 
     def retire(self, op: Operation) -> None:
         """An op whose results are in buffers goes away, once nothing refers to them."""

@@ -41,7 +41,7 @@ def bufferize_constant(f: Bufferizer, op: arith.ConstantOp) -> None:
 
 def _scalar_constant(f: Bufferizer, value: DenseIntOrFPElementsAttr) -> SSAValue:
     (attribute, *_) = cast("Sequence[IntegerAttr | FloatAttr]", value.get_attrs())
-    return f.builder.insert(arith.ConstantOp(attribute)).results[0]
+    return f.builder.result(arith.ConstantOp(attribute))
 
 
 def bufferize_undefined(f: Bufferizer, op: tensor.EmptyOp | ub.PoisonOp) -> None:
@@ -85,7 +85,7 @@ def _extents(f: Bufferizer, buffer: SSAValue) -> list[int | SSAValue]:
     extents: list[int | SSAValue] = []
     for dim, extent in enumerate(shape_of(buffer.type) or ()):
         is_static = extent >= 0
-        extents.append(extent if is_static else f.builder.insert(memref.DimOp(buffer, f.index(dim))).results[0])
+        extents.append(extent if is_static else f.builder.result(memref.DimOp(buffer, f.index(dim))))
     return extents
 
 
@@ -179,7 +179,7 @@ def _subview(
         shape = type_.get_shape()
         layout = strided_layout([strides_of[dim] for dim in kept], offset)
         type_ = MemRefType(type_.element_type, [shape[dim] for dim in kept], layout)
-    return f.builder.insert(memref.SubviewOp(source, offsets, sizes, strides, type_)).results[0]
+    return f.builder.result(memref.SubviewOp(source, offsets, sizes, strides, type_))
 
 
 # -- shapes ------------------------------------------------------------------------------------------------------------
@@ -209,7 +209,7 @@ def bufferize_reshape(f: Bufferizer, op: tensor.ReshapeOp) -> None:
         strides.insert(0, stride)
         stride *= extent
     type_ = buffer_type(op.result.type)
-    view = f.builder.insert(memref.ReinterpretCastOp(source, 0, shape, strides, type_)).results[0]
+    view = f.builder.result(memref.ReinterpretCastOp(source, 0, shape, strides, type_))
     f.buffers.bind(op.result, view, source)
     f.retire(op)
 
@@ -222,7 +222,7 @@ def bufferize_cast(f: Bufferizer, op: tensor.CastOp) -> None:
     else:
         layout = as_memref(source.type)
         type_ = type(layout)(layout.element_type, as_tensor(op.dest.type).shape, layout.layout)
-        f.buffers.bind(op.dest, f.builder.insert(memref.CastOp(source, type_)).results[0], source)
+        f.buffers.bind(op.dest, f.builder.result(memref.CastOp(source, type_)), source)
     f.retire(op)
 
 

@@ -71,9 +71,9 @@ def add_argument(function: tt.FuncOp, type: Attribute, attributes: DictionaryAtt
 def _load(
     builder: OpBuilder, descriptor: SSAValue, starts: list[SSAValue], load: tt.LoadOp, *, is_transposed: bool
 ) -> None:
-    loaded = builder.insert(tt.DescriptorLoadOp(descriptor, starts, evict=EvictionPolicy.of(load.evict))).result
+    loaded = builder.result(tt.DescriptorLoadOp(descriptor, starts, evict=EvictionPolicy.of(load.evict)))
     if is_transposed:
-        loaded = builder.insert(tt.TransOp(loaded, (1, 0))).result
+        loaded = builder.result(tt.TransOp(loaded, (1, 0)))
     loaded.name_hint = load.result.name_hint
     load.result.replace_all_uses_with(loaded)
 
@@ -89,10 +89,10 @@ def _emit(builder: OpBuilder, polynomial: Polynomial) -> SSAValue:
         product: SSAValue | None = None
         for atom in monomial:
             assert isinstance(atom, SSAValue)
-            factor = atom if atom.type == i32 else builder.insert(arith.TruncIOp(atom, i32)).results[0]
-            product = factor if product is None else builder.insert(arith.MuliOp(product, factor)).results[0]
+            factor = atom if atom.type == i32 else builder.result(arith.TruncIOp(atom, i32))
+            product = factor if product is None else builder.result(arith.MuliOp(product, factor))
         if product is None or coefficient != 1:
-            constant = builder.insert(arith.constant_int(coefficient, i32)).results[0]
-            product = constant if product is None else builder.insert(arith.MuliOp(product, constant)).results[0]
-        total = product if total is None else builder.insert(arith.AddiOp(total, product)).results[0]
-    return builder.insert(arith.constant_int(0, i32)).results[0] if total is None else total
+            constant = builder.result(arith.constant_int(coefficient, i32))
+            product = constant if product is None else builder.result(arith.MuliOp(product, constant))
+        total = product if total is None else builder.result(arith.AddiOp(total, product))
+    return builder.result(arith.constant_int(0, i32)) if total is None else total

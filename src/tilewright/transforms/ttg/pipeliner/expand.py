@@ -140,11 +140,11 @@ class _Expander:
         else:
             distance = self._loop.step
             if steps > 1:
-                distance = builder.insert(arith.MuliOp(distance, self._number(builder, steps))).results[0]
-        return builder.insert(arith.AddiOp(start, distance)).results[0]
+                distance = builder.result(arith.MuliOp(distance, self._number(builder, steps)))
+        return builder.result(arith.AddiOp(start, distance))
 
     def _number(self, builder: OpBuilder, value: int) -> SSAValue:
-        return builder.insert(arith.constant_int(value, self._loop.lb.type)).results[0]  # pyright: ignore[reportArgumentType]
+        return builder.result(arith.constant_int(value, self._loop.lb.type))  # pyright: ignore[reportArgumentType]
 
     def _exists(self, builder: OpBuilder, start: SSAValue, steps: int) -> SSAValue | None:
         """Return whether the iteration `steps` after the one at `start` exists; None where it is known to."""
@@ -152,11 +152,11 @@ class _Expander:
         is_unsigned = self._loop.unsigned_cmp is not None
         if lb is not None and ub is not None and step is not None and (not is_unsigned or min(lb, ub) >= 0):
             exists = lb + steps * step < ub
-            return None if exists else builder.insert(arith.constant_bool(False)).results[0]
+            return None if exists else builder.result(arith.constant_bool(False))
         if is_unsigned:
             counter = self._counter(builder, start, steps)
-            return builder.insert(arith.CmpiOp(counter, self._loop.ub, "ult")).results[0]
-        return builder.insert(arith.CmpiOp(start, self._bound(steps), "slt")).results[0]
+            return builder.result(arith.CmpiOp(counter, self._loop.ub, "ult"))
+        return builder.result(arith.CmpiOp(start, self._bound(steps), "slt"))
 
     def _bound(self, steps: int) -> SSAValue:
         """`ub - steps * step`, before the loop: an iteration before it has that many after it."""
@@ -173,8 +173,8 @@ class _Expander:
             return self._number(builder, ub - steps * step)
         factor = self._number(builder, steps if step is None else steps * step)
         if step is None:
-            factor = builder.insert(arith.MuliOp(self._loop.step, factor)).results[0]
-        return builder.insert(arith.SubiOp(self._loop.ub, factor)).results[0]
+            factor = builder.result(arith.MuliOp(self._loop.step, factor))
+        return builder.result(arith.SubiOp(self._loop.ub, factor))
 
     # What runs before the loop.
 

@@ -61,12 +61,12 @@ from tilewright.transforms.ttg.pipeliner.schedule import MEET_AT_MBARRIERS, Sche
 OpT = TypeVar("OpT", bound=Operation)
 
 
-class Placer:
+class Placer(OpBuilder):
     """Inserts ops at a point with a stage and a cluster."""
 
     def __init__(self, schedule: Schedule, builder: OpBuilder, stage: int, cluster: int) -> None:
+        super().__init__(builder.cursor, builder.location)
         self._schedule = schedule
-        self._builder = builder
         self._stage = stage
         self._cluster = cluster
 
@@ -78,11 +78,7 @@ class Placer:
     def insert(self, op: OpT) -> OpT:
         """Insert and schedule an op."""
         self._schedule.place(op, self._stage, self._cluster)
-        return self._builder.insert(op)
-
-    def move_before(self, op: Operation) -> None:
-        """Continue before another op."""
-        self._builder.move_before(op)
+        return super().insert(op)
 
 
 @dataclass(frozen=True)
@@ -139,23 +135,23 @@ class LoadLowering:
             assert phase is not None
             barriers = self._make_barriers(group.num_buffers, DEFAULT_THREADS_PER_WARP * self._num_warps)
             self._copy(group, fill, buffers, into)
-            filled = fill.insert(ttg.MemDescIndexOp(barriers, into)).result
+            filled = fill.result(ttg.MemDescIndexOp(barriers, into))
             fill.insert(ttng.AsyncCopyMbarrierArriveOp(filled, no_increment=True))
-            awaited = use.insert(ttg.MemDescIndexOp(barriers, out_of)).result
+            awaited = use.result(ttg.MemDescIndexOp(barriers, out_of))
             use.insert(ttng.WaitBarrierOp(awaited, phase)).attributes[ORDERED] = UNIT
             ahead = self._schedule.max_stage - self._schedule.stages[first]
             self._rings.append(_Ring(barriers, group.num_buffers, self._carried.count - 2, ahead))
         elif phase is not None:
             barriers = self._make_barriers(group.num_buffers)
             self._copy_by_tma(group, fill, buffers, barriers, into)
-            awaited = use.insert(ttg.MemDescIndexOp(barriers, out_of)).result
+            awaited = use.result(ttg.MemDescIndexOp(barriers, out_of))
             use.insert(ttng.WaitBarrierOp(awaited, phase))
         else:
             copied = self._copy(group, fill, buffers, into)
             token = use.insert(ttg.AsyncWaitOp((copied,), num=0)).ret_token
         views: list[SSAValue | None] = [None] * len(buffers)
         if group.is_sliced:
-            views = [use.insert(ttg.MemDescIndexOp(buffer, out_of)).result for buffer in buffers]
+            views = [use.result(ttg.MemDescIndexOp(buffer, out_of)) for buffer in buffers]
         for load, buffer, view in zip(group.loads, buffers, views, strict=True):
             Replacement(self._schedule, load, buffer, out_of, token, view).run()
 
@@ -172,7 +168,7 @@ class LoadLowering:
         return alloc.result
 
     def _number(self, value: int) -> SSAValue:
-        return self._outside.insert(arith.constant_int(value, i32)).results[0]
+        return self._outside.result(arith.constant_int(value, i32))
 
     def _next_index(self, place: Placer, count: int, *, has_phase: bool) -> tuple[SSAValue, SSAValue | None]:
         """The next buffer, and the phase of its barrier, which changes with each turn around the buffers."""
@@ -180,15 +176,15 @@ class LoadLowering:
             return self._number(0), None
         index = self._carried.add(self._number(-1))
         one, zero = self._number(1), self._number(0)
-        following = place.insert(arith.AddiOp(index, one)).results[0]
-        wraps = place.insert(arith.CmpiOp(following, self._number(count), "sge")).results[0]
-        following = place.insert(arith.SelectOp(wraps, zero, following)).results[0]
+        following = place.result(arith.AddiOp(index, one))
+        wraps = place.result(arith.CmpiOp(following, self._number(count), "sge"))
+        following = place.result(arith.SelectOp(wraps, zero, following))
         self._carried.yields(following)
         if not has_phase:
             return following, None
         phase = self._carried.add(zero)
-        flipped = place.insert(arith.XOrIOp(phase, one)).results[0]
-        phase = place.insert(arith.SelectOp(wraps, flipped, phase)).results[0]
+        flipped = place.result(arith.XOrIOp(phase, one))
+        phase = place.result(arith.SelectOp(wraps, flipped, phase))
         self._carried.yields(phase)
         return following, phase
 
@@ -216,8 +212,8 @@ class LoadLowering:
     def _copy_by_tma(
         self, group: LoadGroup, fill: Placer, buffers: list[SSAValue], barriers: SSAValue, into: SSAValue
     ) -> None:
-        true = self._outside.insert(arith.constant_bool(True)).results[0]
-        filled = fill.insert(ttg.MemDescIndexOp(barriers, into)).result
+        true = self._outside.result(arith.constant_bool(True))
+        filled = fill.result(ttg.MemDescIndexOp(barriers, into))
         fill.insert(ttng.BarrierExpectOp(filled, sum(load.bytes for load in group.loads), true))
         for load, buffer in zip(group.loads, buffers, strict=True):
             op = load.op
@@ -259,14 +255,14 @@ class LoadLowering:
     def _wait_for_reads(self, groups: list[LoadGroup]) -> SSAValue:
         """Before the first copies of a round, wait until all warps are done with the round before; returns where."""
         barriers = self._make_barriers(1, self._num_warps)
-        barrier = self._outside.insert(ttg.MemDescIndexOp(barriers, self._number(0))).result
+        barrier = self._outside.result(ttg.MemDescIndexOp(barriers, self._number(0)))
         loads = [load.op for group in groups for load in group.loads]
         first = next(op for op in self._schedule.in_order(self._carried.loop) if op in loads)
         last = self._schedule.max_stage
         place = Placer(self._schedule, OpBuilder.before(first), last, self._schedule.clusters[first])
         phase = self._carried.add(self._number(0))
         place.insert(ttng.WaitBarrierOp(barrier, phase))
-        self._carried.yields(place.insert(arith.XOrIOp(phase, self._number(1))).results[0])
+        self._carried.yields(place.result(arith.XOrIOp(phase, self._number(1))))
         return barrier
 
     def free_buffers(self, loop: scf.ForOp) -> None:
@@ -315,7 +311,7 @@ class Replacement:
         for user in self._load.users:
             place = Placer.like(self._schedule, user)
             if self._load.is_buffer(user):
-                view = place.insert(ttg.MemDescIndexOp(self._buffers, self._index)).result
+                view = place.result(ttg.MemDescIndexOp(self._buffers, self._index))
                 self._replace_buffer(user.results[0], view)
                 self._drop(user)
             elif isinstance(user, ttg.ConvertLayoutOp) and self._load.fill is None:
@@ -325,7 +321,7 @@ class Replacement:
                 loaded = self._read(place, self._load.op)
                 if self._load.fill is not None:
                     mask, other = self._load.fill
-                    loaded = place.insert(arith.SelectOp(mask, loaded, other)).results[0]
+                    loaded = place.result(arith.SelectOp(mask, loaded, other))
         if loaded is not None:
             self._load.op.result.replace_all_uses_with(loaded)
         self._drop(self._load.op)
@@ -333,8 +329,8 @@ class Replacement:
     def _read(self, place: Placer, like: Operation) -> SSAValue:
         view = self._view
         if view is None:
-            view = place.insert(ttg.MemDescIndexOp(self._buffers, self._index)).result
-        return place.insert(ttg.LocalLoadOp(view, like.results[0].type, self._token)).result
+            view = place.result(ttg.MemDescIndexOp(self._buffers, self._index))
+        return place.result(ttg.LocalLoadOp(view, like.results[0].type, self._token))
 
     def _drop(self, op: Operation) -> None:
         del self._schedule.stages[op], self._schedule.clusters[op]

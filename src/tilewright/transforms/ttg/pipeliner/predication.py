@@ -75,17 +75,17 @@ def _both(builder: OpBuilder, condition: SSAValue, other: SSAValue | None) -> SS
     if other is None:
         return condition
     if is_tensor(other.type):
-        condition = builder.insert(tt.SplatOp(condition, other.type)).results[0]
+        condition = builder.result(tt.SplatOp(condition, other.type))
     elif arith.find_constant_int(other) not in (None, 0):
         return condition
-    return builder.insert(arith.AndIOp(condition, other)).results[0]
+    return builder.result(arith.AndIOp(condition, other))
 
 
 def _mask(builder: OpBuilder, pointers: SSAValue, mask: SSAValue | None, condition: SSAValue) -> SSAValue:
     if mask is not None:
         return _both(builder, condition, mask)
     type = mask_like(pointers.type)
-    return builder.insert(tt.SplatOp(condition, type)).results[0] if is_tensor(type) else condition
+    return builder.result(tt.SplatOp(condition, type)) if is_tensor(type) else condition
 
 
 def _masked_load(builder: OpBuilder, op: tt.LoadOp, condition: SSAValue) -> tt.LoadOp:
@@ -129,8 +129,8 @@ def _divide(builder: OpBuilder, op: Operation, condition: SSAValue) -> None:
     divisor = op.operands[1]
     if arith.find_constant_int(divisor) not in (None, 0):
         return
-    one = builder.insert(arith.constant_splat(1, divisor.type)).results[0]
-    safe = builder.insert(arith.SelectOp(condition, divisor, one)).results[0]
+    one = builder.result(arith.constant_splat(1, divisor.type))
+    safe = builder.result(arith.SelectOp(condition, divisor, one))
     op.operands = (op.operands[0], safe)
 
 
@@ -152,8 +152,8 @@ def guarded(builder: OpBuilder, op: Operation, condition: SSAValue) -> scf.IfOp:
 def _zero(builder: OpBuilder, type: Attribute) -> SSAValue:
     element = element_type(type)
     if not isinstance(element, PointerType):
-        return builder.insert(arith.constant_splat(0, type)).results[0]
+        return builder.result(arith.constant_splat(0, type))
     integers = with_element_type(type, i64) if is_tensor(type) else i64
     assert isinstance(element_type(integers), IntegerType)
-    zero = builder.insert(arith.constant_splat(0, integers)).results[0]
-    return builder.insert(tt.IntToPtrOp(zero, type)).results[0]
+    zero = builder.result(arith.constant_splat(0, integers))
+    return builder.result(tt.IntToPtrOp(zero, type))

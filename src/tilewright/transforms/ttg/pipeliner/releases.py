@@ -92,11 +92,11 @@ class Releases:
         barriers, slot = view.op.src, view.op.index
         outside, end = OpBuilder.before(self._loop), self._loop.body.block.last_op
         assert end is not None
-        none = outside.insert(arith.constant_int(-1, i32)).results[0]
+        none = outside.result(arith.constant_int(-1, i32))
         position = len(self._loop.iter_args) + carried.count
         before = carried.add(none)
         if arrival.pred is not None:
-            slot = OpBuilder.before(end).insert(arith.SelectOp(arrival.pred, slot, none)).results[0]
+            slot = OpBuilder.before(end).result(arith.SelectOp(arrival.pred, slot, none))
         carried.yields(slot)
         self._late.append((position, barriers, arrival.count.value.data))
         _arrive_if_any(OpBuilder.after(wait), barriers, before, arrival.count.value.data)
@@ -105,9 +105,9 @@ class Releases:
 
 def _arrive_if_any(builder: OpBuilder, barriers: SSAValue, slot: SSAValue, count: int) -> None:
     """Arrive for a slot unless it is -1."""
-    zero = builder.insert(arith.constant_int(0, i32)).results[0]
-    is_one = builder.insert(arith.CmpiOp(slot, zero, "sge")).results[0]
-    emptied = builder.insert(ttg.MemDescIndexOp(barriers, slot)).result
+    zero = builder.result(arith.constant_int(0, i32))
+    is_one = builder.result(arith.CmpiOp(slot, zero, "sge"))
+    emptied = builder.result(ttg.MemDescIndexOp(barriers, slot))
     builder.insert(ttng.ArriveBarrierOp(emptied, count, is_one, per_warp=True))
 
 

@@ -68,15 +68,13 @@ def _split(dot: ttng.WarpGroupDotOp, read: _Read, step: int) -> None:
     builder, total = OpBuilder.before(dot), dot.c
     rows, depth = as_tensor(dot.a.type).get_shape()
     columns = as_memdesc(dot.b.type).get_shape()[1]
-    source = (
-        read.load.src if read.order is None else builder.insert(ttg.MemDescTransOp(read.load.src, read.order)).result
-    )
+    source = read.load.src if read.order is None else builder.result(ttg.MemDescTransOp(read.load.src, read.order))
     for first in range(0, depth, step):
-        memory = builder.insert(ttg.MemDescSubsliceOp(source, (0, first), (rows, step))).result
-        b = builder.insert(ttg.MemDescSubsliceOp(dot.b, (first, 0), (step, columns))).result
+        memory = builder.result(ttg.MemDescSubsliceOp(source, (0, first), (rows, step)))
+        b = builder.result(ttg.MemDescSubsliceOp(dot.b, (first, 0), (step, columns)))
         type = as_tensor(dot.a.type)
         registers = tensor_type(type.element_type, (rows, step), type.encoding)
-        a = builder.insert(ttg.LocalLoadOp(memory, registers, read.load.token)).result
+        a = builder.result(ttg.LocalLoadOp(memory, registers, read.load.token))
         part = ttng.WarpGroupDotOp(
             a,
             b,

@@ -58,7 +58,7 @@ def pipeline_stores(loop: scf.ForOp, module: ModuleOp) -> None:
     for op in writes:
         type = buffer_type(op, mutable=True)
         if type not in buffers:
-            buffers[type] = before.insert(ttg.LocalAllocOp(type)).result
+            buffers[type] = before.result(ttg.LocalAllocOp(type))
             after.insert(ttg.LocalDeallocOp(buffers[type]))
         _replace(op, buffers[type], warps_around(op, shape))
 

@@ -53,7 +53,7 @@ class CopyingPartition:
             for name in (STAGE, CLUSTER, LATENCY):
                 copy.attributes.pop(name, None)
             mapping.update(zip(op.results, copy.results, strict=True))
-        true = outside.insert(arith.constant_bool(True)).results[0]
+        true = outside.result(arith.constant_bool(True))
         for ring, memory in zip(self._roles.rings, self._memory, strict=True):
             self._copy(ring, memory, inside, carried, mapping, outside, true)
         inside.insert(scf.YieldOp(*[self._inner(old.yielded[p], mapping) for p in self._roles.carried]))
@@ -79,13 +79,13 @@ class CopyingPartition:
     ) -> None:
         slot, turn = next_slot(inside, carried, outside, ring.count, first_turn=1)
         full, empty, *buffers = (self._capture(value) for value in (memory.full, memory.empty, *memory.buffers))
-        inside.insert(ttng.WaitBarrierOp(inside.insert(ttg.MemDescIndexOp(empty, slot)).result, turn))
-        filled = inside.insert(ttg.MemDescIndexOp(full, slot)).result
+        inside.insert(ttng.WaitBarrierOp(inside.result(ttg.MemDescIndexOp(empty, slot)), turn))
+        filled = inside.result(ttg.MemDescIndexOp(full, slot))
         inside.insert(ttng.BarrierExpectOp(filled, sum(load.bytes for load in ring.loads), true))
         for load, buffer in zip(ring.loads, buffers, strict=True):
             op = load.op
             assert isinstance(op, tt.DescriptorLoadOp)
-            view = inside.insert(ttg.MemDescIndexOp(buffer, slot)).result
+            view = inside.result(ttg.MemDescIndexOp(buffer, slot))
             inside.insert(
                 ttng.AsyncTMACopyGlobalToLocalOp(
                     self._inner(op.desc, mapping),

@@ -14,7 +14,6 @@ from tilewright.dialects.ttg.types import MemDescType, memdesc_type
 from tilewright.ir.builder import OpBuilder
 from tilewright.layouts.shared import SwizzledSharedLayout
 from tilewright.transforms.ttg.pipeliner.carried import CarriedValues
-from tilewright.transforms.ttg.pipeliner.lower_loads import Placer
 
 BARRIER_LAYOUT = shared_encoding_of(SwizzledSharedLayout(1, 1, 1, (0,)))
 
@@ -30,10 +29,8 @@ class Memory:
 
 def allocate(builder: OpBuilder, types: Sequence[MemDescType], count: int, *, readers: int) -> Memory:
     """A ring: buffers of these types, `count` of each, which one warp fills and so many read."""
-    buffers = [builder.insert(ttg.LocalAllocOp(type)).result for type in types]
-    full, empty = (
-        builder.insert(ttg.LocalAllocOp(memdesc_type((count, 1), i64, BARRIER_LAYOUT))).result for _ in range(2)
-    )
+    buffers = [builder.result(ttg.LocalAllocOp(type)) for type in types]
+    full, empty = (builder.result(ttg.LocalAllocOp(memdesc_type((count, 1), i64, BARRIER_LAYOUT))) for _ in range(2))
     for barriers, arrivals in ((full, 1), (empty, readers)):
         for slot in range(count):
             builder.insert(ttng.InitBarrierOp(at(builder, barriers, slot), arrivals))
@@ -53,8 +50,8 @@ def free(builder: OpBuilder, memory: Memory) -> None:
 
 def at(builder: OpBuilder, barriers: SSAValue, slot: int) -> SSAValue:
     """One of several barriers."""
-    number = builder.insert(arith.constant_int(slot, i32)).results[0]
-    return builder.insert(ttg.MemDescIndexOp(barriers, number)).result
+    number = builder.result(arith.constant_int(slot, i32))
+    return builder.result(ttg.MemDescIndexOp(barriers, number))
 
 
 SLOT_VALUES = 2
@@ -78,7 +75,7 @@ BOUNDS = 3
 
 
 def next_slot(
-    place: OpBuilder | Placer,
+    place: OpBuilder,
     carried: CarriedValues,
     outside: OpBuilder,
     count: int,
@@ -91,17 +88,17 @@ def next_slot(
     """
 
     def number(value: int) -> SSAValue:
-        return outside.insert(arith.constant_int(value, i32)).results[0]
+        return outside.result(arith.constant_int(value, i32))
 
     last, turn = carried.add(number(-1)), carried.add(number(first_turn))
     one = number(1)
-    following = place.insert(arith.AddiOp(last, one)).results[0]
-    wraps = place.insert(arith.CmpiOp(following, number(count), "sge")).results[0]
-    slot = place.insert(arith.SelectOp(wraps, number(0), following)).results[0]
+    following = place.result(arith.AddiOp(last, one))
+    wraps = place.result(arith.CmpiOp(following, number(count), "sge"))
+    slot = place.result(arith.SelectOp(wraps, number(0), following))
     if exists is not None:
-        slot = place.insert(arith.SelectOp(exists, slot, last)).results[0]
-    flipped = place.insert(arith.XOrIOp(turn, one)).results[0]
-    turn = place.insert(arith.SelectOp(wraps, flipped, turn)).results[0]
+        slot = place.result(arith.SelectOp(exists, slot, last))
+    flipped = place.result(arith.XOrIOp(turn, one))
+    turn = place.result(arith.SelectOp(wraps, flipped, turn))
     carried.yields(slot)
     carried.yields(turn)
     return slot, turn

@@ -153,9 +153,9 @@ class _MultiplyingLoop:
         use = Placer(schedule, OpBuilder.before(earliest), stage, cluster)
         exists = self._exists(use) if stage < schedule.max_stage else None
         slot, turn = next_slot(use, self._carried, self._outside, ring.count, first_turn=0, exists=exists)
-        use.insert(ttng.WaitBarrierOp(use.insert(ttg.MemDescIndexOp(memory.full, slot)).result, turn))
+        use.insert(ttng.WaitBarrierOp(use.result(ttg.MemDescIndexOp(memory.full, slot)), turn))
         free = Placer(schedule, OpBuilder.after(last), schedule.stages[last], schedule.clusters[last])
-        emptied = free.insert(ttg.MemDescIndexOp(memory.empty, slot)).result
+        emptied = free.result(ttg.MemDescIndexOp(memory.empty, slot))
         free.insert(ttng.ArriveBarrierOp(emptied, 1, per_warp=True)).attributes[RELEASES] = UNIT
         for load, buffer in zip(ring.loads, memory.buffers, strict=True):
             Replacement(schedule, load, buffer, slot, None, None).run()
@@ -164,7 +164,7 @@ class _MultiplyingLoop:
         """Whether there is an iteration: what runs ahead of others in a round may run for none."""
         loop = self._roles.loop
         predicate = "slt" if loop.unsigned_cmp is None else "ult"
-        return place.insert(arith.CmpiOp(loop.induction_variable, loop.ub, predicate)).results[0]
+        return place.result(arith.CmpiOp(loop.induction_variable, loop.ub, predicate))
 
 
 def _erase_unused(loop: scf.ForOp, schedule: Schedule) -> None:
