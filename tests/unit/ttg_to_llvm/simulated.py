@@ -40,8 +40,9 @@ DTYPES: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Compiled:
-    """PTX of a kernel and what a launch needs."""
+    """LLVM's text and PTX of a kernel, and what a launch needs."""
 
+    llir: str
     ptx: str
     shared_bytes: int
     num_threads: int
@@ -83,8 +84,8 @@ def compile_kernel(kernel: KernelText) -> Compiled:
     facts = nvptx_facts(kernel.capability)
     lower_memory(module, facts)
     device = lower_module(module, facts, NvptxEmitter(facts), line_info=False)
-    ptx = emit_ptx(str(device.text), facts)
-    return Compiled(ptx, device.shared_bytes, kernel.num_warps * 32)
+    llir = str(device.text)
+    return Compiled(llir, emit_ptx(llir, facts), device.shared_bytes, kernel.num_warps * 32)
 
 
 def run_kernel(kernel: KernelText, inputs: Sequence[Array], outputs: Sequence[Array]) -> Compiled:

@@ -14,6 +14,7 @@ from tilewright.dialects.types import element_type
 from tilewright.lowering.llvm_instructions import INTEGER_BINARY, INTEGER_MINMAX
 from tilewright.lowering.ttg_to_llvm.float_conversions import compute_type, to_compute
 from tilewright.lowering.ttg_to_llvm.function_lowering import FunctionLowering, lowers
+from tilewright.lowering.ttg_to_llvm.shared_operands import SharedOperands
 from tilewright.lowering.ttg_to_llvm.types import element_of
 from tilewright.lowering.ttg_to_llvm.values import is_literal
 
@@ -34,10 +35,17 @@ _UNARY: dict[type[Operation], tuple[str, str]] = {
 }
 
 
-@lowers(*INTEGER_BINARY)
+@lowers(*(cls for cls in INTEGER_BINARY if cls is not arith.AddiOp))
 def lower_binary(op: Operation, fn: FunctionLowering) -> None:
     head = f"{INTEGER_BINARY[type(op)]} {fn.element(op.results[0]).text} "
     fn.elementwise(op, lambda a, b: fn.text.value(f"{head}{a}, {b}"))
+
+
+@lowers(arith.AddiOp)
+def lower_sum(op: arith.AddiOp, fn: FunctionLowering) -> None:
+    type = fn.element(op.result).text
+    shared = SharedOperands(fn.text, type, len(fn.registers(op.lhs)))
+    fn.elementwise(op, lambda a, b: fn.text.value(f"add {type} {shared.next_use(a)}, {shared.next_use(b)}"))
 
 
 @lowers(*INTEGER_MINMAX)
@@ -210,9 +218,12 @@ def lower_addptr(op: tt.AddPtrOp, fn: FunctionLowering) -> None:
     pointee = element_of(pointer.pointee_type).memory
     type_text, offset = fn.element(op.ptr).text, fn.element(op.offset).text
     head = f"getelementptr {pointee}, {type_text} "
+    shared = SharedOperands(fn.text, type_text, len(fn.registers(op.ptr)))
 
     def move(base: str, index: str) -> str:
-        return base if index == "0" else fn.text.value(f"{head}{base}, {offset} {index}")
+        if index == "0":
+            return base
+        return fn.text.value(f"{head}{base if is_literal(index) else shared.next_use(base)}, {offset} {index}")
 
     fn.elementwise(op, move)
 
