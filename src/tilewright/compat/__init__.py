@@ -33,8 +33,6 @@ RENAMED = {
     "triton.experimental.gluon.language": "tilewright.language.gluon",
     "triton.experimental.gluon": "tilewright.gluon",
     "triton.experimental": "tilewright.compat.experimental",
-    "triton.language.extra.cuda.gdc": "tilewright.language.extra.cuda",
-    "triton.language.extra.cuda.utils": "tilewright.language.extra.cuda",
     "triton.profiler": "tilewright.compat.profiler",
     "triton.runtime._async_compile": "tilewright.runtime.async_compile",
     "triton.runtime.cache": "tilewright.compat.cache",

@@ -157,6 +157,9 @@ class const:
     """As an annotation of a pointer parameter: the kernel only reads through it."""
 
 
+_experimental_make_tensor_descriptor = make_tensor_descriptor
+"""Its name in Triton 3.2 and 3.3, which programs for several versions ask for first."""
+
 _SUBMODULES = {"core", "extra", "math", "random", "standard", "target_info"}
 
 

@@ -70,7 +70,6 @@ ABSENT_MODULES = {
     "triton.experimental.gluon.language.nvidia.rubin": "there is no target for Rubin",
     "triton.experimental.gsan": "the check of races is a sanitizer of every target",
     "triton.instrumentation": "parts of the compiler that official Triton is built of",
-    "triton.language.extra.hip": "there is no target for AMD's GPUs",
     "triton.language.semantic": "the front end itself: its place is taken by language/",
     "triton.plugins": "passes are added by entry points",
     **dict.fromkeys(
@@ -137,7 +136,7 @@ ABSENT = {
         ("binary_op_type_legalization", "builtin_max", "builtin_min", "check_bit_width", "dataclass_transform",
          "dispatch", "is_negative_zero",
          "tensor_descriptor_base", "tensor_descriptor_base_type"), _FRONT_END),
-    "triton.language.extra": {"hip": "there is no target for AMD's GPUs", "module": "what is left of a loop"},
+    "triton.language.extra": {"module": "what is left of a loop"},
     "triton.language.extra.cuda": dict.fromkeys(
         ("convert_custom_float8_sm70", "convert_custom_float8_sm80"), "conversions of fp8e4b15 by Triton's compiler"),
     "triton.language.extra.cuda.utils": dict.fromkeys(

@@ -168,7 +168,8 @@ def _with_modes() -> dict[str, str]:
     return table
 
 
-def _make(name: str, text: str, *, is_predicate: bool = False) -> Callable[..., tensor]:
+def make_function(name: str, text: str, *, is_predicate: bool = False) -> Callable[..., tensor]:
+    """Return a function of kernels; the text has a form, `arguments:symbol:result`, for each type."""
     table = _overloads(text)
     arity = len(next(iter(table)))
 
@@ -194,8 +195,8 @@ FUNCTIONS: dict[str, str] = {
 }
 
 for _name, _text in FUNCTIONS.items():
-    globals()[_name] = _make(_name, _text)
+    globals()[_name] = make_function(_name, _text)
 for _name, _text in _PREDICATES.items():
-    globals()[_name] = _make(_name, _text, is_predicate=True)
+    globals()[_name] = make_function(_name, _text, is_predicate=True)
 
 __all__ = sorted([*FUNCTIONS, *_PREDICATES])  # pyright: ignore[reportUnsupportedDunderAll]
