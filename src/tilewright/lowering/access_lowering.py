@@ -10,13 +10,14 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.dialects import func, tt
+from tilewright.ir.lowerings import Lowerings
 from tilewright.ir.passes import PassContext
 from tilewright.ir.walking import find_ops
 from tilewright.lowering.memory_builder import MemoryBuilder, NotAddressable
 
+AccessLowerings = Lowerings[[MemoryBuilder], Sequence[SSAValue]]
+"""From op class to a function that gives a value for each result (nothing where the results have no uses)."""
 AccessLowering: TypeAlias = Callable[[Any, MemoryBuilder], Sequence[SSAValue]]
-"""Lowers one op and gives a value for each result (nothing where the results have no uses)."""
-
 AccessTable: TypeAlias = Mapping[type[Operation], AccessLowering]
 
 

@@ -20,11 +20,11 @@ from tilewright.dialects.definition import Op
 from tilewright.lowering.arith_to_linalg.arith_to_linalg import LOWERINGS as TO_LINALG
 from tilewright.lowering.linalg_to_loops.function_lowering import LOWERINGS as TO_LOOPS
 from tilewright.lowering.loops_to_llvm.lower import RULES as TO_LLVM
-from tilewright.lowering.ptr_to_memref.addresses import TABLE as ADDRESSES_TO_MEMREF
-from tilewright.lowering.structured_to_memref.structured_to_memref import TABLE as STRUCTURED_TO_MEMREF
+from tilewright.lowering.ptr_to_memref.addresses import LOWERINGS as ADDRESSES_TO_MEMREF
+from tilewright.lowering.structured_to_memref.structured_to_memref import LOWERINGS as STRUCTURED_TO_MEMREF
 from tilewright.lowering.ttg_to_llvm.function_lowering import RULES as TTG_TO_LLVM
 from tilewright.lowering.ttg_to_tt.gluon_drop_layouts import LOWERINGS as TTG_TO_TT
-from tilewright.lowering.unstructured_to_memref.unstructured_to_memref import TABLE as UNSTRUCTURED_TO_MEMREF
+from tilewright.lowering.unstructured_to_memref.unstructured_to_memref import LOWERINGS as UNSTRUCTURED_TO_MEMREF
 from tilewright.reference.machine import MEANINGS
 
 OPS: list[type[Op]] = [op for name in DIALECTS for op in load_dialect(name).operations if issubclass(op, Op)]

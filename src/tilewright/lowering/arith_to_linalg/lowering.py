@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from xdsl.ir import Attribute, SSAValue
 
 from tilewright.dialects.tt.types import PointerType
-from tilewright.lowering.lowerings import Lowerings
+from tilewright.ir.lowerings import Lowerings
 from tilewright.lowering.tensor_builder import TensorBuilder, element_of
 
 GRID_ARGUMENTS = 6
@@ -51,7 +51,7 @@ class FunctionLowering:
 Lowering: TypeAlias = Callable[[Any, FunctionLowering], Sequence[SSAValue]]
 """Lowers one op: emits ops through ``f.b`` and gives one value for each result of the op."""
 
-LOWERINGS = Lowerings[FunctionLowering, Sequence[SSAValue]]()
+LOWERINGS = Lowerings[[FunctionLowering], Sequence[SSAValue]]()
 """Everything that the pass lowers."""
 lowers = LOWERINGS.lowers
 

@@ -20,6 +20,7 @@ from tilewright.dialects.arithmetic import is_arithmetic
 from tilewright.dialects.types import bit_width, element_type, is_tensor
 from tilewright.ir.diagnostics import op_error
 from tilewright.ir.facts import TargetFacts
+from tilewright.ir.lowerings import Lowerings
 from tilewright.ir.passes import PassContext
 from tilewright.ir.remark_kinds import RemarkKind
 from tilewright.lowering.linalg_to_loops import sources
@@ -42,7 +43,6 @@ from tilewright.lowering.linalg_to_loops.prefetching import Prefetching
 from tilewright.lowering.linalg_to_loops.sources import Source, Uniform, Window
 from tilewright.lowering.linalg_to_loops.storage import Storage
 from tilewright.lowering.linalg_to_loops.transposing_copy import emit_transposing_copy, find_block
-from tilewright.lowering.lowerings import Lowerings
 from tilewright.support.errors import TilewrightError
 from tilewright.transforms.linalg.structured import shape_or_scalar
 
@@ -275,7 +275,7 @@ class FunctionLowering:
         return buffer
 
 
-LOWERINGS = Lowerings[FunctionLowering, None]()
+LOWERINGS = Lowerings[[FunctionLowering], None]()
 """Everything that is not legal at the loops stage as it is."""
 lowers = LOWERINGS.lowers
 

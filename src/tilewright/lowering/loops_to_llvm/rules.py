@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from tilewright.ir.lowerings import Lowerings
 from tilewright.lowering.loops_to_llvm.function_lowering import FunctionLowering
-from tilewright.lowering.lowerings import Lowerings
 
-RULES = Lowerings[FunctionLowering, None]()
+RULES = Lowerings[[FunctionLowering], None]()
 lowers = RULES.lowers

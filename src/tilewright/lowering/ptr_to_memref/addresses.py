@@ -25,11 +25,14 @@ from tilewright.dialects.attributes import NOALIAS
 from tilewright.dialects.types import bit_width
 from tilewright.ir.passes import PassContext
 from tilewright.ir.walking import find_ops
-from tilewright.lowering.access_lowering import AccessTable, lower_accesses
+from tilewright.lowering.access_lowering import AccessLowerings, lower_accesses
 from tilewright.lowering.memory_builder import MemoryBuilder, NotAddressable, check_pointer
 from tilewright.lowering.tensor_builder import is_tensor
 
+LOWERINGS = AccessLowerings()
 
+
+@LOWERINGS.lowers(tt.PtrToIntOp)
 def lower_ptr_to_int(op: tt.PtrToIntOp, b: MemoryBuilder) -> Sequence[SSAValue]:
     """The address of the memory, plus the pointer's offset there in bytes."""
     if is_tensor(op.src):
@@ -44,12 +47,9 @@ def lower_ptr_to_int(op: tt.PtrToIntOp, b: MemoryBuilder) -> Sequence[SSAValue]:
     return (b.cast(arith.IndexCastOp, place, i64),)
 
 
-TABLE: AccessTable = {tt.PtrToIntOp: lower_ptr_to_int}
-
-
 def lower_addresses(module: ModuleOp, context: PassContext) -> None:
     """Lower every `tt.ptr_to_int` of a module."""
     for function in module.ops:
         if isinstance(function, func.FuncOp | tt.FuncOp) and find_ops(function, tt.PtrToIntOp, tt.IntToPtrOp):
             function.attributes.pop(NOALIAS, None)
-    lower_accesses(module, TABLE, context)
+    lower_accesses(module, LOWERINGS, context)

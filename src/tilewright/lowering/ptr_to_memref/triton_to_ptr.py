@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from xdsl.dialects.builtin import ModuleOp, TensorType, UnitAttr, UnrealizedConversionCastOp, i64
 from xdsl.ir import Attribute, Block, Operation, SSAValue
@@ -11,6 +10,7 @@ from xdsl.rewriter import Rewriter
 
 from tilewright.dialects import arith, func, memref, tptr, tt
 from tilewright.ir.builder import Cursor, OpBuilder
+from tilewright.ir.lowerings import Lowerings
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import ops_within
 from tilewright.lowering.memory_builder import DEFAULT_ADDRESS_SPACE
@@ -97,7 +97,7 @@ class _Conversion:
                 op.operands[index] = self._as_address(operand) if op in converted else self._as_pointer(op, index)
         for op in lowered:
             with self.b.at(Cursor.before(op), op.location):
-                results = LOWERINGS[type(op)](self, op)
+                results = LOWERINGS[type(op)](op, self)
             for result, value in zip(op.results, results, strict=True):
                 result.replace_all_uses_with(value)
             op.detach()
@@ -141,6 +141,10 @@ class _Conversion:
         return self.b.insert(tptr.ToMemrefOp(address, memref_of(element, 1))).res
 
 
+LOWERINGS = Lowerings[[_Conversion], Sequence[SSAValue]]()
+lowers = LOWERINGS.lowers
+
+
 def _cast(b: OpBuilder, value: SSAValue, kind: Attribute) -> SSAValue:
     return b.result(UnrealizedConversionCastOp.create(operands=[value], result_types=[kind]))
 
@@ -151,28 +155,33 @@ def _is_scalar(value: SSAValue) -> bool:
     return not isinstance(value.type, TensorType) and (not is_pointer or address_type(value.type) is not None)
 
 
-def _add(c: _Conversion, op: tt.AddPtrOp) -> Sequence[SSAValue]:
+@lowers(tt.AddPtrOp)
+def _add(op: tt.AddPtrOp, c: _Conversion) -> Sequence[SSAValue]:
     """Bytes are counted in 64 bits, as everywhere in Triton: 2^30 elements on are further than an i32 says."""
     offset = op.offset if op.offset.type == i64 else c.b.result(arith.ExtSIOp(op.offset, i64))
     return (c.b.emit(tptr.PtrAddOp, op.ptr, c.b.emit(arith.MuliOp, offset, c.size_of(c.pointee(op)))),)
 
 
-def _bitcast(c: _Conversion, op: tt.BitcastOp) -> Sequence[SSAValue]:
+@lowers(tt.BitcastOp)
+def _bitcast(op: tt.BitcastOp, c: _Conversion) -> Sequence[SSAValue]:
     """Between pointers nothing; casts of numbers are `arith`'s."""
     if op.src.type == op.results[0].type:
         return (op.src,)
     return (c.b.result(arith.BitcastOp(op.src, op.results[0].type)),)
 
 
-def _to_pointer(c: _Conversion, op: tt.IntToPtrOp) -> Sequence[SSAValue]:
+@lowers(tt.IntToPtrOp)
+def _to_pointer(op: tt.IntToPtrOp, c: _Conversion) -> Sequence[SSAValue]:
     return (c.b.emit(tptr.IntToPtrOp, op.src),)
 
 
-def _to_integer(c: _Conversion, op: tt.PtrToIntOp) -> Sequence[SSAValue]:
+@lowers(tt.PtrToIntOp)
+def _to_integer(op: tt.PtrToIntOp, c: _Conversion) -> Sequence[SSAValue]:
     return (c.b.insert(tptr.PtrToIntOp(op.src, op.results[0].type)).res,)
 
 
-def _load(c: _Conversion, op: tt.LoadOp) -> Sequence[SSAValue]:
+@lowers(tt.LoadOp)
+def _load(op: tt.LoadOp, c: _Conversion) -> Sequence[SSAValue]:
     kind = op.result.type
 
     def load() -> Sequence[SSAValue]:
@@ -192,7 +201,8 @@ def _nothing(c: _Conversion, kind: Attribute) -> SSAValue:
     return c.b.emit(tptr.IntToPtrOp, c.b.int(0, i64)) if kind == tptr.DEFAULT_POINTER else c.b.zero(kind)
 
 
-def _store(c: _Conversion, op: tt.StoreOp) -> Sequence[SSAValue]:
+@lowers(tt.StoreOp)
+def _store(op: tt.StoreOp, c: _Conversion) -> Sequence[SSAValue]:
     def store() -> Sequence[SSAValue]:
         c.b.insert(memref.StoreOp(op.value, c.memory_at(op.ptr, op.value.type), [c.b.index(0)]))
         return ()
@@ -200,13 +210,3 @@ def _store(c: _Conversion, op: tt.StoreOp) -> Sequence[SSAValue]:
     if op.mask is None:
         return store()
     return c.b.if_else(op.mask, [], store).results
-
-
-LOWERINGS: dict[type[Operation], Callable[[_Conversion, Any], Sequence[SSAValue]]] = {
-    tt.AddPtrOp: _add,
-    tt.BitcastOp: _bitcast,
-    tt.IntToPtrOp: _to_pointer,
-    tt.PtrToIntOp: _to_integer,
-    tt.LoadOp: _load,
-    tt.StoreOp: _store,
-}

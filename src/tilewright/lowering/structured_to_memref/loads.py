@@ -43,12 +43,13 @@ from tilewright.lowering.structured_to_memref.masks import (
     live_lane,
     mask_map,
 )
-from tilewright.lowering.structured_to_memref.tiles import Tile, tile_of
+from tilewright.lowering.structured_to_memref.tiles import LOWERINGS, Tile, tile_of
 from tilewright.lowering.tensor_builder import element_of, identity_map, is_tensor, tensor_of
 
 VOLATILE = "isVolatile"
 
 
+@LOWERINGS.lowers(tts.LoadOp)
 def lower_load(op: tts.LoadOp, b: MemoryBuilder) -> Sequence[SSAValue]:
     """A load whose mask, if any, is a box at the origin."""
     tile = tile_of(op.ptr)
@@ -56,6 +57,7 @@ def lower_load(op: tts.LoadOp, b: MemoryBuilder) -> Sequence[SSAValue]:
     return (_emit(op, b, tile, origin_box(tile, counts), None),)
 
 
+@LOWERINGS.lowers(MaskedLoadOp)
 def lower_masked_load(op: MaskedLoadOp, b: MemoryBuilder) -> Sequence[SSAValue]:
     """A load with a box anywhere, and a lane mask."""
     tile = tile_of(op.ptr)

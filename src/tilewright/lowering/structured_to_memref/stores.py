@@ -24,10 +24,11 @@ from tilewright.lowering.scalar_builder import fold_index
 from tilewright.lowering.structured_to_memref.boxes import Box, for_each_part
 from tilewright.lowering.structured_to_memref.loads import origin_box
 from tilewright.lowering.structured_to_memref.masks import box_ends, lane_offset, live_lane, mask_map
-from tilewright.lowering.structured_to_memref.tiles import Tile, tile_of
+from tilewright.lowering.structured_to_memref.tiles import LOWERINGS, Tile, tile_of
 from tilewright.lowering.tensor_builder import element_of, identity_map
 
 
+@LOWERINGS.lowers(tts.StoreOp)
 def lower_store(op: tts.StoreOp, b: MemoryBuilder) -> Sequence[SSAValue]:
     """A store whose mask, if any, is a box at the origin."""
     tile = tile_of(op.ptr)
@@ -36,6 +37,7 @@ def lower_store(op: tts.StoreOp, b: MemoryBuilder) -> Sequence[SSAValue]:
     return ()
 
 
+@LOWERINGS.lowers(MaskedStoreOp)
 def lower_masked_store(op: MaskedStoreOp, b: MemoryBuilder) -> Sequence[SSAValue]:
     """A store with a box anywhere, and a lane mask."""
     tile = tile_of(op.ptr)

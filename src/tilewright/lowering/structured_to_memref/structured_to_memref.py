@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation
 
 from tilewright.dialects import tts
-from tilewright.dialects.tts.masked import MaskedLoadOp, MaskedStoreOp
 from tilewright.ir.passes import Pass, PassContext, register_pass
-from tilewright.lowering.access_lowering import AccessLowering, erase_unused, lower_accesses
-from tilewright.lowering.structured_to_memref.loads import lower_load, lower_load_in_lanes, lower_masked_load
-from tilewright.lowering.structured_to_memref.stores import lower_masked_store, lower_store
+from tilewright.lowering.access_lowering import erase_unused, lower_accesses
+from tilewright.lowering.structured_to_memref import loads, stores
+from tilewright.lowering.structured_to_memref.tiles import LOWERINGS
 
-TABLE: dict[type[Operation], AccessLowering] = {
-    tts.LoadOp: lower_load,
-    tts.StoreOp: lower_store,
-    MaskedLoadOp: lower_masked_load,
-    MaskedStoreOp: lower_masked_store,
-}
-"""From op class to lowering function."""
+OP_FILES = (loads, stores)
+"""The files that fill the table of lowerings."""
 
 POINTERS = (tts.MakeTensorPtrOp, tts.MakeGatherScatterTensorPtrOp)
 
@@ -51,5 +44,6 @@ class StructuredToMemrefPass(Pass):
     a copy where it does not wrap and a loop over its lanes where it does."""
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
-        lower_accesses(module, TABLE | {tts.LoadOp: lower_load_in_lanes} if self.rows_by_lane else TABLE, context)
+        in_lanes = {tts.LoadOp: loads.lower_load_in_lanes} if self.rows_by_lane else {}
+        lower_accesses(module, {**LOWERINGS, **in_lanes}, context)
         erase_unused(module, POINTERS)

@@ -11,8 +11,12 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from tilewright.dialects import tts
 from tilewright.dialects.construction import static_values
 from tilewright.dialects.tts import PointerKind
+from tilewright.lowering.access_lowering import AccessLowerings
 from tilewright.lowering.memory_builder import NotAddressable, check_pointer
 from tilewright.lowering.scalar_builder import Index, fold_index
+
+LOWERINGS = AccessLowerings()
+"""From op class to what lowers a structured access."""
 
 
 @dataclass(frozen=True)

@@ -28,11 +28,11 @@ from tilewright.codegen.nvptx.leaf import NvptxEmitter
 from tilewright.dialects import ttg
 from tilewright.dialects.types import element_type, is_tensor
 from tilewright.ir.diagnostics import op_error
+from tilewright.ir.lowerings import Lowerings
 from tilewright.layouts.distributed import BLOCK, LANE, REGISTER, WARP
 from tilewright.layouts.linear import LinearLayout
 from tilewright.lowering.control_flow import ControlFlowLowering
 from tilewright.lowering.debug_info import DebugInfo
-from tilewright.lowering.lowerings import Lowerings
 from tilewright.lowering.ttg_to_llvm.index import LayoutIndex
 from tilewright.lowering.ttg_to_llvm.types import ElementType, UnsupportedTypeError, element_of
 from tilewright.lowering.ttg_to_llvm.values import Held, Registers, SharedValue
@@ -436,6 +436,6 @@ def distinct_registers(layout: LinearLayout) -> list[int]:
     return [register for register in range(layout.in_dims[REGISTER]) if not register & mask]
 
 
-RULES = Lowerings[FunctionLowering, None]()
+RULES = Lowerings[[FunctionLowering], None]()
 """Every op of the ttg stage and the function that lowers it; filled by `lowers`."""
 lowers = RULES.lowers

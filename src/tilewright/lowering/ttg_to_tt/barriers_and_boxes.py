@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import i32, i64
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Block, SSAValue
 
 from tilewright.dialects import arith, scf, tt, ttng
 from tilewright.dialects.ttg.verification import warps_of_program
@@ -19,7 +19,7 @@ from tilewright.dialects.types import bit_width
 from tilewright.ir.builder import OpBuilder
 from tilewright.ir.diagnostics import op_error
 from tilewright.lowering.ttg_to_tt.function_memory import PASS, assert_of_barrier
-from tilewright.lowering.ttg_to_tt.shared_memory import Buffers, Lowering
+from tilewright.lowering.ttg_to_tt.shared_memory import Buffers, lowers
 
 COUNT_BITS = 20
 PHASE_BIT = 2 * COUNT_BITS
@@ -79,6 +79,7 @@ class _Words:
         self.b.insert(tt.StoreOp(barrier, self.b.result(arith.SelectOp(is_over, following, word)), predicate))
 
 
+@lowers(ttng.InitBarrierOp)
 def lower_init(op: ttng.InitBarrierOp, buffers: Buffers, b: OpBuilder) -> Sequence[SSAValue]:
     count = op.count.value.data
     if count > COUNTS:
@@ -87,6 +88,7 @@ def lower_init(op: ttng.InitBarrierOp, buffers: Buffers, b: OpBuilder) -> Sequen
     return ()
 
 
+@lowers(ttng.InvalBarrierOp)
 def lower_invalidate(op: ttng.InvalBarrierOp, buffers: Buffers, b: OpBuilder) -> Sequence[SSAValue]:
     words = _Words(b)
     words.read(op.alloc, None)
@@ -94,17 +96,20 @@ def lower_invalidate(op: ttng.InvalBarrierOp, buffers: Buffers, b: OpBuilder) ->
     return ()
 
 
+@lowers(ttng.BarrierExpectOp)
 def lower_expect(op: ttng.BarrierExpectOp, buffers: Buffers, b: OpBuilder) -> Sequence[SSAValue]:
     _Words(b).count(op.alloc, op.pred, arrivals=1, missing_bytes=op.size.value.data)
     return ()
 
 
+@lowers(ttng.ArriveBarrierOp)
 def lower_arrive(op: ttng.ArriveBarrierOp, buffers: Buffers, b: OpBuilder) -> Sequence[SSAValue]:
     arrivals = op.count.value.data * (1 if op.per_warp is None else warps_of_program(op))
     _Words(b).count(op.alloc, op.pred, arrivals=arrivals)
     return ()
 
 
+@lowers(ttng.AsyncCopyMbarrierArriveOp)
 def lower_arrive_after_copies(op: ttng.AsyncCopyMbarrierArriveOp, buffers: Buffers, b: OpBuilder) -> Sequence[SSAValue]:
     """Every thread's copies are done. An arrival that the barrier expects in addition changes nothing but the order."""
     if op.no_increment is not None:
@@ -112,6 +117,7 @@ def lower_arrive_after_copies(op: ttng.AsyncCopyMbarrierArriveOp, buffers: Buffe
     return ()
 
 
+@lowers(ttng.WaitBarrierOp)
 def lower_wait(op: ttng.WaitBarrierOp, buffers: Buffers, b: OpBuilder) -> Sequence[SSAValue]:
     """Go on once the phase is over: the barrier's parity is another one then."""
     _Words(b).read(op.alloc, op.pred)
@@ -128,6 +134,7 @@ def lower_wait(op: ttng.WaitBarrierOp, buffers: Buffers, b: OpBuilder) -> Sequen
     return ()
 
 
+@lowers(ttng.AsyncTMACopyGlobalToLocalOp)
 def lower_box_load(op: ttng.AsyncTMACopyGlobalToLocalOp, buffers: Buffers, b: OpBuilder) -> Sequence[SSAValue]:
     """The box at once; all its bytes count, those outside of the tensor, too."""
     kind = buffers.type_of(op, op.result)
@@ -141,16 +148,19 @@ def lower_box_load(op: ttng.AsyncTMACopyGlobalToLocalOp, buffers: Buffers, b: Op
     return ()
 
 
+@lowers(ttng.AsyncTMACopyLocalToGlobalOp)
 def lower_box_store(op: ttng.AsyncTMACopyLocalToGlobalOp, buffers: Buffers, b: OpBuilder) -> Sequence[SSAValue]:
     b.insert(tt.DescriptorStoreOp(op.desc, buffers.load(op, op.src, b), op.coord))
     return ()
 
 
+@lowers(ttng.AsyncTMAReduceOp)
 def lower_box_reduce(op: ttng.AsyncTMAReduceOp, buffers: Buffers, b: OpBuilder) -> Sequence[SSAValue]:
     b.insert(tt.DescriptorReduceOp(op.desc, buffers.load(op, op.src, b), op.coord, kind=op.kind.value.data))
     return ()
 
 
+@lowers(ttng.WarpGroupDotOp)
 def lower_product(op: ttng.WarpGroupDotOp, buffers: Buffers, b: OpBuilder) -> Sequence[SSAValue]:
     """The product at once; without `use_c` it begins with zero."""
     a = buffers.load(op, op.a, b) if buffers.is_buffer(op, op.a) else op.a
@@ -164,20 +174,6 @@ def lower_product(op: ttng.WarpGroupDotOp, buffers: Buffers, b: OpBuilder) -> Se
     return (b.result(made),)
 
 
+@lowers(ttng.WarpGroupDotWaitOp)
 def lower_product_wait(op: ttng.WarpGroupDotWaitOp, buffers: Buffers, b: OpBuilder) -> Sequence[SSAValue]:
     return tuple(op.inputs)
-
-
-UNITS: dict[type[Operation], Lowering] = {
-    ttng.ArriveBarrierOp: lower_arrive,
-    ttng.AsyncCopyMbarrierArriveOp: lower_arrive_after_copies,
-    ttng.AsyncTMACopyGlobalToLocalOp: lower_box_load,
-    ttng.AsyncTMACopyLocalToGlobalOp: lower_box_store,
-    ttng.AsyncTMAReduceOp: lower_box_reduce,
-    ttng.BarrierExpectOp: lower_expect,
-    ttng.InitBarrierOp: lower_init,
-    ttng.InvalBarrierOp: lower_invalidate,
-    ttng.WaitBarrierOp: lower_wait,
-    ttng.WarpGroupDotOp: lower_product,
-    ttng.WarpGroupDotWaitOp: lower_product_wait,
-}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import ModuleOp, TensorType
@@ -20,10 +20,9 @@ from tilewright.ir.builder import OpBuilder
 from tilewright.ir.diagnostics import op_error
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import ops_within
-from tilewright.lowering.ttg_to_tt.barriers_and_boxes import UNITS
-from tilewright.lowering.ttg_to_tt.indexed_access import INDEXED
+from tilewright.lowering.ttg_to_tt import barriers_and_boxes, indexed_access, shared_memory
 from tilewright.lowering.ttg_to_tt.partitions import Partitions
-from tilewright.lowering.ttg_to_tt.shared_memory import MEMORY, Buffers, Lowering
+from tilewright.lowering.ttg_to_tt.shared_memory import LOWERINGS, Buffers
 
 OF_GPUS = ("ttg", "ttng")
 MODULE_ATTRIBUTES = ("ttg.num-ctas", "ttg.num-warps", "ttg.threads-per-warp", "ttg.target")
@@ -47,7 +46,8 @@ NOTHING_TO_DO = (
 )
 """Ops whose whole meaning is an order that one thread has anyway."""
 PARTITIONED = (ttg.WarpSpecializeOp, ttg.WarpSpecializePartitionsOp, ttg.WarpYieldOp, ttg.WarpReturnOp)
-LOWERINGS: Mapping[type[Operation], Lowering] = {**MEMORY, **INDEXED, **UNITS}
+OP_FILES = (barriers_and_boxes, indexed_access, shared_memory)
+"""The files that fill the table of lowerings."""
 
 
 @register_pass

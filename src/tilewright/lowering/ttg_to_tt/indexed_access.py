@@ -11,19 +11,22 @@ from tilewright.dialects import arith, tt, ttg
 from tilewright.dialects.tt.types import tensor_type
 from tilewright.dialects.types import as_tensor, bit_width, element_type
 from tilewright.ir.builder import OpBuilder
-from tilewright.lowering.ttg_to_tt.shared_memory import Buffers, Lowering, element_strides
+from tilewright.lowering.ttg_to_tt.shared_memory import Buffers, element_strides, lowers
 
 
+@lowers(ttg.LocalGatherOp)
 def lower_gather(op: ttg.LocalGatherOp, buffers: Buffers, b: OpBuilder) -> Sequence[SSAValue]:
     pointers = _pointers(op, op.src, op.indices, op.axis.value.data, buffers, b)
     return (b.result(tt.LoadOp(pointers)),)
 
 
+@lowers(ttg.LocalScatterOp)
 def lower_scatter(op: ttg.LocalScatterOp, buffers: Buffers, b: OpBuilder) -> Sequence[SSAValue]:
     b.insert(tt.StoreOp(_pointers(op, op.dst, op.indices, op.axis.value.data, buffers, b), op.values))
     return ()
 
 
+@lowers(ttg.LocalAtomicScatterRMWOp)
 def lower_atomic_scatter(op: ttg.LocalAtomicScatterRMWOp, buffers: Buffers, b: OpBuilder) -> Sequence[SSAValue]:
     """One thread runs the program, but an element may be named several times."""
     pointers = _pointers(op, op.dst, op.indices, op.axis.value.data, buffers, b)
@@ -63,10 +66,3 @@ def _as_i32(indices: SSAValue, b: OpBuilder) -> SSAValue:
     if width == i32.width.data:
         return indices
     return b.result((arith.TruncIOp if width > i32.width.data else arith.ExtUIOp)(indices, kind))
-
-
-INDEXED: dict[type[Operation], Lowering] = {
-    ttg.LocalAtomicScatterRMWOp: lower_atomic_scatter,
-    ttg.LocalGatherOp: lower_gather,
-    ttg.LocalScatterOp: lower_scatter,
-}

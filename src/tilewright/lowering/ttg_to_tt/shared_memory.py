@@ -8,7 +8,7 @@ entry block, as on a GPU, where it lives as long as the CTA.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -25,6 +25,7 @@ from tilewright.dialects.ttg.types import MemDescType
 from tilewright.dialects.types import bit_width
 from tilewright.ir.builder import OpBuilder
 from tilewright.ir.diagnostics import op_error
+from tilewright.ir.lowerings import Lowerings
 from tilewright.layouts.shared import OFFSET
 from tilewright.lowering.ttg_to_tt.function_memory import PASS, allocate, function_of
 from tilewright.lowering.ttg_to_tt.partitions import Partitions
@@ -88,6 +89,10 @@ class Buffers:
         b.insert(tt.StoreOp(_block(buffer, self.type_of(op, buffer), b), value))
 
 
+LOWERINGS = Lowerings[[Buffers, OpBuilder], Sequence[SSAValue]]()
+lowers = LOWERINGS.lowers
+
+
 def _block(pointer: SSAValue, type: MemDescType, b: OpBuilder) -> SSAValue:
     def numbers(values: Sequence[int], kind: Any) -> list[SSAValue]:
         return [b.result(arith.constant_int(value, kind)) for value in values]
@@ -100,6 +105,7 @@ def _block(pointer: SSAValue, type: MemDescType, b: OpBuilder) -> SSAValue:
     return b.result(made)
 
 
+@lowers(ttg.LocalAllocOp)
 def lower_alloc(op: ttg.LocalAllocOp, buffers: Buffers, b: OpBuilder) -> Sequence[SSAValue]:
     """Memory at the start of the function; what may hold barriers is zero, which no initialised barrier is."""
     type = buffers.type_of(op, op.result)
@@ -115,32 +121,38 @@ def lower_alloc(op: ttg.LocalAllocOp, buffers: Buffers, b: OpBuilder) -> Sequenc
     return (pointer,)
 
 
+@lowers(ttg.LocalLoadOp)
 def lower_load(op: ttg.LocalLoadOp, buffers: Buffers, b: OpBuilder) -> Sequence[SSAValue]:
     return (buffers.load(op, op.src, b),)
 
 
+@lowers(ttg.LocalStoreOp)
 def lower_store(op: ttg.LocalStoreOp, buffers: Buffers, b: OpBuilder) -> Sequence[SSAValue]:
     buffers.store(op, op.src, op.dst, b)
     return ()
 
 
+@lowers(ttg.MemDescIndexOp)
 def lower_index(op: ttg.MemDescIndexOp, buffers: Buffers, b: OpBuilder) -> Sequence[SSAValue]:
     stride = b.result(arith.constant_int(element_strides(buffers.type_of(op, op.src))[0], i32))
     offset = b.result(arith.MuliOp(op.index, stride))
     return (b.result(tt.AddPtrOp(op.src, offset)),)
 
 
+@lowers(ttg.MemDescSubsliceOp)
 def lower_subslice(op: ttg.MemDescSubsliceOp, buffers: Buffers, b: OpBuilder) -> Sequence[SSAValue]:
     strides = element_strides(buffers.type_of(op, op.src))
     start = sum(first * stride for first, stride in zip(static_values(op.offsets), strides, strict=True))
     return (b.result(tt.AddPtrOp(op.src, b.result(arith.constant_int(start, i32)))),)
 
 
+@lowers(ttg.MemDescTransOp)
 def lower_transpose(op: ttg.MemDescTransOp, buffers: Buffers, b: OpBuilder) -> Sequence[SSAValue]:
     positions = np.transpose(element_positions(buffers.type_of(op, op.src)), static_values(op.order))
     return _same_memory(op, positions, buffers)
 
 
+@lowers(ttg.MemDescReshapeOp)
 def lower_reshape(op: ttg.MemDescReshapeOp, buffers: Buffers, b: OpBuilder) -> Sequence[SSAValue]:
     shape = buffers.type_of(op, op.result).get_shape()
     return _same_memory(op, element_positions(buffers.type_of(op, op.src)).reshape(shape), buffers)
@@ -154,6 +166,7 @@ def _same_memory(op: ttg.MemDescTransOp | ttg.MemDescReshapeOp, positions: Any, 
     return (op.src,)
 
 
+@lowers(ttg.MemDescReinterpretOp)
 def lower_reinterpret(op: ttg.MemDescReinterpretOp, buffers: Buffers, b: OpBuilder) -> Sequence[SSAValue]:
     """The bytes seen otherwise: only where dropping the two layouts has moved none of them."""
     source, result = (buffers.type_of(op, value) for value in (op.src, op.result))
@@ -172,6 +185,7 @@ def _is_plain(type: MemDescType) -> bool:
     return bool((layout.offsets(shape) == element_positions(type)).all())
 
 
+@lowers(ttg.AsyncCopyGlobalToLocalOp)
 def lower_async_copy(op: ttg.AsyncCopyGlobalToLocalOp, buffers: Buffers, b: OpBuilder) -> Sequence[SSAValue]:
     """The copy at once: a program that waits as it has to sees no difference."""
     other = op.other
@@ -180,18 +194,3 @@ def lower_async_copy(op: ttg.AsyncCopyGlobalToLocalOp, buffers: Buffers, b: OpBu
         other = b.result(arith.constant_splat(0, tensor_type(kind.element_type, kind.get_shape())))
     buffers.store(op, b.result(tt.LoadOp(op.src, op.mask, other)), op.result, b)
     return ()
-
-
-Lowering = Callable[[Any, Buffers, OpBuilder], Sequence[SSAValue]]
-
-MEMORY: dict[type[Operation], Lowering] = {
-    ttg.AsyncCopyGlobalToLocalOp: lower_async_copy,
-    ttg.LocalAllocOp: lower_alloc,
-    ttg.LocalLoadOp: lower_load,
-    ttg.LocalStoreOp: lower_store,
-    ttg.MemDescIndexOp: lower_index,
-    ttg.MemDescReinterpretOp: lower_reinterpret,
-    ttg.MemDescReshapeOp: lower_reshape,
-    ttg.MemDescSubsliceOp: lower_subslice,
-    ttg.MemDescTransOp: lower_transpose,
-}

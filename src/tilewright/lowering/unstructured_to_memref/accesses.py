@@ -31,9 +31,12 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.ir import SSAValue
 
 from tilewright.dialects import tts
+from tilewright.lowering.access_lowering import AccessLowerings
 from tilewright.lowering.memory_builder import MemoryBuilder
 from tilewright.lowering.scalar_builder import Index, fold_index
 from tilewright.lowering.tensor_builder import element_of
+
+LOWERINGS = AccessLowerings()
 
 
 def element_index(b: MemoryBuilder, start: Index, offset: SSAValue) -> Index:
@@ -41,6 +44,7 @@ def element_index(b: MemoryBuilder, start: Index, offset: SSAValue) -> Index:
     return b.add(start, fold_index(b.as_index(offset)))
 
 
+@LOWERINGS.lowers(tts.GatherOp)
 def lower_gather(op: tts.GatherOp, b: MemoryBuilder) -> Sequence[SSAValue]:
     """Reads; dead lanes are ``default``, and zero without it."""
     base, start = b.resolve(op.ptr)
@@ -63,6 +67,7 @@ def lower_gather(op: tts.GatherOp, b: MemoryBuilder) -> Sequence[SSAValue]:
     return b.lanes(inputs, op.result.type, lambda lanes: read(lanes[0], lanes[1] if op.mask is not None else None))
 
 
+@LOWERINGS.lowers(tts.ScatterOp)
 def lower_scatter(op: tts.ScatterOp, b: MemoryBuilder) -> Sequence[SSAValue]:
     """Writes, in the order of the lanes."""
     base, start = b.resolve(op.ptr)

@@ -28,7 +28,7 @@ from tilewright.dialects.tts.atomics import AtomicCASOp, AtomicRMWOp
 from tilewright.lowering.guarded_atomics import mark_system_scope
 from tilewright.lowering.memory_builder import MemoryBuilder, NotAddressable
 from tilewright.lowering.tensor_builder import element_of, is_tensor
-from tilewright.lowering.unstructured_to_memref.accesses import element_index
+from tilewright.lowering.unstructured_to_memref.accesses import LOWERINGS, element_index
 
 _INTEGER_KINDS = {
     RMWOp.AND: "andi",
@@ -44,6 +44,7 @@ _INTEGER_KINDS = {
 _FLOAT_KINDS = {RMWOp.FADD: "addf", RMWOp.MAX: "maximumf", RMWOp.MIN: "minimumf", RMWOp.XCHG: "assign"}
 
 
+@LOWERINGS.lowers(AtomicRMWOp)
 def lower_atomic_rmw(op: AtomicRMWOp, b: MemoryBuilder) -> Sequence[SSAValue]:
     """``memref.atomic_rmw`` for each live lane; a dead lane touches nothing and yields zero."""
     element = element_of(op.value)
@@ -60,6 +61,7 @@ def lower_atomic_rmw(op: AtomicRMWOp, b: MemoryBuilder) -> Sequence[SSAValue]:
     return _by_lane(b, op.result, [op.offset, op.value], op.mask, access)
 
 
+@LOWERINGS.lowers(AtomicCASOp)
 def lower_atomic_cas(op: AtomicCASOp, b: MemoryBuilder) -> Sequence[SSAValue]:
     """``memref.generic_atomic_rmw`` for each lane."""
     base, start = b.resolve(op.base, as_declared=True)

@@ -4,20 +4,13 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import ModuleOp
 
-from tilewright.dialects import tts
-from tilewright.dialects.tts.atomics import AtomicCASOp, AtomicRMWOp
 from tilewright.ir.passes import Pass, PassContext, register_pass
-from tilewright.lowering.access_lowering import AccessTable, lower_accesses
-from tilewright.lowering.unstructured_to_memref.accesses import lower_gather, lower_scatter
-from tilewright.lowering.unstructured_to_memref.atomics import lower_atomic_cas, lower_atomic_rmw
+from tilewright.lowering.access_lowering import lower_accesses
+from tilewright.lowering.unstructured_to_memref import accesses, atomics
+from tilewright.lowering.unstructured_to_memref.accesses import LOWERINGS
 
-TABLE: AccessTable = {
-    tts.GatherOp: lower_gather,
-    tts.ScatterOp: lower_scatter,
-    AtomicRMWOp: lower_atomic_rmw,
-    AtomicCASOp: lower_atomic_cas,
-}
-"""From op class to lowering function."""
+OP_FILES = (accesses, atomics)
+"""The files that fill the table of lowerings."""
 
 
 @register_pass
@@ -40,4 +33,4 @@ class UnstructuredToMemrefPass(Pass):
     name = "unstructured-to-memref"
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
-        lower_accesses(module, TABLE, context)
+        lower_accesses(module, LOWERINGS, context)

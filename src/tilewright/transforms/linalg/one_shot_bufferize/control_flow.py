@@ -11,11 +11,12 @@ from collections.abc import Sequence
 from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.dialects import cf, scf
-from tilewright.transforms.linalg.one_shot_bufferize.rules import Bufferizer, Rules
+from tilewright.transforms.linalg.one_shot_bufferize.rules import Bufferizer, lowers
 from tilewright.transforms.linalg.region_values import drop_arguments, tensor_positions, without
 
 
-def bufferize_for(f: Bufferizer, op: scf.ForOp) -> None:
+@lowers(scf.ForOp)
+def bufferize_for(op: scf.ForOp, f: Bufferizer) -> None:
     """The carried tensors have a buffer each, which holds the results, too."""
     body, inits = op.body.block, list(op.iter_args)
     positions = tensor_positions(inits)
@@ -39,7 +40,8 @@ def bufferize_for(f: Bufferizer, op: scf.ForOp) -> None:
     f.rebuild(op, new, positions)
 
 
-def bufferize_while(f: Bufferizer, op: scf.WhileOp) -> None:
+@lowers(scf.WhileOp)
+def bufferize_while(op: scf.WhileOp, f: Bufferizer) -> None:
     """Bufferise a while loop: the operands of its test, and what the test passes to the body and as results."""
     before, after, inits = op.regions[0].block, op.regions[1].block, list(op.operands)
     entering, leaving = tensor_positions(inits), tensor_positions(op.results)
@@ -67,7 +69,8 @@ def bufferize_while(f: Bufferizer, op: scf.WhileOp) -> None:
     f.rebuild(op, new, leaving)
 
 
-def bufferize_choice(f: Bufferizer, op: scf.IfOp | scf.IndexSwitchOp | scf.ExecuteRegionOp) -> None:
+@lowers(scf.IfOp, scf.IndexSwitchOp, scf.ExecuteRegionOp)
+def bufferize_choice(op: scf.IfOp | scf.IndexSwitchOp | scf.ExecuteRegionOp, f: Bufferizer) -> None:
     """All regions write the buffers of the results."""
     positions = tensor_positions(op.results)
     targets = [f.buffers.new(op.results[position].type) for position in positions]
@@ -89,7 +92,8 @@ def bufferize_choice(f: Bufferizer, op: scf.IfOp | scf.IndexSwitchOp | scf.Execu
     f.rebuild(op, new, positions)
 
 
-def keep_terminator(f: Bufferizer, op: Operation) -> None:
+@lowers(scf.YieldOp, scf.ConditionOp)
+def keep_terminator(op: Operation, f: Bufferizer) -> None:
     """A terminator is finished with the op that it belongs to."""
 
 
@@ -113,7 +117,8 @@ def _finish(
 # -- branches between blocks -------------------------------------------------------------------------------------------
 
 
-def bufferize_branch(f: Bufferizer, op: cf.BranchOp) -> None:
+@lowers(cf.BranchOp)
+def bufferize_branch(op: cf.BranchOp, f: Bufferizer) -> None:
     """Tensors go into the buffers of the target's arguments."""
     positions = tensor_positions(op.operands)
     if positions:
@@ -121,7 +126,8 @@ def bufferize_branch(f: Bufferizer, op: cf.BranchOp) -> None:
         f.rebuild(op, cf.BranchOp(op.successors[0], *without(op.operands, positions)), ())
 
 
-def bufferize_conditional_branch(f: Bufferizer, op: cf.ConditionalBranchOp) -> None:
+@lowers(cf.ConditionalBranchOp)
+def bufferize_conditional_branch(op: cf.ConditionalBranchOp, f: Bufferizer) -> None:
     """Each edge that passes tensors gets a block for the copies."""
     if not tensor_positions(op.operands):
         return
@@ -130,7 +136,8 @@ def bufferize_conditional_branch(f: Bufferizer, op: cf.ConditionalBranchOp) -> N
     f.rebuild(op, cf.ConditionalBranchOp(op.cond, then, then_values, otherwise, else_values), ())
 
 
-def bufferize_switch(f: Bufferizer, op: cf.SwitchOp) -> None:
+@lowers(cf.SwitchOp)
+def bufferize_switch(op: cf.SwitchOp, f: Bufferizer) -> None:
     """As for a conditional branch."""
     if not tensor_positions(op.operands):
         return
@@ -166,18 +173,3 @@ def _edge(f: Bufferizer, op: Operation, target: Block, values: Sequence[SSAValue
         _pass(f, values, target)
         f.builder.insert(cf.BranchOp(target, *without(values, positions)))
     return block, []
-
-
-RULES: Rules = {
-    scf.ForOp: bufferize_for,
-    scf.WhileOp: bufferize_while,
-    scf.IfOp: bufferize_choice,
-    scf.IndexSwitchOp: bufferize_choice,
-    scf.ExecuteRegionOp: bufferize_choice,
-    scf.YieldOp: keep_terminator,
-    scf.ConditionOp: keep_terminator,
-    cf.BranchOp: bufferize_branch,
-    cf.ConditionalBranchOp: bufferize_conditional_branch,
-    cf.SwitchOp: bufferize_switch,
-}
-"""From op class to its rule."""

@@ -14,7 +14,7 @@ from xdsl.ir import Attribute
 from tilewright.dialects import func
 from tilewright.dialects.types import is_tensor
 from tilewright.transforms.linalg.one_shot_bufferize.buffers import buffer_type
-from tilewright.transforms.linalg.one_shot_bufferize.rules import Bufferizer, Rules
+from tilewright.transforms.linalg.one_shot_bufferize.rules import Bufferizer, lowers
 from tilewright.transforms.linalg.region_values import drop_arguments, tensor_positions, without
 
 
@@ -57,7 +57,8 @@ def convert_signature(function: func.FuncOp) -> None:
         drop_arguments(entry, tensor_positions(entry.args))
 
 
-def bufferize_return(f: Bufferizer, op: func.ReturnOp) -> None:
+@lowers(func.ReturnOp)
+def bufferize_return(op: func.ReturnOp, f: Bufferizer) -> None:
     """Tensors go into the buffers that the caller gave."""
     positions = tensor_positions(op.operands)
     if not positions:
@@ -67,7 +68,8 @@ def bufferize_return(f: Bufferizer, op: func.ReturnOp) -> None:
     f.rebuild(op, func.ReturnOp(*without(op.operands, positions)), ())
 
 
-def bufferize_call(f: Bufferizer, op: func.CallOp) -> None:
+@lowers(func.CallOp)
+def bufferize_call(op: func.CallOp, f: Bufferizer) -> None:
     """The callee reads the buffers of arguments and writes those of results."""
     arguments = [f.buffers.of(value) if is_tensor(value.type) else value for value in op.operands]
     positions = tensor_positions(op.results)
@@ -76,7 +78,3 @@ def bufferize_call(f: Bufferizer, op: func.CallOp) -> None:
     arguments.extend(f.buffers.of(op.results[position]) for position in positions)
     kept = [value.type for value in without(op.results, positions)]
     f.rebuild(op, func.CallOp(op.callee, arguments, kept), positions)
-
-
-RULES: Rules = {func.ReturnOp: bufferize_return, func.CallOp: bufferize_call}
-"""From op class to its rule."""

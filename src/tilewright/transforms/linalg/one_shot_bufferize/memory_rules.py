@@ -11,17 +11,19 @@ from tilewright.dialects.slices import SlicingOp
 from tilewright.dialects.types import as_memref, has_static_shape
 from tilewright.transforms.linalg.effects import may_write
 from tilewright.transforms.linalg.one_shot_bufferize.buffers import buffer_type
-from tilewright.transforms.linalg.one_shot_bufferize.rules import Bufferizer, Rules
+from tilewright.transforms.linalg.one_shot_bufferize.rules import Bufferizer, lowers
 
 
-def bufferize_alloc_tensor(f: Bufferizer, op: bufferization.AllocTensorOp) -> None:
+@lowers(bufferization.AllocTensorOp)
+def bufferize_alloc_tensor(op: bufferization.AllocTensorOp, f: Bufferizer) -> None:
     """A buffer, filled if the op says from what."""
     if op.copy is not None:
         f.buffers.copy(f.buffers.of(op.copy), f.buffers.of(op.tensor))
     f.retire(op)
 
 
-def bufferize_to_tensor(f: Bufferizer, op: bufferization.ToTensorOp) -> None:
+@lowers(bufferization.ToTensorOp)
+def bufferize_to_tensor(op: bufferization.ToTensorOp, f: Bufferizer) -> None:
     """A copy of what the memory holds here; the memory itself where nothing writes it any more."""
     if _is_final(op):
         f.buffers.bind(op.tensor, op.memref)
@@ -74,7 +76,8 @@ def _is_read_before_writes(op: bufferization.ToTensorOp) -> bool:
     return not users
 
 
-def bufferize_to_buffer(f: Bufferizer, op: bufferization.ToBufferOp) -> None:
+@lowers(bufferization.ToBufferOp)
+def bufferize_to_buffer(op: bufferization.ToBufferOp, f: Bufferizer) -> None:
     """The buffer, or a copy of it if it may be written."""
     buffer = f.buffers.of(op.tensor)
     if op.read_only is None:
@@ -86,14 +89,16 @@ def bufferize_to_buffer(f: Bufferizer, op: bufferization.ToBufferOp) -> None:
     f.replace(op, (buffer,))
 
 
-def bufferize_materialize(f: Bufferizer, op: bufferization.MaterializeInDestinationOp) -> None:
+@lowers(bufferization.MaterializeInDestinationOp)
+def bufferize_materialize(op: bufferization.MaterializeInDestinationOp, f: Bufferizer) -> None:
     """A copy."""
     target = f.buffers.of(op.results[0]) if op.results else op.dest
     f.buffers.copy(f.buffers.of(op.source), target)
     f.retire(op)
 
 
-def bufferize_clone(f: Bufferizer, op: bufferization.CloneOp) -> None:
+@lowers(bufferization.CloneOp)
+def bufferize_clone(op: bufferization.CloneOp, f: Bufferizer) -> None:
     """A copy in a buffer of the function."""
     type_ = as_memref(op.output.type)
     if not has_static_shape(type_):
@@ -103,7 +108,8 @@ def bufferize_clone(f: Bufferizer, op: bufferization.CloneOp) -> None:
     f.replace(op, (buffer,))
 
 
-def hoist_allocation(f: Bufferizer, op: memref.AllocOp | memref.AllocaOp) -> None:
+@lowers(memref.AllocOp, memref.AllocaOp)
+def hoist_allocation(op: memref.AllocOp | memref.AllocaOp, f: Bufferizer) -> None:
     """A local buffer is one of the function's: in loops it is the same one each time."""
     type_ = as_memref(op.memref.type)
     if not has_static_shape(type_):
@@ -113,20 +119,7 @@ def hoist_allocation(f: Bufferizer, op: memref.AllocOp | memref.AllocaOp) -> Non
     f.replace(op, (f.buffers.allocate(type_),))
 
 
-def forget(f: Bufferizer, op: Operation) -> None:
+@lowers(bufferization.DeallocTensorOp, memref.DeallocOp)
+def forget(op: Operation, f: Bufferizer) -> None:
     """Buffers of the function are never given back."""
     f.retire(op)
-
-
-RULES: Rules = {
-    bufferization.AllocTensorOp: bufferize_alloc_tensor,
-    bufferization.ToTensorOp: bufferize_to_tensor,
-    bufferization.ToBufferOp: bufferize_to_buffer,
-    bufferization.MaterializeInDestinationOp: bufferize_materialize,
-    bufferization.CloneOp: bufferize_clone,
-    bufferization.DeallocTensorOp: forget,
-    memref.AllocOp: hoist_allocation,
-    memref.AllocaOp: hoist_allocation,
-    memref.DeallocOp: forget,
-}
-"""From op class to its rule."""

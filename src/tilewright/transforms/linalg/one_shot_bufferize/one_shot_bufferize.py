@@ -13,15 +13,10 @@ from tilewright.transforms.linalg.one_shot_bufferize import (
     structured_rules,
     tensor_rules,
 )
-from tilewright.transforms.linalg.one_shot_bufferize.rules import Bufferizer, Rules
+from tilewright.transforms.linalg.one_shot_bufferize.rules import Bufferizer
 
-RULES: Rules = {
-    **tensor_rules.RULES,
-    **structured_rules.RULES,
-    **memory_rules.RULES,
-    **control_flow.RULES,
-    **functions.RULES,
-}
+OP_FILES = (tensor_rules, structured_rules, memory_rules, control_flow, functions)
+"""The files that fill the table of rules."""
 
 
 @register_pass
@@ -49,7 +44,7 @@ class OneShotBufferizePass(Pass):
         found = [op for op in module.ops if isinstance(op, func.FuncOp)]
         for function in found:
             if function.body.blocks.first is not None:
-                bufferizer = Bufferizer(function, RULES, structured_rules.bufferize_elementwise)
+                bufferizer = Bufferizer(function, structured_rules.bufferize_elementwise)
                 if functions.has_tensors(function):
                     functions.add_buffer_arguments(bufferizer)
                 bufferizer.run()

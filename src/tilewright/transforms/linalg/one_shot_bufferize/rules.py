@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn, TypeAlias
+from typing import NoReturn
 
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
@@ -14,22 +14,19 @@ from tilewright.dialects.types import INDEX, is_tensor
 from tilewright.ir.builder import OpBuilder
 from tilewright.ir.diagnostics import op_error
 from tilewright.ir.dominance import DominatorTree
+from tilewright.ir.lowerings import Lowerings
 from tilewright.transforms.linalg.one_shot_bufferize.buffers import PASS_NAME, Buffers
-
-Rules: TypeAlias = "dict[type[Operation], Callable[[Bufferizer, Any], None]]"
-"""From op class to what bufferises it. An op that a rule has replaced is listed as dead by it."""
 
 
 class Bufferizer:
     """The bufferisation of one function."""
 
-    def __init__(self, function: func.FuncOp, rules: Rules, elementwise: Callable[[Bufferizer, Operation], None]):
+    def __init__(self, function: func.FuncOp, elementwise: Callable[[Bufferizer, Operation], None]) -> None:
         entry = function.body.blocks.first
         assert entry is not None
         self.function = function
         self.builder = OpBuilder.at_start(entry)
         self.buffers = Buffers(function, self.builder)
-        self._rules = rules
         self._elementwise = elementwise
         self._dead: list[Operation] = []
 
@@ -65,9 +62,9 @@ class Bufferizer:
 
     def _op(self, op: Operation) -> None:
         self.move_before(op)
-        rule = self._rules.get(type(op))
+        rule = RULES.get(type(op))
         if rule is not None:
-            rule(self, op)
+            rule(op, self)
         elif any(is_tensor(value.type) for value in (*op.operands, *op.results)):
             if not op.has_trait(ElementwiseMappable):
                 self.fail(op, "has no form on memrefs")
@@ -112,3 +109,8 @@ class Bufferizer:
     def fail(self, op: Operation, reason: str) -> NoReturn:
         """Stop with an error about `op`."""
         raise op_error(op, reason, pass_name=PASS_NAME)
+
+
+RULES = Lowerings[[Bufferizer], None]()
+"""From op class to what bufferises it. An op that a rule has replaced is listed as dead by it."""
+lowers = RULES.lowers

@@ -15,7 +15,7 @@ from xdsl.ir.affine import AffineDimExpr, AffineMap
 from tilewright.analysis.selections import STARTS_AT_FIRST
 from tilewright.dialects import arith, linalg, memref, scf, tensor, ub
 from tilewright.dialects.types import element_type, is_tensor, shape_of
-from tilewright.transforms.linalg.one_shot_bufferize.rules import Bufferizer, Rules
+from tilewright.transforms.linalg.one_shot_bufferize.rules import Bufferizer, lowers
 
 
 def insert_generic(f: Bufferizer, inputs: Sequence[SSAValue], buffer: SSAValue, block: Block) -> None:
@@ -33,7 +33,8 @@ def fill(f: Bufferizer, value: SSAValue, buffer: SSAValue) -> None:
     f.builder.insert(linalg.FillOp((value,), (buffer,)))
 
 
-def bufferize_structured(f: Bufferizer, op: linalg.StructuredOp) -> None:
+@lowers(*linalg.STRUCTURED)
+def bufferize_structured(op: linalg.StructuredOp, f: Bufferizer) -> None:
     """The same op, on the buffers of its operands."""
     for block in op.body.blocks:
         f.block(block)
@@ -67,7 +68,8 @@ def _keeps(op: linalg.StructuredOp, position: int) -> bool:
     return not covers or bool(op.body.block.args[position].uses.get_length())
 
 
-def bufferize_select(f: Bufferizer, op: arith.SelectOp) -> None:
+@lowers(arith.SelectOp)
+def bufferize_select(op: arith.SelectOp, f: Bufferizer) -> None:
     """A choice between two tensors by a scalar copies one of them; by a tensor it is elementwise."""
     if not is_tensor(op.results[0].type):
         return
@@ -99,7 +101,8 @@ def bufferize_elementwise(f: Bufferizer, op: Operation) -> None:
     f.retire(op)
 
 
-def bufferize_bitcast(f: Bufferizer, op: tensor.BitcastOp) -> None:
+@lowers(tensor.BitcastOp)
+def bufferize_bitcast(op: tensor.BitcastOp, f: Bufferizer) -> None:
     """`arith.bitcast` lane by lane."""
     source, target = f.buffers.of(op.operands[0]), f.buffers.of(op.results[0])
     block = Block(arg_types=[element_type(source.type), element_type(target.type)])
@@ -107,11 +110,3 @@ def bufferize_bitcast(f: Bufferizer, op: tensor.BitcastOp) -> None:
     block.add_ops([cast_op, linalg.YieldOp(cast_op.results[0])])
     insert_generic(f, [source], target, block)
     f.retire(op)
-
-
-RULES: Rules = {
-    arith.SelectOp: bufferize_select,
-    tensor.BitcastOp: bufferize_bitcast,
-    **dict.fromkeys(linalg.STRUCTURED, bufferize_structured),
-}
-"""From op class to its rule."""

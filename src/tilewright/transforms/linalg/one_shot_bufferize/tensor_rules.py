@@ -19,13 +19,14 @@ from tilewright.dialects.arith.constant import is_dense
 from tilewright.dialects.memref.views import infer_subview_type, strided_layout, strides_and_offset
 from tilewright.dialects.types import as_memref, as_tensor, element_type, has_static_shape, is_tensor, shape_of
 from tilewright.transforms.linalg.one_shot_bufferize.buffers import buffer_type
-from tilewright.transforms.linalg.one_shot_bufferize.rules import Bufferizer, Rules
+from tilewright.transforms.linalg.one_shot_bufferize.rules import Bufferizer, lowers
 from tilewright.transforms.linalg.one_shot_bufferize.structured_rules import fill, insert_generic
 
 # -- where tensors come from -------------------------------------------------------------------------------------------
 
 
-def bufferize_constant(f: Bufferizer, op: arith.ConstantOp) -> None:
+@lowers(arith.ConstantOp)
+def bufferize_constant(op: arith.ConstantOp, f: Bufferizer) -> None:
     """A fill with the one element, or a table."""
     type_, value = op.result.type, op.value
     if not is_tensor(type_):
@@ -44,19 +45,22 @@ def _scalar_constant(f: Bufferizer, value: DenseIntOrFPElementsAttr) -> SSAValue
     return f.builder.result(arith.ConstantOp(attribute))
 
 
-def bufferize_undefined(f: Bufferizer, op: tensor.EmptyOp | ub.PoisonOp) -> None:
+@lowers(tensor.EmptyOp, ub.PoisonOp)
+def bufferize_undefined(op: tensor.EmptyOp | ub.PoisonOp, f: Bufferizer) -> None:
     """Whatever is in the buffer."""
     if is_tensor(op.results[0].type):
         f.retire(op)
 
 
-def bufferize_splat(f: Bufferizer, op: tensor.SplatOp) -> None:
+@lowers(tensor.SplatOp)
+def bufferize_splat(op: tensor.SplatOp, f: Bufferizer) -> None:
     """A fill."""
     fill(f, op.input, f.buffers.of(op.results[0]))
     f.retire(op)
 
 
-def bufferize_from_elements(f: Bufferizer, op: tensor.FromElementsOp) -> None:
+@lowers(tensor.FromElementsOp)
+def bufferize_from_elements(op: tensor.FromElementsOp, f: Bufferizer) -> None:
     """One store for each element."""
     buffer = f.buffers.of(op.result)
     positions = product(*(range(extent) for extent in as_tensor(op.result.type).get_shape()))
@@ -65,13 +69,15 @@ def bufferize_from_elements(f: Bufferizer, op: tensor.FromElementsOp) -> None:
     f.retire(op)
 
 
-def bufferize_generate(f: Bufferizer, op: tensor.GenerateOp) -> None:
+@lowers(tensor.GenerateOp)
+def bufferize_generate(op: tensor.GenerateOp, f: Bufferizer) -> None:
     """A `linalg.generic` over the indices."""
     _compute(f, op.body, f.buffers.of(op.result))
     f.retire(op)
 
 
-def bufferize_pad(f: Bufferizer, op: tensor.PadOp) -> None:
+@lowers(tensor.PadOp)
+def bufferize_pad(op: tensor.PadOp, f: Bufferizer) -> None:
     """The padding everywhere, then the source at its offsets."""
     buffer = f.buffers.of(op.result)
     _compute(f, op.region, buffer)
@@ -111,29 +117,34 @@ def _compute(f: Bufferizer, region: Region, buffer: SSAValue) -> None:
 # -- elements and parts ------------------------------------------------------------------------------------------------
 
 
-def bufferize_extract(f: Bufferizer, op: tensor.ExtractOp) -> None:
+@lowers(tensor.ExtractOp)
+def bufferize_extract(op: tensor.ExtractOp, f: Bufferizer) -> None:
     """A load."""
     f.replace(op, f.builder.insert(memref.LoadOp(f.buffers.of(op.tensor), op.indices)).results)
 
 
-def bufferize_insert(f: Bufferizer, op: tensor.InsertOp) -> None:
+@lowers(tensor.InsertOp)
+def bufferize_insert(op: tensor.InsertOp, f: Bufferizer) -> None:
     """A store into the destination."""
     buffer = f.buffers.destination(op, op.dest, op.result)
     f.builder.insert(memref.StoreOp(op.scalar, buffer, op.indices))
     f.retire(op)
 
 
-def bufferize_dim(f: Bufferizer, op: tensor.DimOp) -> None:
+@lowers(tensor.DimOp)
+def bufferize_dim(op: tensor.DimOp, f: Bufferizer) -> None:
     """The extent of the buffer."""
     f.replace(op, f.builder.insert(memref.DimOp(f.buffers.of(op.source), op.index)).results)
 
 
-def bufferize_rank(f: Bufferizer, op: tensor.RankOp) -> None:
+@lowers(tensor.RankOp)
+def bufferize_rank(op: tensor.RankOp, f: Bufferizer) -> None:
     """A constant."""
     f.replace(op, (f.index(as_tensor(op.operands[0].type).get_num_dims()),))
 
 
-def bufferize_extract_slice(f: Bufferizer, op: tensor.ExtractSliceOp) -> None:
+@lowers(tensor.ExtractSliceOp)
+def bufferize_extract_slice(op: tensor.ExtractSliceOp, f: Bufferizer) -> None:
     """A copy of a view; the view itself where only the program knows its extents."""
     source = f.buffers.of(op.source)
     view = _subview(f, op, source, op.mixed_offsets, op.mixed_sizes, op.mixed_strides, op.kept_dims)
@@ -144,7 +155,8 @@ def bufferize_extract_slice(f: Bufferizer, op: tensor.ExtractSliceOp) -> None:
     f.retire(op)
 
 
-def bufferize_insert_slice(f: Bufferizer, op: tensor.InsertSliceOp) -> None:
+@lowers(tensor.InsertSliceOp)
+def bufferize_insert_slice(op: tensor.InsertSliceOp, f: Bufferizer) -> None:
     """A copy into a view of the destination."""
     buffer = f.buffers.destination(op, op.dest, op.result)
     view = _subview(f, op, buffer, op.mixed_offsets, op.mixed_sizes, op.mixed_strides, op.kept_dims)
@@ -152,7 +164,8 @@ def bufferize_insert_slice(f: Bufferizer, op: tensor.InsertSliceOp) -> None:
     f.retire(op)
 
 
-def bufferize_concat(f: Bufferizer, op: tensor.ConcatOp) -> None:
+@lowers(tensor.ConcatOp)
+def bufferize_concat(op: tensor.ConcatOp, f: Bufferizer) -> None:
     """Copies into views, one after the other."""
     buffer, start = f.buffers.of(op.result), 0
     for value in op.inputs:
@@ -185,7 +198,8 @@ def _subview(
 # -- shapes ------------------------------------------------------------------------------------------------------------
 
 
-def bufferize_collapse(f: Bufferizer, op: tensor.CollapseShapeOp) -> None:
+@lowers(tensor.CollapseShapeOp)
+def bufferize_collapse(op: tensor.CollapseShapeOp, f: Bufferizer) -> None:
     """A view of contiguous elements."""
     source = _contiguous(f, op, op.src)
     view = f.builder.insert(memref.CollapseShapeOp(source, op.groups, buffer_type(op.result.type)))
@@ -193,7 +207,8 @@ def bufferize_collapse(f: Bufferizer, op: tensor.CollapseShapeOp) -> None:
     f.retire(op)
 
 
-def bufferize_expand(f: Bufferizer, op: tensor.ExpandShapeOp) -> None:
+@lowers(tensor.ExpandShapeOp)
+def bufferize_expand(op: tensor.ExpandShapeOp, f: Bufferizer) -> None:
     """A view of contiguous elements."""
     source = _contiguous(f, op, op.src)
     view = f.builder.insert(memref.ExpandShapeOp(source, op.groups, buffer_type(op.result.type)))
@@ -201,7 +216,8 @@ def bufferize_expand(f: Bufferizer, op: tensor.ExpandShapeOp) -> None:
     f.retire(op)
 
 
-def bufferize_reshape(f: Bufferizer, op: tensor.ReshapeOp) -> None:
+@lowers(tensor.ReshapeOp)
+def bufferize_reshape(op: tensor.ReshapeOp, f: Bufferizer) -> None:
     """A view of contiguous elements."""
     source, shape = _contiguous(f, op, op.source), as_tensor(op.result.type).get_shape()
     strides, stride = list[int](), 1
@@ -214,7 +230,8 @@ def bufferize_reshape(f: Bufferizer, op: tensor.ReshapeOp) -> None:
     f.retire(op)
 
 
-def bufferize_cast(f: Bufferizer, op: tensor.CastOp) -> None:
+@lowers(tensor.CastOp)
+def bufferize_cast(op: tensor.CastOp, f: Bufferizer) -> None:
     """A copy into a buffer of known extents, or a view that forgets some."""
     source = f.buffers.of(op.source)
     if has_static_shape(op.dest.type):
@@ -230,26 +247,3 @@ def _contiguous(f: Bufferizer, op: Operation, value: SSAValue) -> SSAValue:
     if not (has_static_shape(value.type) and has_static_shape(op.results[0].type)):
         f.fail(op, "changes the shape of a tensor whose extents are known at run time only")
     return f.buffers.of(value)
-
-
-RULES: Rules = {
-    arith.ConstantOp: bufferize_constant,
-    tensor.EmptyOp: bufferize_undefined,
-    ub.PoisonOp: bufferize_undefined,
-    tensor.SplatOp: bufferize_splat,
-    tensor.FromElementsOp: bufferize_from_elements,
-    tensor.GenerateOp: bufferize_generate,
-    tensor.PadOp: bufferize_pad,
-    tensor.ExtractOp: bufferize_extract,
-    tensor.InsertOp: bufferize_insert,
-    tensor.DimOp: bufferize_dim,
-    tensor.RankOp: bufferize_rank,
-    tensor.ExtractSliceOp: bufferize_extract_slice,
-    tensor.InsertSliceOp: bufferize_insert_slice,
-    tensor.ConcatOp: bufferize_concat,
-    tensor.CollapseShapeOp: bufferize_collapse,
-    tensor.ExpandShapeOp: bufferize_expand,
-    tensor.ReshapeOp: bufferize_reshape,
-    tensor.CastOp: bufferize_cast,
-}
-"""From op class to its rule."""
