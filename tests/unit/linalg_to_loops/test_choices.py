@@ -188,3 +188,32 @@ def test_elements_that_are_computed() -> None:
     for turn in range(4):
         place_of_picked[(1,)](np.abs(x), rows, place, turn, BLOCK=256)
         assert place[0] == np.where(np.arange(256) % 3 == turn, np.abs(x)[rows], -1).argmax()
+
+
+@triton.jit
+def larger(a, b):
+    return tl.where((a > b) | (a != a), a, b)
+
+
+@triton.jit
+def rows_of_known_length(x, best, place, rows, N: tl.constexpr, BLOCK: tl.constexpr):
+    row, cols = tl.program_id(0), tl.arange(0, BLOCK)[None, :]
+    mask = (cols < N) & (row < rows)
+    v = tl.where(mask, tl.load(x + row * N + cols, mask, other=0.0), -float("inf"))
+    to = row + tl.arange(0, 1)
+    tl.store(best + to, tl.reduce(v, 1, larger))
+    tl.store(place + to, tl.argmax(v, 1))
+
+
+@pytest.mark.parametrize("block", [16, 32, 64, 128, 256])
+@pytest.mark.parametrize("part", [0, 1, 3, 7, 8, 13, 21, 24, 31])
+def test_every_place_is_found_in_rows_of_known_length(block: int, part: int) -> None:
+    """Rows of 32 to 63 elements in blocks of 64 left out 8 to 31: their unrolled loop has no iteration, and its
+    accumulators, which start as the first elements, were dropped with it."""
+    n = block - part * block // 64
+    x = np.eye(n, dtype=np.float32) - 1000
+    best, place = np.empty(n, np.float32), np.empty(n, np.int32)
+    kernel = triton.jit(rows_of_known_length.fn)  # pyright: ignore[reportFunctionMemberAccess]
+    kernel[(n,)](x, best, place, n, N=n, BLOCK=block)
+    np.testing.assert_array_equal(best, np.full(n, -999))
+    np.testing.assert_array_equal(place, np.arange(n))

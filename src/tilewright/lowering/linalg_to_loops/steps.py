@@ -25,6 +25,12 @@ class Step:
     is_unmasked: bool = False
     """Whether it is the loop over the unmasked part (see `comparisons.UnmaskedPart`)."""
 
+    @property
+    def is_empty(self) -> bool:
+        """Known to have no iteration. Where accumulators start as the first elements, an unrolled loop without
+        iterations still has those elements in its accumulators."""
+        return isinstance(self.upper, int) and self.lower == self.upper
+
 
 def steps_of(emitter: LoopEmitter, nest: Nest, unmasked: UnmaskedPart | None, dim: int, outer: Frame) -> list[Step]:
     """The loops over a dimension inside of the loop `outer`, one after the other."""
@@ -54,7 +60,7 @@ def steps_of(emitter: LoopEmitter, nest: Nest, unmasked: UnmaskedPart | None, di
     steps.append(Step(start, full))
     if not (isinstance(bound, int) and bound % lanes == 0):
         steps.append(Step(full, bound, masked=True))
-    return [step for step in steps if not (isinstance(step.upper, int) and step.lower == step.upper)]
+    return [step for step in steps if not step.is_empty or (nest.folds() and step.vectors > 1)]
 
 
 def streamed_steps(emitter: LoopEmitter, nest: Nest, head: Index, bound: Index) -> list[Step]:
