@@ -1,8 +1,8 @@
-"""The short way to a kernel that has been launched like this before.
+"""The fast path to a kernel that has been launched like this before: what `launching.py` measures.
 
 A kernel keeps, for the switches that are set at present, one reader for each combination of argument classes (see
-`runtime/reading.py`) and then one plan for each key that the reader has seen. Only the long way (`Binder`) files
-plans here, and whatever is unusual takes the long way again.
+`runtime/reading.py`) and then one plan for each key that the reader has seen. Only the slow path (`Binder`) files
+plans here, and whatever is unusual takes the slow path again.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tilewright.runtime.specialization import ParameterRule
 from tilewright.runtime.tensor_descriptor import TensorDescriptor
 from tilewright.support import knobs
 from tilewright.support.errors import ArgumentValueError
-from tilewright.targets.capabilities import Repeatable, Start
+from tilewright.targets.capabilities import Repeatable, Start, can
 
 _ndarray: Any = np.ndarray
 
@@ -44,11 +44,19 @@ class Plan:
     is_repeatable: bool = True
     """Whether native code may come to recognise such launches; see `runtime/repeating.py`."""
 
-    def check(self, values: Sequence[Any]) -> None:
-        """Raises ArgumentValueError where the kernel stores to a read-only array."""
+    def launch(self, slots: tuple[Any, ...], values: Sequence[Any], grid: tuple[int, int, int]) -> bool:
+        """Launch; an empty grid does nothing. False for a float that is too large for its slot: by the slow path it
+        becomes infinite. Raises ArgumentValueError where the kernel stores to a read-only array."""
         for slot, number in self.written:
             if not _memory_of(values[number]).flags.writeable:
                 raise read_only(self.kernel, self.kernel.parameters.names[slot])
+        x, y, z = grid
+        if x and y and z:
+            try:
+                self.start(slots if self.chosen is None else self.chosen(slots), x, y, z)
+            except OverflowError:
+                return False
+        return True
 
 
 Recognised = tuple[Plan, tuple[Any, ...], tuple[Any, ...], dict[str, Any]]
@@ -76,7 +84,7 @@ class Shortcuts:
 
     def recognise(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Recognised | None:
         """The plan of a launch that was made before with arguments like these; None where there was none, and for what
-        the long way knows to refuse, such as tensors without an address."""
+        the slow path knows to refuse, such as tensors without an address."""
         try:
             values, classes, options = self.separate(*args, **keywords)
             read, plans = self.known[classes]
@@ -96,7 +104,7 @@ class Shortcuts:
         place: Any,
         only_read: frozenset[int] = frozenset(),
     ) -> None:
-        """File a launch that the long way has prepared; `place` is the device that the data lies on. Parameters in
+        """File a launch that the slow path has prepared; `place` is the device that the data lies on. Parameters in
         `only_read`, which are the same for all kernels that are filed here, may share memory with each other."""
         reader = self.readers.get(classes) or make_reader(values, rules, only_read)
         if reader is None:
@@ -122,8 +130,8 @@ def make_plan(
     kernel: CompiledKernel, reader: Reader, values: Sequence[Any], rules: Sequence[ParameterRule], place: Any
 ) -> Plan | None:
     """The plan of a launch with these values; None for kernels that are launched in other ways."""
-    native = kernel.native
-    if not isinstance(native, Repeatable) or kernel.sanitizer is not None:
+    native: Any = kernel.native
+    if not can(native.__class__, Repeatable) or kernel.sanitizer is not None:
         return None
     taken = [index for index, number in enumerate(reader.slots) if not is_constant(values[number], rules[number])]
     formats = [reader.formats[index] for index in taken]

@@ -1,7 +1,7 @@
 """Functions that a program has called around every launch: `knobs.runtime.launch_enter_hook.add(function)`.
 
 Each gets what there is to know of the launch; profilers count and name kernels by it. While there are any, launches
-take the long way.
+take the slow path.
 """
 
 from __future__ import annotations

@@ -31,8 +31,8 @@ from tilewright.runtime.async_compile import FutureKernel, active_mode
 from tilewright.runtime.binding import Binder, Bound
 from tilewright.runtime.device_caches import DeviceCaches
 from tilewright.runtime.driver import Driver, active_driver, current_driver
-from tilewright.runtime.fast_path import Plan, Recognised, Shortcuts, present_switches
-from tilewright.runtime.grid import MAX_AXIS, GridLike, normalize_grid
+from tilewright.runtime.fast_path import Recognised, Shortcuts, present_switches
+from tilewright.runtime.grid import GridLike, normalize_grid
 from tilewright.runtime.interface import KernelInterface, NamedKernel
 from tilewright.runtime.kept import KeptLaunch
 from tilewright.runtime.launching import launch
@@ -97,10 +97,10 @@ class JITFunction(JITCallable, NamedKernel):
         return partial(self._calls.launch, grid)
 
     def _start(self, grid: GridLike, /, *args: Any, **keywords: Any) -> CompiledKernel | None:
-        """As `run`, by the short way where these arguments have been seen before."""
+        """As `run`, by the fast path where these arguments have been seen before."""
         try:
             seen = self._recognise(args, keywords)
-            if seen is not None and self._repeat(grid, *seen):
+            if seen is not None and self._repeat(grid, seen):
                 if seen[0].is_repeatable:
                     self._calls.learn(args, keywords, seen, self.binder.rules, self._outside)
                 return seen[0].kernel
@@ -116,39 +116,21 @@ class JITFunction(JITCallable, NamedKernel):
             return None
         return shortcuts.recognise(args, keywords)
 
-    def _repeat(
-        self, grid: GridLike, plan: Plan, slots: tuple[Any, ...], values: tuple[Any, ...], options: dict[str, Any]
-    ) -> bool:
-        """Launch by a plan; False for a float that is too large for its slot, where it becomes infinite, and where the
-        kernel is to be compiled anew."""
+    def _repeat(self, grid: GridLike, seen: Recognised) -> bool:
+        """Launch by a plan; False where it cannot, and where the kernel is to be compiled anew."""
         for name, value, scope in self._outside:
             if scope.get(name) is not value and self._renew(name, value, scope):
                 return False
-        if plan.written:
-            plan.check(values)
-        extents: Any = grid
-        if (
-            extents.__class__ is tuple
-            and len(extents) == 1
-            and extents[0].__class__ is int
-            and 0 < extents[0] <= MAX_AXIS
-        ):
-            x, y, z = extents[0], 1, 1
-        else:
-            x, y, z = normalize_grid(grid, lambda: self.binder.meta(values, options), self.fn.__name__)
-        if x and y and z:
-            try:
-                plan.start(slots if plan.chosen is None else plan.chosen(slots), x, y, z)
-            except OverflowError:
-                return False
-        return True
+        plan, slots, values, options = seen
+        extents = normalize_grid(grid, lambda: self.binder.meta(values, options), self.fn.__name__)
+        return plan.launch(slots, values, extents)
 
     @ends_tracebacks
     def run(self, *args: Any, grid: GridLike, warmup: bool = False, **keywords: Any) -> CompiledKernel | None:
         """Compile for these arguments if need be, and launch unless `warmup`. Returns the compiled kernel."""
         if not warmup:
             seen = self._recognise(args, keywords)
-            if seen is not None and self._repeat(grid, *seen):
+            if seen is not None and self._repeat(grid, seen):
                 return seen[0].kernel
         for hook in self.pre_run_hooks:
             hook(*args, **keywords)

@@ -82,16 +82,11 @@ class KeptLaunch:
         seen = self.shortcuts.recognise(args, keywords) if is_current else None
         if seen is not None:
             plan, slots, values, _ = seen
-            plan.check(values)
-            x, y, z = normalize_grid(grid, lambda: self.binder.meta(values, {}), self.binder.kernel_name)
-            try:
-                if x and y and z:
-                    plan.start(slots if plan.chosen is None else plan.chosen(slots), x, y, z)
+            extents = normalize_grid(grid, lambda: self.binder.meta(values, {}), self.binder.kernel_name)
+            if plan.launch(slots, values, extents):
                 if plan.is_repeatable:
                     self.calls.learn(args, keywords, seen, self.binder.rules, ())
                 return
-            except OverflowError:
-                pass  # a float that is too large for its slot becomes infinite the long way
         values, bound, driver = self._checked(args, keywords)
         slots, arrays = bound.slots()
         extents = normalize_grid(grid, lambda: self.binder.meta(values, {}), self.binder.kernel_name)
@@ -107,7 +102,7 @@ class KeptLaunch:
 
     def _learn(self, kernel: CompiledKernel, values: tuple[Any, ...], driver: Driver) -> None:
         """Let arguments like these, which fit, be recognised; not where a 1 is an argument like any other here, but a
-        constant for the short way."""
+        constant for the fast path."""
         for value, rule, promised in zip(values, self.binder.rules, self.promised.items, strict=True):
             if not rule.is_constexpr and is_constant(value, rule) != isinstance(promised, Constant):
                 return

@@ -18,7 +18,7 @@ def read(a0, a1, a2, a3):
 ```
 
 The key is at least as fine as the one of `Bound`: launches with equal keys here, and equal classes, are launches of one
-compiled kernel. A function returns None for values that only the long way (`Binder`) understands or can explain.
+compiled kernel. A function returns None for values that only the slow path (`Binder`) understands or can explain.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Reader:
 def make_reader(
     values: Sequence[Any], rules: Sequence[ParameterRule], only_read: frozenset[int] = frozenset()
 ) -> Reader | None:
-    """A reader for arguments of the classes of these, None where an argument is of a class for the long way. The
+    """A reader for arguments of the classes of these, None where an argument is of a class for the slow path. The
     parameters in `only_read` may share memory with each other."""
     writer = _Writer(only_read)
     for number, (value, rule) in enumerate(zip(values, rules, strict=True)):
@@ -282,7 +282,7 @@ _known_dtypes: set[Any] = set()
 
 
 def _learn(dtype: np.dtype[Any]) -> bool:
-    """Remember an element type that kernels take; False for any other, which the long way explains."""
+    """Remember an element type that kernels take; False for any other, which the slow path explains."""
     if dtype_name(dtype) is None or not dtype.isnative:
         return False
     _known_dtypes.add(dtype)

@@ -1,7 +1,7 @@
 """Calls that are made again and again are recognised by native code, where the kernel's target has such.
 
-    add_kernel[(64,)](x, y, out, n, BLOCK=1024)     the long way: binds, compiles, files a plan
-    add_kernel[(64,)](x, y, out, n, BLOCK=1024)     the short way in Python finds the plan, and describes the call
+    add_kernel[(64,)](x, y, out, n, BLOCK=1024)     the slow path: binds, compiles, files a plan
+    add_kernel[(64,)](x, y, out, n, BLOCK=1024)     the fast path finds the plan, and describes the call
     add_kernel[(64,)](a, b, out, m, BLOCK=1024)     native: arguments of the same kinds as those
 
 A description is at least as fine as the key of `reading.Reader`, so what it matches is a launch of the same kernel.
@@ -34,18 +34,18 @@ _ndarray: Any = np.ndarray
 class RepeatedCalls:
     """The calls of one kernel that native code recognises."""
 
-    def __init__(self, hooks: list[Callable[..., Any]], long_way: Callable[..., Any]) -> None:
+    def __init__(self, hooks: list[Callable[..., Any]], slow_path: Callable[..., Any]) -> None:
         self.launch: Callable[..., Any] = self._launch_early
         """What `kernel[grid]` calls, with the grid before the arguments."""
         self._hooks = hooks
-        self._long_way = long_way
+        self._slow_path = slow_path
         self._table: CallTable | None = None
         self._generation = -1
         self._learnt: set[Hashable] = set()
 
     def _launch_early(self, grid: Any, /, *args: Any, **keywords: Any) -> Any:
         """Launches for whoever took a launcher, `launch = kernel[grid]`, before native code knew a call."""
-        launch = self._long_way if self._table is None else self._table.launch
+        launch = self._slow_path if self._table is None else self._table.launch
         try:
             return launch(grid, *args, **keywords)
         except TilewrightError as error:
@@ -60,13 +60,13 @@ class RepeatedCalls:
         rules: Sequence[ParameterRule],
         variables: Variables,
     ) -> None:
-        """Have native code recognise calls like this one, which took the short way in Python."""
+        """Have native code recognise calls like this one, which took the fast path in Python."""
         plan = seen[0]
         table = self._table_for(plan.kernel.native)
         if table is None:
             plan.is_repeatable = False
             if self._table is None:
-                self.launch = self._long_way
+                self.launch = self._slow_path
             return
         if self._generation != knobs.generation:
             self._generation = knobs.generation
@@ -82,11 +82,12 @@ class RepeatedCalls:
 
     def _table_for(self, native: NativeKernel) -> CallTable | None:
         """The table of this kernel's calls; None for targets that have no such, and where arrays cannot be read."""
-        recogniser = native.find_recogniser() if isinstance(native, Recognisable) else None
-        if self._table is None and recogniser is not None:
-            self._table = CallTable(recogniser, self._hooks, self._long_way)
-            self.launch = self._table.launch
-        return None if recogniser is None else self._table
+        if self._table is None and isinstance(native, Recognisable):
+            recogniser = native.find_recogniser()
+            if recogniser is not None:
+                self._table = CallTable(recogniser, self._hooks, self._slow_path)
+                self.launch = self._table.launch
+        return self._table
 
     def forget(self) -> None:
         """Let no call be recognised but those that are learnt from now on."""

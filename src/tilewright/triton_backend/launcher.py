@@ -104,22 +104,13 @@ class Launcher:
             exit_hook(launch_metadata)
 
     def _repeat(self, values: tuple[Any, ...], grid: tuple[int, int, int]) -> bool:
-        """Launch by the short way; False where arguments like these have not been seen."""
+        """Launch by the fast path; False where arguments like these have not been seen."""
         shortcuts = self._shortcuts
         seen = shortcuts.recognise(values, {}) if shortcuts.generation == knobs.generation else None
-        if seen is None:
-            return False
-        plan, slots, _, _ = seen
-        plan.check(values)
-        try:
-            if all(grid):
-                plan.start(slots if plan.chosen is None else plan.chosen(slots), *grid)
-        except OverflowError:
-            return False  # a float that is too large for its slot, where the long way makes it infinite
-        return True
+        return seen is not None and seen[0].launch(seen[1], values, grid)
 
     def _launch(self, values: tuple[Any, ...], grid: tuple[int, int, int]) -> None:
-        """Launch by the long way, which knows all kinds of arguments; the short way knows such arguments then."""
+        """Launch by the slow path, which knows all kinds of arguments; the fast path knows such arguments then."""
         items = tuple(map(self._classified, self._parameters, values))
         bound = Bound(tuple([parameter.rule.name for parameter in self._parameters]), values, items, {})
         check_places(self._target.name, bound)

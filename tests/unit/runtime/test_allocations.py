@@ -93,7 +93,7 @@ def test_kernels_that_go_beyond_views_are_right(first: str, second: str) -> None
     expected = np.arange(1024, dtype=np.int32)
     expected[SECOND : SECOND + BLOCK] = expected[FIRST : FIRST + BLOCK] * 2
     expected[SECOND + BLOCK : SECOND + 2 * BLOCK] = expected[FIRST : FIRST + BLOCK].copy()
-    for _ in range(4):  # the long way, the short way in Python, native code
+    for _ in range(4):  # the slow path, the fast path in Python, native code
         buffer = np.arange(1024, dtype=np.int32)
         double_twice[(1,)](VIEWS[first](buffer, FIRST), VIEWS[second](buffer, SECOND), BLOCK=BLOCK)
         np.testing.assert_array_equal(buffer, expected)

@@ -43,7 +43,7 @@ def test_hooks_are_told_of_every_launch(told: list[Any]) -> None:
     assert told == [("enter", (2, 1, 1), known), ("exit", (2, 1, 1))] * 2
 
 
-def test_launches_take_the_short_way_again_without_hooks() -> None:
+def test_launches_take_the_fast_path_again_without_hooks() -> None:
     fresh, out = triton.jit(fill.fn), np.zeros(8, np.int32)
     count: list[Any] = []
     fresh[1,](out, BLOCK=8)

@@ -82,14 +82,14 @@ def test_pointers_that_share_memory_get_a_kernel_of_their_own(kept: Any) -> None
 def test_what_it_was_not_compiled_for(kept: Any, arguments: Any, error: type[Exception], words: str) -> None:
     with pytest.raises(error, match=words):
         kept[2,](*arguments)
-    kept[2,](X, OUT, 32, 1, 2.0, 16)  # what fits takes the short way from now on, what does not is refused as before
+    kept[2,](X, OUT, 32, 1, 2.0, 16)  # what fits takes the fast path from now on, what does not is refused as before
     with pytest.raises(error, match=words):
         kept[2,](*arguments)
 
 
-def test_what_fitted_once_takes_the_short_way(kept: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_fitted_once_takes_the_fast_path(kept: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     kept[2,](X, OUT, 32, 1, 2.0, 16)
-    monkeypatch.setattr(type(kept.relaunch), "_checked", lambda *_: pytest.fail("the long way"))
+    monkeypatch.setattr(type(kept.relaunch), "_checked", lambda *_: pytest.fail("the slow path"))
     out = array()
     kept[2,](X, out, 16, 1, 3.0, 16)
     np.testing.assert_array_equal(out[:16], 3 * X[:16])
@@ -99,7 +99,7 @@ def test_what_fitted_once_takes_the_short_way(kept: Any, monkeypatch: pytest.Mon
     out.flags.writeable = False
     with pytest.raises(ArgumentValueError, match="read-only"):
         kept[2,](X, out, 16, 1, 3.0, 16)
-    with knobs.scope(debug=True), pytest.raises(pytest.fail.Exception, match="the long way"):
+    with knobs.scope(debug=True), pytest.raises(pytest.fail.Exception, match="the slow path"):
         kept[2,](X, OUT, 16, 1, 3.0, 16)
 
 
@@ -121,7 +121,7 @@ def test_native_code_recognises_what_ran_twice(declared: Any, monkeypatch: pytes
         run((1, 1, 1), x, out, 2**40, 2, 3.0, 16)
 
 
-def test_a_one_that_is_no_constant_takes_the_long_way(declared: Any) -> None:
+def test_a_one_that_is_no_constant_takes_the_slow_path(declared: Any) -> None:
     out = array()
     for n in (32, 1, 1, 32):
         out[:] = 0

@@ -1,4 +1,4 @@
-"""The short way to a kernel agrees with the long way: its keys are as fine, its slots are the same."""
+"""The fast path to a kernel agrees with the slow path: its keys are as fine, its slots are the same."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def binder(*rules: ParameterRule) -> Binder:
 
 
 def seen_by(values: tuple[Any, ...], rules: tuple[ParameterRule, ...], readers: dict[Any, Reader | None]) -> Any:
-    """Reader, key with classes, and slots; None where only the long way knows."""
+    """Reader, key with classes, and slots; None where only the slow path knows."""
     classes = tuple(value.__class__ for value in values)
     if (classes, rules) not in readers:
         readers[classes, rules] = make_reader(values, rules)
@@ -61,17 +61,17 @@ def seen_by(values: tuple[Any, ...], rules: tuple[ParameterRule, ...], readers: 
 
 
 def check_pairs(pairs: Iterator[tuple[Any, ...]], rules: tuple[ParameterRule, ...]) -> int:
-    """Every pair of arguments by both ways; the number that the short way took."""
+    """Every pair of arguments by both paths; the number that the fast path took."""
     long_keys: dict[Any, Any] = {}
     readers: dict[Any, Reader | None] = {}
-    long_way = binder(*rules)
+    slow_path = binder(*rules)
     taken = 0
     for values in pairs:
         seen = seen_by(values, rules, readers)
         try:
-            bound = long_way.bind(values, {})
+            bound = slow_path.bind(values, {})
         except ArgumentError:
-            assert seen is None or seen[1] not in long_keys, f"{values} are refused by the long way alone"
+            assert seen is None or seen[1] not in long_keys, f"{values} are refused by the slow path alone"
             continue
         if seen is None:
             continue
@@ -107,7 +107,7 @@ def test_tensors() -> None:
     assert check_pairs(product(tensors, tensors), rules) == len(tensors) ** 2
 
 
-def test_tensors_without_memory_are_left_to_the_long_way() -> None:
+def test_tensors_without_memory_are_left_to_the_slow_path() -> None:
     torch = pytest.importorskip("torch", reason="needs PyTorch")
     rules = (ParameterRule("x"),)
     reader = make_reader((torch.zeros(4),), rules)
@@ -200,7 +200,7 @@ def cache(tmp_path: Path) -> Iterator[None]:
         yield
 
 
-def test_repeated_launches_take_the_short_way(cache: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_repeated_launches_take_the_fast_path(cache: None, monkeypatch: pytest.MonkeyPatch) -> None:
     fresh = triton.jit(shift.fn)
     x, out = np.arange(16, dtype=np.float32), np.zeros(16, np.float32)
     first = fresh[(1,)](x, out, 16, 1.0, BLOCK=16)
@@ -227,15 +227,15 @@ def test_parameters_that_set_options(cache: None, monkeypatch: pytest.MonkeyPatc
     for number in (2, 3):
         assert with_constant_option[(1,)](out, num_stages=number).metadata.num_stages == number
         assert with_varying_option[(1,)](out, num_stages=number).metadata.num_stages == number
-    # A constant is part of what tells launches apart on the short way; the other parameter is not.
-    monkeypatch.setattr(Binder, "bind", lambda *_: pytest.fail("the long way"))
+    # A constant is part of what tells launches apart on the fast path; the other parameter is not.
+    monkeypatch.setattr(Binder, "bind", lambda *_: pytest.fail("the slow path"))
     for number in (3, 2):
         assert with_constant_option[(1,)](out, num_stages=number).metadata.num_stages == number == out[0]
-    with pytest.raises(pytest.fail.Exception, match="the long way"):
+    with pytest.raises(pytest.fail.Exception, match="the slow path"):
         with_varying_option[(1,)](out, num_stages=2)
 
 
-def test_autotuned_kernels_take_the_short_way(cache: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_autotuned_kernels_take_the_fast_path(cache: None, monkeypatch: pytest.MonkeyPatch) -> None:
     fresh = triton.jit(shift.fn)
     tuned = triton.autotune(configs=[triton.Config({"BLOCK": 16}, num_warps=2)], key=["n"])(fresh)
     x, out = np.arange(16, dtype=np.float32), np.zeros(16, np.float32)
@@ -246,7 +246,7 @@ def test_autotuned_kernels_take_the_short_way(cache: None, monkeypatch: pytest.M
     np.testing.assert_array_equal(out, x + 3)
 
 
-def test_a_switch_ends_the_short_way(cache: None) -> None:
+def test_a_switch_ends_the_fast_path(cache: None) -> None:
     fresh = triton.jit(shift.fn)
     x, out = np.arange(16, dtype=np.float32), np.zeros(16, np.float32)
     compiled = [fresh[(1,)](x, out, 16, 1.0, BLOCK=16)]
@@ -259,7 +259,7 @@ def test_a_switch_ends_the_short_way(cache: None) -> None:
     assert compiled[0] is compiled[5] and compiled[1] is compiled[2] and compiled[0] is not compiled[1]
 
 
-def test_read_only_arrays_on_the_short_way(cache: None) -> None:
+def test_read_only_arrays_on_the_fast_path(cache: None) -> None:
     fresh = triton.jit(shift.fn)
     x, out = np.arange(16, dtype=np.float32), np.zeros(16, np.float32)
     for _ in range(2):

@@ -54,7 +54,7 @@ def table_of(native: CpuKernel, missed: Callable[..., Any]) -> CallTable:
 
 
 def described(value: Any, rule: ParameterRule, native: CpuKernel) -> tuple[Any, Any, Any] | None:
-    """The call k[..](value), its key in Python, and the reader that finds it; None where Python has no short way."""
+    """The call k[..](value), its key in Python, and the reader that finds it; None where Python has no fast path."""
     reader = make_reader([value], [rule])
     try:
         seen = None if reader is None else reader.read(value)
@@ -261,7 +261,7 @@ def test_grid_functions_that_fail_are_explained_and_may_forget_the_kernel() -> N
         kernel[lambda meta: (1 // 0,)](x, out, 64, 2.0, BLOCK=64)
 
 
-def test_switches_and_hooks_send_calls_the_long_way() -> None:
+def test_switches_and_hooks_send_calls_the_slow_path() -> None:
     kernel = fresh()
     x, out = np.arange(100, dtype=np.float32), np.zeros(100, np.float32)
     for _ in range(3):
@@ -382,10 +382,10 @@ def test_a_launcher_that_was_taken_early_gets_the_native_way(monkeypatch: pytest
         tl.store(x + offsets, tl.load(x + offsets, mask=offsets < n) + 1, mask=offsets < n)
 
     in_python: list[int] = []
-    start = increment._calls._long_way  # pyright: ignore[reportPrivateUsage]
+    start = increment._calls._slow_path  # pyright: ignore[reportPrivateUsage]
     monkeypatch.setattr(
         increment._calls,  # pyright: ignore[reportPrivateUsage]
-        "_long_way",
+        "_slow_path",
         lambda *args, **keywords: (in_python.append(1), start(*args, **keywords))[1],
     )
     x = np.zeros(16, np.float32)

@@ -53,7 +53,7 @@ def _run(kernel: Any, make: Callable[[Any], Any], p: int, q: int, out: int | Non
 
 @pytest.mark.parametrize("make", [np.array, _torch, _owned])
 def test_outputs_alone_must_lie_apart(declared: Any, make: Callable[[Any], Any]) -> None:
-    for _ in range(4):  # the long way, the short way in Python, native code, of both kinds in turns
+    for _ in range(4):  # the slow path, the fast path in Python, native code, of both kinds in turns
         for p, q, out in ((0, 32, None), (0, 300, 270), (0, 32, None), (500, 32, 2)):
             found, expected = _run(declared, make, p, q, out)
             np.testing.assert_array_equal(found, expected)

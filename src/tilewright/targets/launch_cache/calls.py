@@ -134,9 +134,9 @@ class Recogniser:
         """Have tensors read from now on."""
         self._initialise(id(_ndarray), self._item_size_at, *layout)
 
-    def function(self, table_address: int, long_way: Callable[..., Any]) -> Callable[..., Any]:
+    def function(self, table_address: int, slow_path: Callable[..., Any]) -> Callable[..., Any]:
         """The function `(grid, *arguments, **constants)` over a table of calls."""
-        return python_function(self._method, (table_address, long_way))
+        return python_function(self._method, (table_address, slow_path))
 
 
 def find_recogniser(library: LoadedObject) -> Recogniser | None:
@@ -147,16 +147,16 @@ def find_recogniser(library: LoadedObject) -> Recogniser | None:
 
 class CallTable:
     """The known calls of one kernel. `hooks` is a list that must be empty for `launch` to recognise anything;
-    `long_way` gets the calls that it does not."""
+    `slow_path` gets the calls that it does not."""
 
-    def __init__(self, recogniser: Recogniser, hooks: list[Any], long_way: Callable[..., Any]) -> None:
+    def __init__(self, recogniser: Recogniser, hooks: list[Any], slow_path: Callable[..., Any]) -> None:
         self._recogniser = recogniser
         self._hooks = hooks
         self._calls = (c_void_p * MOST_CALLS)()
         self._kept: list[Any] = []
         """What the table points to."""
         self._table = records.Table(knobs.generation_address(), id(hooks), 0, addressof(self._calls))
-        self.launch = recogniser.function(addressof(self._table), long_way)
+        self.launch = recogniser.function(addressof(self._table), slow_path)
 
     @property
     def is_full(self) -> bool:

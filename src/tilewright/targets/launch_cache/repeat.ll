@@ -140,8 +140,8 @@ give_up:
   br label %unknown
 
 unknown:
-  %long_way = call ptr @PyTuple_GetItem(ptr %self, i64 1)
-  %answer = call ptr @PyObject_Vectorcall(ptr %long_way, ptr %arguments, i64 %count, ptr %names)
+  %slow_path = call ptr @PyTuple_GetItem(ptr %self, i64 1)
+  %answer = call ptr @PyObject_Vectorcall(ptr %slow_path, ptr %arguments, i64 %count, ptr %names)
   ret ptr %answer
 }
 
