@@ -26,16 +26,17 @@ from tilewright.dialects.definition import Op
 from tilewright.dialects.fields import I64Array, Operand, Operands, operand_def, opt_prop_def, prop_def, var_operand_def
 from tilewright.dialects.text import parse_typed_group, print_typed_group, write
 from tilewright.dialects.types import INTEGER_LIKE, bit_width
+from tilewright.ir.wording import BareVerifyException
 
 
 def _verify_successor_operands(operands: Sequence[SSAValue], block: Block, number: int = 0) -> None:
     if len(operands) != len(block.args):
-        raise VerifyException(
+        raise BareVerifyException(
             f"branch has {len(operands)} operands for successor #{number}, but target block has {len(block.args)}"
         )
     for at, (operand, argument) in enumerate(zip(operands, block.args, strict=True)):
         if operand.type != argument.type:
-            raise VerifyException(
+            raise BareVerifyException(
                 f"type mismatch for bb argument #{at} of successor #{number}: '{operand.type}' for '{argument.type}'"
             )
 

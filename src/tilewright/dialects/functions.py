@@ -27,6 +27,7 @@ from tilewright.dialects.construction import init_op
 from tilewright.dialects.definition import Op
 from tilewright.dialects.fields import Body, opt_prop_def, prop_def, region_def
 from tilewright.dialects.text import write
+from tilewright.ir.wording import BareVerifyException
 
 RESERVED = ("sym_name", "function_type", "sym_visibility", "arg_attrs", "res_attrs")
 """What the text says without a dictionary."""
@@ -149,11 +150,14 @@ class FunctionOp(Op, ABC):
         arguments, inputs, arg_attrs = _parse_inputs(parser)
         outputs, res_attrs = _parse_outputs(parser)
         extra = parser.parse_optional_attr_dict_with_keyword(RESERVED)
-        region = parser.parse_optional_region(arguments) or Region()
+        position = parser.pos
+        body = parser.parse_optional_region(arguments)
+        if body is not None and not any(block.first_op for block in body.blocks):
+            parser.raise_error(f"custom op '{cls.name}' expected non-empty function body", position, position + 1)
         op = cls(
             name,
             (inputs, outputs),
-            region,
+            body or Region(),
             visibility,
             arg_attrs=attribute_lists(arg_attrs),
             res_attrs=attribute_lists(res_attrs),
@@ -250,4 +254,4 @@ def verify_return(op: Operation, function: FunctionOp) -> None:
     for number, (given, wanted) in enumerate(zip(found, expected, strict=True)):
         if given != wanted:
             reason = f"type of return operand {number} ('{given}') doesn't match function result type ('{wanted}')"
-            raise VerifyException(f"{reason} in function @{name}")
+            raise BareVerifyException(f"{reason} in function @{name}")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from xdsl.dialects.builtin import UnregisteredOp
 from xdsl.ir import Operation
 
 from tilewright.ir.locations import find_span
-from tilewright.support.errors import PassError, VerifyError
+from tilewright.support.errors import Note, PassError, VerifyError
 from tilewright.support.spans import Span
 
 
@@ -33,6 +35,18 @@ def op_error(
     return kind(reason, pass_name=pass_name, op_name=op_name(op), location=op_place(op), internal=internal)
 
 
-def verify_error(op: Operation, reason: str) -> VerifyError:
+def verify_error(op: Operation, reason: str, notes: Sequence[Note] = (), *, bare: bool = False) -> VerifyError:
     """A `VerifyError` about an op, located in the user's source where that is known."""
-    return VerifyError(reason, op_name=op_name(op), location=op_place(op))
+    error = VerifyError(reason, op_name=op_name(op), location=op_place(op))
+    error.current, error.notes, error.bare = _generic_text(op), tuple(notes), bare
+    return error
+
+
+def _generic_text(op: Operation) -> str:
+    """The op with the names that its values have in the function around it; nothing if it is too malformed."""
+    from tilewright.ir.printing import print_inner_op
+
+    try:
+        return print_inner_op(op)
+    except Exception:  # of an op that breaks rules anything may come
+        return ""

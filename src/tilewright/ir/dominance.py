@@ -6,9 +6,10 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.traits import IsolatedFromAbove
 
-from tilewright.ir.diagnostics import verify_error
-from tilewright.ir.locations import describe_location
+from tilewright.ir.diagnostics import op_place, verify_error
 from tilewright.ir.walking import ops_within
+from tilewright.support.errors import Note
+from tilewright.support.spans import Span
 
 
 class DominatorTree:
@@ -175,7 +176,7 @@ class _Checker:
     def _check_op(self, op: Operation) -> None:
         for index, operand in enumerate(op.operands):
             if id(operand) not in self.defined:
-                raise verify_error(op, _explain(operand, index))
+                raise verify_error(op, _explain(operand, index), _definition(operand, op), bare=True)
         if not op.regions:
             return
         if op.has_trait(IsolatedFromAbove, value_if_unregistered=False):
@@ -191,9 +192,25 @@ def _explain(operand: SSAValue, index: int) -> str:
     owner = operand.owner
     if isinstance(owner, Block):
         return f"operand #{index} is an argument of a block that does not dominate this use"
-    place = describe_location(owner.location)
-    where = f" (defined by '{owner.name}'" + (f" at {place})" if place else ")")
-    return f"operand #{index} does not dominate this use{where}"
+    return f"operand #{index} does not dominate this use"
+
+
+def _definition(operand: SSAValue, user: Operation) -> list[Note]:
+    """Where a value is defined that does not dominate its use, in upstream's words."""
+    owner = operand.owner
+    block = owner if isinstance(owner, Block) else owner.parent
+    if block is None:
+        return []
+    what = "operand defined as a block argument" if isinstance(owner, Block) else "operand defined here"
+    here = user.parent
+    relation = "in the same region" if here is not None and block.parent is here.parent else "in another region"
+    if block is here:
+        where = "op in the same block"
+    else:
+        where = f"{'block' if isinstance(owner, Block) else 'op in a block'} {relation}"
+    holder = owner.parent_op() if isinstance(owner, Block) else owner
+    place = None if holder is None else op_place(holder)
+    return [Note(f"{what} ({where})", place if isinstance(place, Span) else None)]
 
 
 def verify_dominance(root: Operation) -> None:

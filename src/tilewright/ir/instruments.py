@@ -62,12 +62,13 @@ class PrintIR(Instrument):
             self._print("After", pass_, module, " Failed")
 
     def _print(self, when: str, pass_: Pass, module: ModuleOp, ending: str = "") -> None:
-        title = type(pass_.inner if isinstance(pass_, NestedPass) else pass_).__name__.removesuffix("Pass")
+        title = pass_title(pass_)
         out = self.stream or sys.stderr
         for op in self._targets(pass_, module):
             scope = f" ('{op.name}' operation{_symbol(op)})" if self.module_scope else ""
             out.write(f"// -----// IR Dump {when} {title}{ending} ({pass_.name}){scope} //----- //\n")
-            out.write(self._text(module if self.module_scope else op) + "\n")
+            shown = module if self.module_scope else op
+            out.write(self._text(shown) + ("\n\n" if shown is module else "\n"))
 
     @staticmethod
     def _targets(pass_: Pass, module: ModuleOp) -> Sequence[Operation]:
@@ -79,6 +80,12 @@ class PrintIR(Instrument):
 
 EVERY_PASS = ("*",)
 """For `PrintIR`: not some passes by name, but all."""
+
+
+def pass_title(pass_: Pass) -> str:
+    """The name of a pass in headings and reports, which for upstream's passes is upstream's."""
+    inner = pass_.inner if isinstance(pass_, NestedPass) else pass_
+    return inner.title or type(inner).__name__.removesuffix("Pass")
 
 
 def _names(wanted: Collection[str], pass_: Pass) -> bool:
@@ -160,13 +167,13 @@ class Statistics(Instrument):
             (len(self._ops - ops), "num-erased", "Number of operations erased"),
             (len(self._context.remarks) - self._remarks, "num-remarks", "Number of remarks"),
         )
-        self._lines.append(f"{pass_.name}\n")
+        self._lines.append(f"{pass_title(pass_)}\n")
         self._lines += (f"  (S) {count:6d} {name:<11} - {meaning}\n" for count, name, meaning in counts)
 
     def after_pipeline(self, module: ModuleOp) -> None:
-        rule = f"===-{'-' * 73}-===\n"
+        rule = f"==={'-' * 73}===\n"
         out = self.stream or sys.stderr
-        out.write(f"{rule}{'... Pass statistics report ...':^79}".rstrip() + f"\n{rule}{''.join(self._lines)}")
+        out.write(f"{rule}{'... Pass statistics report ...':^80}".rstrip() + f"\n{rule}{''.join(self._lines)}")
 
 
 @dataclass

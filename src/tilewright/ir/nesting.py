@@ -12,7 +12,7 @@ from xdsl.ir import Operation
 from xdsl.traits import IsolatedFromAbove
 
 from tilewright.ir.detaching import detached
-from tilewright.ir.options import format_options
+from tilewright.ir.options import format_all_options
 from tilewright.ir.passes import Pass, PassContext, PassPipeline, run_on_modules
 from tilewright.support.errors import PipelineError
 
@@ -85,5 +85,5 @@ def _rendered(passes: Sequence[Pass], indent: str) -> Iterator[str]:
             yield f"{indent}{anchor}(\n{entries}\n{indent})"
             continue
         for pass_ in group:
-            options = format_options(pass_, with_defaults=True)
+            options = format_all_options(pass_)
             yield f"{indent}{pass_.name}{f'{{{options}}}' if options else ''}"

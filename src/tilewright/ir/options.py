@@ -149,6 +149,15 @@ def format_options(instance: object, *, with_defaults: bool = False) -> str:
     return " ".join(parts)
 
 
+def format_all_options(instance: object) -> str:
+    """All options of a pass by name, as upstream's ``--dump-pass-pipeline`` has them: empty lists leave a blank."""
+    if not dataclasses.is_dataclass(instance) or isinstance(instance, type):
+        return ""
+    options = sorted(options_of_dataclass(type(instance)), key=lambda option: option.flag)
+    texts = {option.flag: format_value(getattr(instance, option.field_name)) for option in options}
+    return " ".join(f"{flag}={_quote(text)}" if text else "" for flag, text in texts.items())
+
+
 def _quote(text: str) -> str:
     return f'"{text}"' if not text or any(char in ' "{}' for char in text) else text
 

@@ -146,6 +146,10 @@ def parse_part(
     return parse_module("\n" * lines_before + part, context, filename, needs_module=needs_module, remarks=remarks)
 
 
+AFTER_THE_LAST_TOKEN = ("expected '", "expected non-function type", "expected attribute value")
+"""What is said of a missing token points, as upstream's parser does, at the end of the one before it."""
+
+
 def _guarded(parser: MLIRParser, what: str) -> Any:
     """Run a parser and turn everything that may come out of xDSL into a `ParseError`."""
     try:
@@ -153,7 +157,10 @@ def _guarded(parser: MLIRParser, what: str) -> Any:
     except exceptions.MultipleSpansParseError as error:
         raise parser.error_with_references(error) from None
     except exceptions.ParseError as error:
-        raise parser.error_at(error.span.start, error.span.end, parser.complete_reason(error)) from None
+        start, end, reason = error.span.start, error.span.end, parser.complete_reason(error)
+        if reason.startswith(AFTER_THE_LAST_TOKEN):
+            start, end = parser.end_of_token_before(start), 0
+        raise parser.error_at(start, end, reason) from None
     except TilewrightError:
         raise
     except OverflowError:
@@ -195,7 +202,7 @@ class MLIRParser(Parser):
         try:
             return state(QuickLexer(Input(text, filename)))
         except exceptions.ParseError as error:
-            raise self.error_at(error.span.start, error.span.end, error.msg) from None
+            raise self.error_at(error.span.start, error.span.end, upstream_words(error.msg)) from None
 
     # Whole texts.
 
@@ -246,6 +253,16 @@ class MLIRParser(Parser):
             end_col=min(col + max(end - start, 1), len(source) + 1),
             source_line=source,
         )
+
+    def end_of_token_before(self, position: int) -> int:
+        """Return where the last token before a position ends, over blanks and comments."""
+        while True:
+            position = len(self._text[:position].rstrip())
+            line = self._text.rfind("\n", 0, position) + 1
+            comment = self._text.find("//", line, position)
+            if comment < 0 or self._text.count('"', line, comment) % 2:
+                return position
+            position = comment
 
     def complete_reason(self, error: exceptions.ParseError) -> str:
         """Return what an error of xDSL's says; of some it says only where."""
@@ -314,7 +331,11 @@ class MLIRParser(Parser):
                     "operation being parsed with an unregistered dialect. If this is intended, please use "
                     "-allow-unregistered-dialect with the MLIR tool used"
                 )
+        if not known and "." not in name and self._parser_state.dialect_stack:
+            reason += f" (tried '{self._parser_state.dialect_stack[-1]}.{name}' as well)"
         start = self._text.find(name, self._op_start)
+        if reason.startswith("operation being parsed"):
+            start += len(name) + 1  # upstream finds out after the name
         raise self.error_at(start, start + len(name), f"{reason}; did you mean '{near[0]}'?" if near else reason)
 
     def _is_generic(self, name: str) -> bool:
@@ -458,7 +479,8 @@ class MLIRParser(Parser):
             self._alias_positions = {m[1]: m.end() for m in _ALIAS_DEFINITION.finditer(self._text)}
         if name not in self._alias_positions:
             start = self._text.rfind(name, 0, self.pos)
-            raise self.error_at(start, start + len(name), f"undefined alias '{name}'")
+            end = start + len(name)
+            raise self.error_at(end, end + 1, f"undefined symbol alias id '{name[1:]}'")
         saved_token, saved_position = self._parser_state.current_token, self.lexer.pos
         for needed in self._aliases_below(name):
             self._resume_from(self._alias_positions[needed])

@@ -97,6 +97,8 @@ class Pass(ABC):
     """One transformation of a module. Options are dataclass fields; `name` is the flag of tilewright-opt."""
 
     name: ClassVar[str]
+    title: ClassVar[str] = ""
+    """What upstream calls the pass in headings, where that is not the class's name without `Pass`."""
     takes: ClassVar[tuple[str, ...]] = ()
     """Names of the stages whose modules the pass takes, where they differ from its package's (`ir.stage_guard`)."""
     is_nested: ClassVar[bool] = False

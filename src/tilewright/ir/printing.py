@@ -40,7 +40,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue, TypeAttribute
 from xdsl.printer import Printer
-from xdsl.traits import IsTerminator
+from xdsl.traits import IsolatedFromAbove, IsTerminator
 from xdsl.utils.mlir_lexer import MLIRLexer
 
 from tilewright.ir.affine_text import format_map, format_set
@@ -83,6 +83,18 @@ def print_op(
     printer.names = ValueNames(op, special=not generic, from_locations=by_location)
     printer.print_op(op)
     return printer.text()
+
+
+def print_inner_op(op: Operation) -> str:
+    """An op in generic form and full, as notes of diagnostics show it: values have the names of the whole function."""
+    root = op
+    while not root.has_trait(IsolatedFromAbove, value_if_unregistered=False) and (outer := root.parent_op()):
+        root = outer
+    printer = MLIRPrinter(generic=True)
+    printer.inline_aliases = True
+    printer.names = ValueNames(root, special=False)
+    printer.print_op(op)
+    return printer.text().rstrip("\n")
 
 
 def print_attribute(attribute: Attribute) -> str:

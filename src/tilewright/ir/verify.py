@@ -23,12 +23,12 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import DiagnosticException
 
-from tilewright.ir.diagnostics import verify_error
+from tilewright.ir.diagnostics import op_place, verify_error
 from tilewright.ir.dominance import verify_dominance
-from tilewright.ir.locations import describe_location
 from tilewright.ir.walking import ops_within
-from tilewright.ir.wording import upstream_words
-from tilewright.support.errors import TilewrightError
+from tilewright.ir.wording import BareVerifyException, upstream_words
+from tilewright.support.errors import Note, TilewrightError
+from tilewright.support.spans import Span
 
 ModuleCheck = Callable[[Operation], None]
 """Raises `VerifyError` for a module that breaks a rule of its dialect."""
@@ -87,7 +87,8 @@ def _verify_op(op: Operation) -> None:
     except TilewrightError:
         raise
     except (DiagnosticException, ValueError) as error:
-        raise verify_error(op, upstream_words(": ".join(str(error).split(":\n")))) from error
+        bare = isinstance(error, BareVerifyException)
+        raise verify_error(op, upstream_words(": ".join(str(error).split(":\n"))), bare=bare) from error
     except Exception as error:
         raise verify_error(op, f"is too malformed to check ({type(error).__name__}: {error})") from error
     if kind is not None:
@@ -120,10 +121,9 @@ def _verify_symbols(table: Operation) -> None:
             continue
         first = known.setdefault(name.data, op)
         if first is not op:
-            place = describe_location(first.location)
-            raise verify_error(
-                op, f"redefinition of symbol named '{name.data}'" + (f", first at {place}" if place else "")
-            )
+            span = op_place(first)
+            notes = [Note("see existing symbol definition here", span)] if isinstance(span, Span) else []
+            raise verify_error(op, f"redefinition of symbol named '{name.data}'", notes, bare=True)
 
 
 def _verify_structure(op: Operation) -> None:

@@ -4,6 +4,13 @@ from __future__ import annotations
 
 import re
 
+from xdsl.utils.exceptions import VerifyException
+
+
+class BareVerifyException(VerifyException):
+    """What a verifier says that upstream says without the op's name in front."""
+
+
 _WORDS = tuple(
     (re.compile(pattern), words)
     for pattern, words in (
@@ -20,6 +27,12 @@ _WORDS = tuple(
             r"Shape mismatch in dense literal\. Expected (\[.*\]) shape from the type, but got (\[.*\]) shape\.",
             r"inferred shape of elements literal (\2) does not match type (\1)",
         ),
+        (r"Expected '(.*)'(?: .*)?", r"expected '\1'"),
+        (r"type expected", "expected non-function type"),
+        (r"attribute expected", "expected attribute value"),
+        (r"Identifier not in space .*", "use of undeclared identifier"),
+        (r"End of file reached before closing string literal\.", "expected '\"' in string literal"),
+        (r"Unexpected character: .*", "unexpected character"),
         (r"SSA value %(\S+) is already defined", r"redefinition of SSA value '%\1'"),
     )
 )

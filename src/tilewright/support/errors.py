@@ -184,12 +184,23 @@ class LocatedOpError(TilewrightError):
 
 
 class VerifyError(LocatedOpError):
-    """The IR breaks a rule of one of its ops, or uses a value before its definition."""
+    """The IR breaks a rule of one of its ops, or uses a value before its definition.
+
+    `current` is the op in generic form, for `tilewright-opt`; `notes` are further places; `bare` says that upstream
+    does not name the op.
+    """
+
+    bare: bool = False
+    current: str = ""
+    notes: tuple[Note, ...] = ()
+
+    def __str__(self) -> str:
+        return "\n".join([super().__str__(), *_rendered(self.notes)])
 
     def sentence(self) -> str:
         """As upstream's verifiers say it: ``'func.return' op has 2 operands, but ...``."""
         subject = self.subject()
-        return f"{subject} op {self.message}" if subject else self.message
+        return f"{subject} op {self.message}" if subject and not self.bare else self.message
 
 
 class PassError(LocatedOpError):

@@ -71,6 +71,7 @@ SECTIONS: dict[str, tuple[Flag, ...]] = {
         Flag("verify-each", "verify after every pass (input and output are always verified)"),
         Flag("verify-roundtrip", "fail unless the printed input reads back as the same module, in both forms"),
         Flag("no-verify", "do not verify at all"),
+        Flag("mlir-very-unsafe-disable-verifier-on-parsing", "do not verify the input"),
         Flag("check-stage", "at the end, check the contract of tt, structured, linalg, loops or ttg", "STAGE"),
         Flag(
             "verify-diagnostics",
@@ -89,9 +90,14 @@ SECTIONS: dict[str, tuple[Flag, ...]] = {
         Flag("mlir-print-ir-module-scope", "print the whole module, where a pass runs on one function"),
         Flag("mlir-print-ir-tree-dir", "write it after every pass, one file per pass", "DIR"),
         Flag("mlir-pass-statistics", "count what each pass adds, erases and leaves as it was"),
-        Flag("mlir-timing", "print the time of each pass"),
+        Flag("mlir-pass-statistics-display", "accepted: list or pipeline", "HOW"),
+        Flag("mlir-timing", "print the time of parser, passes and output"),
+        Flag("mlir-timing-display", "in the order in which they run (tree), or the longest first (list)", "list|tree"),
+        Flag("mlir-print-op-on-diagnostic", "false: errors do not show the op they are about", "true|false", "true"),
+        Flag("mlir-disable-diagnostic-notes", "errors without notes"),
         Flag("mlir-pass-pipeline-crash-reproducer", "where to write the reproducer of a failing pass", "FILE"),
         Flag("mlir-generate-reproducer", "write a file that replays this call", "FILE"),
+        Flag("mlir-print-assume-verified", "accepted: what is printed is verified before"),
         Flag("mlir-disable-threading", "accepted: passes run on one thread"),
         Flag("remarks", "print what passes left as it was, and why"),
         Flag(
@@ -136,6 +142,10 @@ def _entry(spelling: str, help: str) -> list[str]:
     return textwrap.wrap(help, _HELP_WIDTH, initial_indent=first, subsequent_indent=" " * _HELP_COLUMN)
 
 
+TRUE, FALSE = ("true", "TRUE", "True", "1"), ("false", "FALSE", "False", "0")
+"""What LLVM's tools take for the value of a switch."""
+
+
 class UsageError(TilewrightError):
     """The command line cannot be understood."""
 
@@ -175,7 +185,7 @@ def parse_arguments(argv: list[str]) -> Request:
         name, has_value, value = word.lstrip("-").partition("=")
         _read_flag(request, name, value if has_value else None, words)
     if len(files) > 1:
-        raise UsageError(f"expected one input file, got {' and '.join(files)}")
+        raise UsageError(f"Too many positional arguments specified! Expected one input file, got {' and '.join(files)}")
     request.file = files[0] if files else "-"
     return request
 
@@ -192,9 +202,9 @@ def _read_flag(request: Request, name: str, value: str | None, following: list[s
         request.values[flag.field] = flag.absent if value is None else value
     elif flag.metavar:
         request.values[flag.field] = _value_of(name, value, following)
-    elif value in (None, "true", "1"):
+    elif value in (None, *TRUE):
         request.switches.add(flag.field)
-    elif value not in ("false", "0"):
+    elif value not in FALSE:
         raise UsageError(f"--{name} takes no value but true or false, got '{value}'")
 
 
@@ -209,5 +219,5 @@ def _value_of(name: str, value: str | None, following: list[str]) -> str:
 def _unknown_flag(name: str) -> PipelineError:
     known = [*available_passes(), *available_pipelines(), *_FLAGS]
     near = get_close_matches(name, known, n=3)
-    hint = f"did you mean {', '.join('--' + word for word in near)}?" if near else "--list-passes shows all passes"
-    return PipelineError(f"unknown pass or flag '--{name}'; {hint}")
+    hint = f"Did you mean {', '.join('--' + word for word in near)}?" if near else "--list-passes shows all passes"
+    return PipelineError(f"Unknown command line argument '--{name}'. {hint}")

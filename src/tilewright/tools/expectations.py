@@ -12,31 +12,64 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from tilewright.ir.passes import Remark
-from tilewright.support.errors import LocatedError, LocatedOpError, TilewrightError
+from tilewright.support.errors import LocatedError, LocatedOpError, TilewrightError, VerifyError
 from tilewright.support.spans import Span
 
-_EXPECTED = re.compile(r"expected-(error|remark)\s*(?:@([+-]\d+|above|below|unknown))?\s*\{\{(.*?)\}\}")
+_EXPECTED = re.compile(
+    r"expected-(error|note|remark|warning)(-re)?\s*(?:@([+-]\d+|above|below|unknown))?\s*\{\{((?:\{\{.*?\}\}|.)*?)\}\}(?!\})"
+)
 _OFFSETS = {"above": -1, "below": 1}
+_PATTERN = re.compile(r"\{\{(.*?)\}\}")
 
 
 @dataclass(frozen=True)
 class Diagnostic:
-    """An error or remark, as far as expectations look at it. Line 0 stands for an unknown place."""
+    """A diagnostic, as far as expectations look at it. Line 0 stands for an unknown place."""
 
     severity: str
     line: int
     text: str
+    is_pattern: bool = False
+    """Of one that is expected: parts in ``{{...}}`` are regular expressions."""
+    col: int = 0
+    at: int = 0
+    """Of one that is expected: the line of the comment that asks for it."""
 
 
-def diagnostic_of_error(error: TilewrightError) -> Diagnostic:
-    """The line of an error in the tested file, and its message."""
+@dataclass(frozen=True)
+class Complaint:
+    """What `check_expectations` found wrong, at a place of the file."""
+
+    line: int
+    col: int
+    message: str
+    width: int = 1
+    """Characters that the caret underlines."""
+
+    def render(self, filename: str, lines: list[str]) -> str:
+        """As mlir-opt prints it, the line below."""
+        if not self.line:
+            return f"<unknown>:0: error: {self.message}"
+        head = f"{filename}:{self.line}:{max(self.col, 1)}: error: {self.message}"
+        if not 0 < self.line <= len(lines) or not self.col:
+            return head
+        text = lines[self.line - 1]
+        underline = "^" + "~" * (min(self.width, len(text) - self.col + 1) - 1)
+        return f"{head}\n{text}\n{' ' * (self.col - 1)}{underline}"
+
+
+def diagnostics_of_error(error: TilewrightError) -> list[Diagnostic]:
+    """An error as it is shown: its place, its message, and its notes."""
     match error:
         case LocatedError():
-            return Diagnostic("error", error.line, error.message)
-        case LocatedOpError(location=Span(line=line)):
-            return Diagnostic("error", line, str(error))
+            first = Diagnostic("error", error.line, error.message, col=error.col)
+            notes = error.notes
+        case LocatedOpError(location=Span(line=line, col=col)):
+            first = Diagnostic("error", line, str(error), col=col)
+            notes = error.notes if isinstance(error, VerifyError) else ()
         case _:
-            return Diagnostic("error", 0, str(error))
+            first, notes = Diagnostic("error", 0, str(error)), ()
+    return [first, *(Diagnostic("note", note.span.line if note.span else 0, note.message) for note in notes)]
 
 
 def diagnostic_of_remark(remark: Remark) -> Diagnostic:
@@ -49,9 +82,11 @@ def find_expectations(text: str) -> list[Diagnostic]:
     """The diagnostics that the comments of a text ask for."""
     found: list[Diagnostic] = []
     for number, line in enumerate(text.split("\n"), start=1):
-        for severity, place, message in _EXPECTED.findall(line):
+        for match in _EXPECTED.finditer(line):
+            severity, pattern, place, message = match.groups()
             offset = _OFFSETS[place] if place in _OFFSETS else int(place or 0) if place != "unknown" else -number
-            found.append(Diagnostic(severity, number + offset, message))
+            col = match.start() + 1
+            found.append(Diagnostic(severity, number + offset, message, bool(pattern), col, number))
     return found
 
 
@@ -61,24 +96,24 @@ EXPECTATIONS = ("all", "only-expected")
 
 def check_expectations(
     expected: Iterable[Diagnostic], actual: Iterable[Diagnostic], *, only_expected: bool = False
-) -> list[str]:
-    """Complaints, each after its line as `mlir-opt` says it: what was expected and did not come, and, unless
-    `only_expected`, errors that came unexpected.
+) -> list[Complaint]:
+    """Complaints: what came unexpected, unless `only_expected`, and what was expected and did not come.
 
-    Remarks count only where at least one remark is expected.
+    Notes and remarks count only where at least one of their kind is expected.
     """
     missing = list(expected)
-    wants_remarks = any(item.severity == "remark" for item in missing)
-    complaints: list[str] = []
+    wanted_kinds = {"error", "warning", *(item.severity for item in missing)}
+    complaints: list[Complaint] = []
     for item in actual:
         match_ = next((wanted for wanted in missing if _matches(wanted, item)), None)
         if match_ is not None:
             missing.remove(match_)
-        elif not only_expected and (item.severity == "error" or wants_remarks):
-            complaints.append(f"{item.line}:1: error: unexpected {item.severity}: {_message(item)}")
-    complaints.extend(
-        f'{item.line}:1: error: expected {item.severity} "{item.text}" was not produced' for item in missing
-    )
+        elif not only_expected and item.severity in wanted_kinds:
+            complaints.append(Complaint(item.line, item.col, f"unexpected {item.severity}: {_message(item)}"))
+    for item in missing:
+        message = f'expected {item.severity} "{item.text}" was not produced'
+        line = item.at if item.line else 0
+        complaints.append(Complaint(line, item.col, message, len(item.text)))
     return complaints
 
 
@@ -89,4 +124,10 @@ def _message(item: Diagnostic) -> str:
 
 
 def _matches(expected: Diagnostic, actual: Diagnostic) -> bool:
-    return expected.severity == actual.severity and expected.line == actual.line and expected.text in actual.text
+    if expected.severity != actual.severity or expected.line != actual.line:
+        return False
+    if not expected.is_pattern:
+        return expected.text in actual.text
+    pieces = _PATTERN.split(expected.text)
+    pattern = "".join(f"(?:{piece})" if number % 2 else re.escape(piece) for number, piece in enumerate(pieces))
+    return re.search(pattern, actual.text) is not None

@@ -28,7 +28,6 @@ from tilewright.ir.instruments import (
     PrintIR,
     PrintRemarks,
     Statistics,
-    Timing,
     VerifyEach,
     instruments_from_knobs,
     read_reproducer_pipeline,
@@ -53,16 +52,18 @@ from tilewright.ir.stages import STAGES, check_stage
 from tilewright.ir.verify import verify_module
 from tilewright.support import knobs
 from tilewright.support.errors import PassError, PipelineError, TilewrightError
-from tilewright.tools.arguments import Request, UsageError, parse_arguments, usage
+from tilewright.tools.arguments import TRUE, Request, UsageError, parse_arguments, usage
 from tilewright.tools.closed_pipes import is_about_output, leave_closed_pipe, leave_full_output, open_closed_streams
+from tilewright.tools.diagnostics import DiagnosticStyle
 from tilewright.tools.expectations import (
     EXPECTATIONS,
     Diagnostic,
     check_expectations,
-    diagnostic_of_error,
     diagnostic_of_remark,
+    diagnostics_of_error,
     find_expectations,
 )
+from tilewright.tools.opt_timing import PhaseWatch
 
 
 def main() -> None:
@@ -83,7 +84,7 @@ def main() -> None:
 def run(
     argv: Sequence[str], stdin: TextIO | None = None, stdout: TextIO | None = None, stderr: TextIO | None = None
 ) -> int:
-    """One call of tilewright-opt; returns the exit code: 0, 1 for a diagnosed error, 2 for a wrong command line."""
+    """One call of tilewright-opt; returns the exit code: 0, or 1 for an error, as mlir-opt does."""
     out, err = stdout or sys.stdout, stderr or sys.stderr
     try:
         load_plugins()  # their passes have flags, too
@@ -96,7 +97,7 @@ def run(
         return _Session(request, err).run(text, out)
     except UsageError as error:
         err.write(f"tilewright-opt: error: {error} (--help lists all flags)\n")
-        return 2
+        return 1
     except TilewrightError as error:
         if knobs.get("tracebacks"):
             raise
@@ -126,6 +127,9 @@ def _read_command_line(argv: Sequence[str]) -> Request:
                 raise UsageError(f"--mlir-{flag}: unknown pass '{name}'")
     if (diagnostics := request.value("verify-diagnostics", "all")) not in EXPECTATIONS:
         raise UsageError(f"--verify-diagnostics is {' or '.join(EXPECTATIONS)}, not '{diagnostics}'")
+    for flag in ("timing", "pass-statistics"):
+        if (display := request.value(f"{flag}-display", "list")) not in ("list", "pipeline", "tree"):
+            raise UsageError(f"--mlir-{flag}-display is list, pipeline or tree, not '{display}'")
     _number_of_elements(request)
     return request
 
@@ -144,7 +148,7 @@ def _read_input(file: str, stdin: TextIO) -> str:
     try:
         return Path(file).read_text(encoding="utf-8")
     except OSError as error:
-        raise TilewrightError(f"cannot read {file}: {error.strerror}") from None
+        raise TilewrightError(f"cannot open input file '{file}': {error.strerror}") from None
     except UnicodeDecodeError:
         raise TilewrightError(f"cannot read {file}: it is not UTF-8 text") from None
 
@@ -180,9 +184,17 @@ class _Session:
     diagnostics: list[Diagnostic] = field(default_factory=list[Diagnostic])
     facts: TargetFacts | None = None
     """Of the target, where passes run."""
+    style: DiagnosticStyle = field(default_factory=lambda: DiagnosticStyle("", []))
+    watch: PhaseWatch = field(default_factory=PhaseWatch)
 
     def run(self, text: str, stdout: TextIO) -> int:
         request = self.request
+        self.style = DiagnosticStyle(
+            self._filename(),
+            text.split("\n"),
+            with_op=request.value("print-op-on-diagnostic", "true") in TRUE,
+            with_notes=not request.has("disable-diagnostic-notes"),
+        )
         pipeline = self._pipeline(text)
         if request.has("dump-pass-pipeline"):
             self.stderr.write(f"{render_pipeline(pipeline)}\n")
@@ -201,7 +213,10 @@ class _Session:
                 printed.append("")  # the marker between parts is printed all the same
                 self._report(error)
         marker = request.value("output-split-marker", SPLIT_MARKER)
-        self._write(f"{marker}\n".join(printed), stdout)
+        with self.watch.phase("Output"):
+            self._write(f"{marker}\n".join(printed), stdout)
+        if request.has("timing"):
+            self.stderr.write(self.watch.report(as_list=request.value("timing-display") == "list"))
         if request.has("verify-diagnostics"):
             return self._check_diagnostics(text)
         return 1 if failed else 0
@@ -227,11 +242,11 @@ class _Session:
 
     def _run_part(self, lines_before: int, part: str, pipeline: PassPipeline, context: Context) -> str:
         request = self.request
-        filename = "<stdin>" if request.file == "-" else request.file
-        module = self._read(lines_before, part, context, filename)
         verify = not request.has("no-verify")
-        if verify:
-            verify_module(module)
+        with self.watch.phase("Parser"):
+            module = self._read(lines_before, part, context, self._filename())
+            if verify and not request.has("very-unsafe-disable-verifier-on-parsing"):
+                verify_module(module)
         if request.has("verify-roundtrip"):
             check_roundtrip(module, context)
         if request.has("generate-reproducer"):
@@ -242,15 +257,17 @@ class _Session:
                 _verify_result(module, pipeline)
         if request.has("check-stage"):
             check_stage(module, STAGES[request.value("check-stage")])
-        return print_op(
-            module,
-            locations=request.has("print-debuginfo"),
-            generic=request.has("print-op-generic"),
-            names_from_locations=request.has("use-nameloc-as-prefix"),
-            local_scope=request.has("print-local-scope"),
-            skip_regions=request.has("print-skip-regions"),
-            most_elements=_number_of_elements(request),
-        )
+        with self.watch.phase("Output"):
+            text = print_op(
+                module,
+                locations=request.has("print-debuginfo"),
+                generic=request.has("print-op-generic"),
+                names_from_locations=request.has("use-nameloc-as-prefix"),
+                local_scope=request.has("print-local-scope"),
+                skip_regions=request.has("print-skip-regions"),
+                most_elements=_number_of_elements(request),
+            )
+        return f"{text}\n"  # upstream ends a module with an empty line
 
     def _read(self, lines_before: int, part: str, context: Context, filename: str) -> ModuleOp:
         """Parse one part; remarks about older spellings are printed unless they are compared."""
@@ -282,8 +299,7 @@ class _Session:
             instruments.append(PrintRemarks(self.stderr))
         if request.has("pass-statistics"):
             instruments.append(Statistics(self.stderr))
-        if request.has("timing"):
-            instruments.append(Timing(self.stderr))
+        instruments.append(self.watch)
         path = request.value("pass-pipeline-crash-reproducer")
         return [*instruments, CrashReproducer(Path(path) if path else None, only_internal=not path)]
 
@@ -304,10 +320,9 @@ class _Session:
         ]
 
     def _report(self, error: TilewrightError) -> None:
-        self.diagnostics.append(diagnostic_of_error(error))
+        self.diagnostics.extend(diagnostics_of_error(error))
         if not self.request.has("verify-diagnostics"):
-            notes = (f"note: {note}" for note in getattr(error, "__notes__", ()))
-            self._say("\n".join((str(error), *notes)))
+            self._say(self.style.render(error))
 
     def _say(self, diagnostic: str) -> None:
         from tilewright.tools.colours import write_diagnostic
@@ -318,9 +333,12 @@ class _Session:
         complaints = check_expectations(
             find_expectations(text), self.diagnostics, only_expected=self.request.value("verify-diagnostics") != "all"
         )
-        name = "<stdin>" if self.request.file == "-" else self.request.file
-        self.stderr.writelines(f"{name}:{complaint}\n" for complaint in complaints)
+        lines = text.split("\n")
+        self.stderr.writelines(f"{complaint.render(self._filename(), lines)}\n" for complaint in complaints)
         return 1 if complaints else 0
+
+    def _filename(self) -> str:
+        return "<stdin>" if self.request.file == "-" else self.request.file
 
     def _write(self, text: str, stdout: TextIO) -> None:
         output = self.request.value("o", "-")
@@ -334,7 +352,7 @@ class _Session:
         try:
             Path(file).write_text(text, encoding="utf-8")
         except OSError as error:
-            raise TilewrightError(f"cannot write {file}: {error.strerror}") from None
+            raise TilewrightError(f"cannot open output file '{file}': {error.strerror}") from None
 
 
 def check_roundtrip(module: ModuleOp, context: Context) -> None:

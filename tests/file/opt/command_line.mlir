@@ -13,14 +13,17 @@
 // RUN: not tilewright-opt %s -p 2>&1 | filecheck %s --check-prefix=VALUE
 // RUN: not tilewright-opt %s --run-reproducer 2>&1 | filecheck %s --check-prefix=NO-REPRODUCER
 
-// NEAR: tilewright-opt: error: unknown pass or flag '--canonicalise'; did you mean --canonicalize
-// STAGE: command_line.mlir:[[# @LINE + 14]]:1: error: 'func.func': is not legal in stage 'tt'
-// TWO: tilewright-opt: error: expected one input file
-// MISSING: tilewright-opt: error: cannot read no_such_file.mlir: No such file or directory
+// NEAR: tilewright-opt: error: Unknown command line argument '--canonicalise'. Did you mean --canonicalize
+// STAGE: command_line.mlir:[[# @LINE + 17]]:1: error: 'func.func': is not legal in stage 'tt'
+// TWO: tilewright-opt: error: Too many positional arguments specified!
+// MISSING: tilewright-opt: error: cannot open input file 'no_such_file.mlir': No such file or directory
 // OPTION: tilewright-opt: error: pass 'canonicalize' has no option 'size'
 // BRACKET: tilewright-opt: error: bracket or quote without end in pipeline 'canonicalize{'
-// WATCH: // -----// IR Dump After Canonicalize (canonicalize) //----- //
-// WATCH: canonicalize
+// WATCH: // -----// IR Dump After Canonicalizer (canonicalize) //----- //
+// WATCH: ... Execution time report ...
+// WATCH: Parser
+// WATCH: Canonicalizer
+// WATCH: Total
 // LIST: --canonicalize
 // AFTER: tilewright-opt: error: --mlir-print-ir-after: unknown pass 'no-pass'
 // FOLDER: error: cannot write /dev/null/x: Not a directory

@@ -24,16 +24,16 @@
 // PIPELINE: num-erased - Number of operations erased
 
 // BEFORE-NOT: IR Dump After
-// BEFORE: // -----// IR Dump Before Canonicalize (canonicalize) //----- //
+// BEFORE: // -----// IR Dump Before Canonicalizer (canonicalize) //----- //
 // BEFORE-NEXT: #map
 // BEFORE-NEXT: module {
 
-// SCOPE: IR Dump Before Cse (cse) ('func.func' operation: @f) //----- //
+// SCOPE: IR Dump Before CSE (cse) ('func.func' operation: @f) //----- //
 // SCOPE: module {
-// SCOPE: IR Dump Before Cse (cse) ('func.func' operation: @g) //----- //
+// SCOPE: IR Dump Before CSE (cse) ('func.func' operation: @g) //----- //
 
 // CHANGED-NOT: (cse)
-// CHANGED: IR Dump After Canonicalize (canonicalize)
+// CHANGED: IR Dump After Canonicalizer (canonicalize)
 
 // FAILED-NOT: (cse)
 // FAILED: IR Dump After LinalgToLoops Failed (linalg-to-loops)

@@ -117,7 +117,7 @@ def test_an_op_without_location_gets_its_place_in_the_text(parse: Parse) -> None
 @pytest.mark.parametrize(
     ("text", "line", "col", "reason"),
     [
-        ("func.func @f() {\n  %0 = arith.constant : i32\n  return\n}", 2, 23, "attribute expected"),
+        ("func.func @f() {\n  %0 = arith.constant : i32\n  return\n}", 2, 22, "expected attribute value"),
         ("func.func @f(%a: i32) {\n  foo.bar %a\n  return\n}", 2, 3, "Dialect `foo' not found for custom op 'foo.bar'"),
         ("func.func @f(%a: i32) {\n  %0 = arith.subii %a, %a : i32\n}", 2, 8, "did you mean 'arith.subi'?"),
         (
@@ -134,13 +134,13 @@ def test_an_op_without_location_gets_its_place_in_the_text(parse: Parse) -> None
         ),
         ("func.func @f() {\n  cf.br ^nowhere\n}", 2, 9, "reference to an undefined block '^nowhere'"),
         ("func.func @f() {\n^a:\n  return\n^a:\n  return\n}", 4, 1, "re-declaration of block 'a'"),
-        ("#a = #b\nmodule {}", 1, 6, "undefined alias '#b'"),
+        ("#a = #b\nmodule {}", 1, 8, "undefined symbol alias id 'b'"),
         ("module {} )", 1, 11, "expected an operation"),
         ('"t.a"() : () -> () loc(here)', 1, 24, "expected a location"),
         ('"t.a"() {m = affine_map<(d0)[s0] -> (d0 * s0)>} : () -> ()', 1, 45, "semi-affine"),
         ('"t.a"() {x = 0x1FF800000 : f32} : () -> ()', 1, 31, "does not fit into its type"),
-        ("module {\n  $\n}", 2, 3, "Unexpected character"),
-        ("$", 1, 1, "Unexpected character"),
+        ("module {\n  $\n}", 2, 3, "unexpected character"),
+        ("$", 1, 1, "unexpected character"),
         ("", 0, 0, ""),
     ],
 )

@@ -331,8 +331,8 @@ def test_print_after_failure(parse: Parse) -> None:
 
 def test_print_in_the_scope_of_the_function_or_the_module(parse: Parse) -> None:
     for module_scope, heading, first in (
-        (False, "After Cse (cse)", "func.func"),
-        (True, "After Cse (cse) ('func.func' operation: @f)", "module"),
+        (False, "After CSE (cse)", "func.func"),
+        (True, "After CSE (cse) ('func.func' operation: @f)", "module"),
     ):
         out = io.StringIO()
         run_watched(parse, "func.func(cse)", PrintIR(out, after=EVERY_PASS, module_scope=module_scope))

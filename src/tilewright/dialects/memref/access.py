@@ -56,9 +56,9 @@ from tilewright.dialects.types import (
 NOT_NONTEMPORAL = BoolAttr.from_bool(False)
 
 
-def _verify_index_count(type_: Attribute, count: int) -> None:
+def _verify_index_count(type_: Attribute, count: int, what: str) -> None:
     if (expected := as_memref(type_).get_num_dims()) != count:
-        raise VerifyException(f"incorrect number of indices, expected {expected} but got {count}")
+        raise VerifyException(f"incorrect number of indices for {what}, expected {expected} but got {count}")
 
 
 def _element_of(memref: SSAValue) -> Attribute:
@@ -103,7 +103,7 @@ class LoadOp(Op):
     assembly_format = "$memref `[` $indices `]` attr-dict `:` type($memref)"
 
     def verify_(self) -> None:
-        _verify_index_count(self.operands[0].type, len(self.operands) - 1)
+        _verify_index_count(self.operands[0].type, len(self.operands) - 1, "load")
 
 
 class StoreOp(Op):
@@ -125,7 +125,7 @@ class StoreOp(Op):
     assembly_format = "$value `,` $memref `[` $indices `]` attr-dict `:` type($memref)"
 
     def verify_(self) -> None:
-        _verify_index_count(self.operands[1].type, len(self.operands) - 2)
+        _verify_index_count(self.operands[1].type, len(self.operands) - 2, "store")
 
 
 class CopyOp(Op):
@@ -228,7 +228,7 @@ class AtomicRMWOp(Op):
         return AtomicRMWKind(self.kind.value.data)
 
     def verify_(self) -> None:
-        _verify_index_count(self.operands[1].type, len(self.operands) - 2)
+        _verify_index_count(self.operands[1].type, len(self.operands) - 2, "atomicrmw")
         if not 0 <= self.kind.value.data < len(AtomicRMWKind):
             raise VerifyException(f"unknown kind {self.kind.value.data}")
 
@@ -264,7 +264,7 @@ class GenericAtomicRMWOp(Op):
 
     def verify_(self) -> None:
         element = _element_of(self.operands[0])
-        _verify_index_count(self.operands[0].type, len(self.operands) - 1)
+        _verify_index_count(self.operands[0].type, len(self.operands) - 1, "genericatomicrmw")
         block = self.atomic_body.block
         if [argument.type for argument in block.args] != [element] or self.results[0].type != element:
             raise VerifyException(f"the body must take, and the result be, an element of type {element}")

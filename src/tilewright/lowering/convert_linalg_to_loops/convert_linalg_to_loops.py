@@ -46,6 +46,7 @@ class ConvertLinalgToLoopsPass(Pass):
     """
 
     name = "convert-linalg-to-loops"
+    title = "ConvertLinalgToLoopsPass"
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
         for function in module.ops:

@@ -33,6 +33,7 @@ class LowerAffinePass(Pass):
     """
 
     name = "lower-affine"
+    title = "LowerAffinePass"
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
         for function in module.ops:

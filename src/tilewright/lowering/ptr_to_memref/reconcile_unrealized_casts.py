@@ -21,6 +21,7 @@ class ReconcileUnrealizedCastsPass(Pass):
     """
 
     name = "reconcile-unrealized-casts"
+    title = "ReconcileUnrealizedCastsPass"
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
         reconcile_casts(module)

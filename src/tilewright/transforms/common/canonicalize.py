@@ -59,6 +59,7 @@ class CanonicalizePass(Pass):
     """
 
     name = "canonicalize"
+    title = "Canonicalizer"
 
     max_iterations: int = 10
     """Times that the module is looked at because blocks or constants moved; -1: until nothing changes."""

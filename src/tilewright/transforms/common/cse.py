@@ -187,6 +187,7 @@ class CsePass(Pass):
     """
 
     name = "cse"
+    title = "CSE"
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
         eliminate_common_subexpressions(module)

@@ -317,6 +317,7 @@ class InlinePass(Pass):
     """
 
     name = "inline"
+    title = "Inliner"
 
     insists: bool = False
     """Inline functions that ask not to be, too."""

@@ -309,6 +309,7 @@ class LiftCfToScfPass(Pass):
     """
 
     name = "lift-cf-to-scf"
+    title = "LiftControlFlowToSCFPass"
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
         for op in ops_within(module):

@@ -78,6 +78,7 @@ class LoopInvariantCodeMotionPass(Pass):
     """
 
     name = "loop-invariant-code-motion"
+    title = "LoopInvariantCodeMotion"
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
         hoist_loop_invariants(module)

@@ -228,6 +228,7 @@ class RemoveDeadValuesPass(Pass):
     """
 
     name = "remove-dead-values"
+    title = "RemoveDeadValues"
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
         remove_dead_values(module)

@@ -78,6 +78,7 @@ class SymbolDcePass(Pass):
     """
 
     name = "symbol-dce"
+    title = "SymbolDCE"
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
         symbols = {name: op for op in module.ops if (name := symbol_name(op)) is not None}

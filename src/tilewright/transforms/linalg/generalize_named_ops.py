@@ -28,6 +28,7 @@ class LinalgGeneralizeNamedOpsPass(Pass):
     """
 
     name = "linalg-generalize-named-ops"
+    title = "LinalgGeneralizeNamedOpsPass"
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
         for op in find_ops(module, linalg.StructuredOp):

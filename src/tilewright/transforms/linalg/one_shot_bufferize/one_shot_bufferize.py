@@ -39,6 +39,7 @@ class OneShotBufferizePass(Pass):
     """
 
     name = "one-shot-bufferize"
+    title = "OneShotBufferizePass"
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
         found = [op for op in module.ops if isinstance(op, func.FuncOp)]
