@@ -66,6 +66,37 @@ class Upcoming:
     """Bytes from one to the next."""
 
 
+@dataclass(frozen=True)
+class Ahead:
+    """What is asked for while a tile is computed: the next rows of A, lines of B, the next rows of C."""
+
+    a: str
+    b: Upcoming
+    c: Rows
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of the outermost loop."""
+
+    first: str
+    """Of its steps of k, `depth` many."""
+    depth: str
+    is_first: str
+    """Whether it is the first one."""
+    output: Rows | None = None
+    """Where it leaves its sums, if not in C."""
+
+
+@dataclass(frozen=True)
+class RowLimits:
+    """How many rows of A there are, and at which of them the full tiles end, and the short ones after them."""
+
+    count: str
+    full: str = ""
+    short: str = ""
+
+
 class BlockWriter(PanelWriter):
     """Writes one kernel for whole blocks."""
 
@@ -80,21 +111,15 @@ class BlockWriter(PanelWriter):
         self.has_edges = kernel.has_edges
         self.k_panel = max(64, panel_bytes // self.panel_row_bytes // 32 * 32)
         self.panels = max(1, GROUP_COLUMNS // tile.columns)
-        self.m_count = "%m_count"
-        """How many rows of A there are."""
+        self.limits = RowLimits("%m_count")
         self.k_count = "%k_count"
         """How many steps of k there are, at most `k_panel` of which a panel has at a time."""
         self.k_group = 1
         """Elements of k in a step."""
-        self.k0 = ""
+        self.step = Step("", "", "")
         self.first_row = ""
-        self.depth = ""
         self.next_b = ""
-        self.next_a = ""
-        self.upcoming = Upcoming("", "", "")
-        self.next_c = Rows("", "")
-        self.is_first = ""
-        self.output: Rows | None = None
+        self.ahead = Ahead("", Upcoming("", "", ""), Rows("", ""))
         self.panel_stride = str(self.panel_row_bytes)
         self.b_align = min(64, tile.lanes * element.accumulator_bytes)
 
@@ -125,17 +150,16 @@ class BlockWriter(PanelWriter):
         fn = self.fn
         a, b, c = (fn.value(f"inttoptr i64 %{name}_ptr to ptr") for name in "abc")
         _ = self.strides, self.k_step  # computed here, for all blocks
-        self.set_row_limits()
+        self.limits = self.limits_of(self.limits.count)
         group = self._packed_group(b, c) if self.kernel.packed_b else self._packing_group(b, c)
 
         def depth_step(k0: str) -> None:
-            self.k0 = k0
             left = fn.value(f"sub i64 {self.k_count}, {k0}")
-            self.depth = fn.call("i64", "llvm.smin.i64", [("i64", left), ("i64", self.k_step)])
-            self.is_first = fn.value(f"icmp eq i64 {k0}, 0")
+            depth = fn.call("i64", "llvm.smin.i64", [("i64", left), ("i64", self.k_step)])
+            self.step = Step(k0, depth, fn.value(f"icmp eq i64 {k0}, 0"))
             if self.kernel.output is not None:
                 is_last = fn.value(f"icmp sle i64 {left}, {self.k_step}")
-                self.output = self._output(is_last, c)
+                self.step = replace(self.step, output=self._output(is_last, c))
             group(k0, self.advance(a, self._product(self.scaled(k0, self.k_group), self.source_strides.a_k)))
 
         depth = self.k_count
@@ -232,14 +256,14 @@ class BlockWriter(PanelWriter):
         columns = fn.call("i64", "llvm.smin.i64", [("i64", left), ("i64", str(self.panels * self.tile.columns))])
         start, depth = panels, str(self.k_panel)
         if in_place is None:
-            self.pack(panels, depth, b, self.strides.b_row, self.depth, columns)
+            self.pack(panels, depth, b, self.strides.b_row, self.step.depth, columns)
         else:
             start = fn.value(f"select i1 {in_place}, ptr {b}, ptr {panels}")
             depth = fn.value(f"select i1 {in_place}, i64 1, i64 {self.k_panel}")
             pack, ready = fn.new_label("pack"), fn.new_label("ready")
             fn.branch_if(in_place, ready, pack)
             fn.start(pack)
-            self.pack(panels, str(self.k_panel), b, self.strides.b_row, self.depth, columns)
+            self.pack(panels, str(self.k_panel), b, self.strides.b_row, self.step.depth, columns)
             fn.branch(ready)
             fn.start(ready)
         c_group = self.advance(c, self.scaled(first, self.element.accumulator_bytes))
@@ -265,27 +289,27 @@ class BlockWriter(PanelWriter):
             )
 
         def set_result(m0: str) -> None:
-            if self.output is not None:
-                column = self.advance(self.output.first, self.scaled(n0, self.element.accumulator_bytes))
-                first = self.advance(column, fn.value(f"mul i64 {m0}, {self.output.stride}"))
-                self.result = Rows(first, self.output.stride)
+            if (output := self.step.output) is not None:
+                column = self.advance(output.first, self.scaled(n0, self.element.accumulator_bytes))
+                self.result = Rows(self.advance(column, fn.value(f"mul i64 {m0}, {output.stride}")), output.stride)
 
         def tile(m0: str, rows: int) -> None:
             a_m, c_m = at(m0)
             self.first_row = m0
             set_result(m0)
-            self.next_c = self._below(c_m, rows)
-            self.next_a = self.advance(a_m, self.scaled(self.strides.a_row, rows))
-            self.upcoming = self._upcoming_panel(m0) if self.kernel.packed_b else self._upcoming_rows(n0, m0)
+            next_c = self._below(c_m, rows)
+            next_a = self.advance(a_m, self.scaled(self.strides.a_row, rows))
+            b = self._upcoming_panel(m0) if self.kernel.packed_b else self._upcoming_rows(n0, m0)
+            self.ahead = Ahead(next_a, b, next_c)
             self.full_tile(a_m, panel, c_m, rows)
 
         def rest(m0: str) -> None:
             a_m, c_m = at(m0)
             self.first_row = m0
             set_result(m0)
-            self._edge(a_m, panel, c_m, fn.value(f"sub i64 {self.m_count}, {m0}"), columns)
+            self._edge(a_m, panel, c_m, fn.value(f"sub i64 {self.limits.count}, {m0}"), columns)
 
-        full_rows, short_rows = self.full_rows, self.short_rows
+        full_rows, short_rows = self.limits.full, self.limits.short
         if self.has_edges:
             is_whole = fn.value(f"icmp uge i64 {columns}, {self.tile.columns}")
             full_rows = fn.value(f"select i1 {is_whole}, i64 {full_rows}, i64 0")
@@ -294,7 +318,7 @@ class BlockWriter(PanelWriter):
         if self.tile.rows > SHORT_ROWS:
             fn.loop(full_rows, short_rows, SHORT_ROWS, lambda m0: tile(m0, SHORT_ROWS))
         if self.has_edges:
-            fn.loop(short_rows, self.m_count, self.edge_rows, rest)
+            fn.loop(short_rows, self.limits.count, self.edge_rows, rest)
 
     # ------------------------------------------------------------------------------------------------------ edges
 
@@ -305,7 +329,7 @@ class BlockWriter(PanelWriter):
         fn.module.define_once(name, lambda: self._edge_function(name))
         values = (
             a, self.strides.a_row, self.strides.a_k, b, self.b_step, c, self.strides.c_row, result.first, result.stride,
-            self.steps, rows_left, columns_left, self.is_first if self.kernel.from_zero else "false",
+            self.steps, rows_left, columns_left, self.step.is_first if self.kernel.from_zero else "false",
             self.sums_of_tile(),
         )  # fmt: skip
         operands = (f"{type} {value}" for (_, type), value in zip(_EDGE_PARAMETERS, values, strict=True))
@@ -320,8 +344,8 @@ class BlockWriter(PanelWriter):
         writer.scalar = LaneBuilder(fn, 0)
         writer.strides = Strides("%a_row", "%a_k", "", "%c_row")
         writer.panel_stride, writer.b_align = "%b_step", self.element.bytes
-        writer.result, writer.depth = Rows("%result", "%result_row"), "%steps"
-        writer.kernel, writer.is_first = replace(self.kernel, from_zero=True), "%from_zero"
+        writer.result, writer.step = Rows("%result", "%result_row"), Step("", "%steps", "%from_zero")
+        writer.kernel = replace(self.kernel, from_zero=True)
         writer.set_sums_of_tile("%sums")
         TileWriter._edge(writer, "%a", "%b", "%c", "%rows", "%columns")
         fn.terminate("ret void")
@@ -363,7 +387,7 @@ class BlockWriter(PanelWriter):
         """
         fn, b, stride = self.fn, self.next_b, self.strides.b_row
         panel = fn.value(f"udiv i64 {n0}, {self.tile.columns}")
-        position = fn.value(f"add i64 {self._product(panel, self.m_count)}, {m0}")
+        position = fn.value(f"add i64 {self._product(panel, self.limits.count)}, {m0}")
         number = fn.value(f"udiv i64 {position}, {self.tile.rows}")
         if self.transposed_b:
             column = fn.value(f"and i64 {self.scaled(number, PREFETCHED_ROWS)}, {GROUP_COLUMNS - 1}")
@@ -378,19 +402,18 @@ class BlockWriter(PanelWriter):
     def _product(self, first: str, second: str) -> str:
         return self.fn.value(f"mul i64 {first}, {second}")
 
-    def set_row_limits(self) -> None:
-        """Set the rows at which the full tiles end, and the short ones after them."""
+    def limits_of(self, count: str) -> RowLimits:
         fn, rows = self.fn, self.tile.rows
-        left = fn.value(f"urem i64 {self.m_count}, {rows}")
+        left = fn.value(f"urem i64 {count}, {rows}")
         if rows % SHORT_ROWS == 2:
             # 2 or 3 left over: with one full tile less it is 8 or 9, two short tiles.
             odd = fn.value(f"and i64 {left}, 6")
-            enough = fn.value(f"icmp ugt i64 {self.m_count}, {rows}")
+            enough = fn.value(f"icmp ugt i64 {count}, {rows}")
             less = fn.value(f"and i1 {fn.value(f'icmp eq i64 {odd}, 2')}, {enough}")
             left = fn.value(f"select i1 {less}, i64 {fn.value(f'add i64 {left}, {rows}')}, i64 {left}")
-        self.full_rows = fn.value(f"sub i64 {self.m_count}, {left}")
+        full = fn.value(f"sub i64 {count}, {left}")
         rest = fn.value(f"and i64 {left}, {SHORT_ROWS - 1}")
-        self.short_rows = fn.value(f"sub i64 {self.m_count}, {rest}")
+        return RowLimits(count, full, fn.value(f"sub i64 {count}, {rest}"))
 
     # ------------------------------------------------------------------------------------------------------ start of C
 
@@ -400,7 +423,7 @@ class BlockWriter(PanelWriter):
             return super().start_of_tile(addresses)
         fn = self.fn
         load, ready, before = fn.new_label("load"), fn.new_label("ready"), fn.label
-        fn.branch_if(self.is_first, ready, load)
+        fn.branch_if(self.step.is_first, ready, load)
         fn.start(load)
         loaded = super().start_of_tile(addresses)
         after = fn.label
@@ -416,7 +439,7 @@ class BlockWriter(PanelWriter):
     def masked_start(self, base: str, vector: int, mask: str) -> str:
         """The same for a row of an edge."""
         if self.kernel.from_zero:
-            nothing = self.spread(self.is_first, "i1")
+            nothing = self.spread(self.step.is_first, "i1")
             text = self.vector.type("i1")
             mask = self.fn.value(f"select {text} {nothing}, {text} zeroinitializer, {text} {mask}")
         return super().masked_start(base, vector, mask)
@@ -432,13 +455,13 @@ class BlockWriter(PanelWriter):
 
         In the first, rows of A that are a power of two apart would take the place of the panel.
         """
-        fn = self.fn
+        fn, ahead = self.fn, self.ahead
         number = fn.value(f"udiv i64 {state.k}, {CHUNK}")
-        c_row = self.advance(self.next_c.first, fn.value(f"mul i64 {number}, {self.next_c.stride}"))
+        c_row = self.advance(ahead.c.first, fn.value(f"mul i64 {number}, {ahead.c.stride}"))
         c = LinesAhead(c_row, "64", -(-self.panel_row_bytes // 64), level=3, is_written=True)
-        a = LinesAhead(self.advance(self.next_a, state.a_offset), self.strides.a_row, rows, level=self.a_level)
-        b = self.advance(self.upcoming.first, self._product(number, self.upcoming.per_chunk))
-        return [(c,), (a, LinesAhead(b, self.upcoming.stride, PREFETCHED_ROWS, level=2))]
+        a = LinesAhead(self.advance(ahead.a, state.a_offset), self.strides.a_row, rows, level=self.a_level)
+        b = self.advance(ahead.b.first, self._product(number, ahead.b.per_chunk))
+        return [(c,), (a, LinesAhead(b, ahead.b.stride, PREFETCHED_ROWS, level=2))]
 
     @property
     def b_step(self) -> str:
@@ -446,7 +469,7 @@ class BlockWriter(PanelWriter):
 
     @property
     def steps(self) -> str:
-        return self.depth
+        return self.step.depth
 
     def load_b(self, base: str, vector: int, mask: str | None) -> str:
         at = self.advance(base, str(vector * self.tile.lanes * self.element.accumulator_bytes))

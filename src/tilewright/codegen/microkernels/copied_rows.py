@@ -62,27 +62,26 @@ class CopyingBlockWriter(BlockWriter):
         return self.fn.value(f"select i1 {self.in_rows}, i64 {rows}, i64 {columns}")
 
     def copy_rows(self, a: str) -> str:
-        """Copy `m_count` rows of A, `depth` steps of k of each; where they are to be read."""
+        """Copy `limits.count` rows of A, `depth` steps of k of each; where they are to be read."""
         raise NotImplementedError
 
     def all_rows(self, a: str, c: str, body: Callable[[str, str], None]) -> None:
         """`body` for one chunk after the other. What would be less than half a chunk is left to the one before."""
         fn, step = self.fn, self.chunk_rows
-        whole, output = self.m_count, self.output
-        end = fn.call("i64", "llvm.smax.i64", [("i64", fn.value(f"sub i64 {whole}, {step // 2}")), ("i64", "1")])
+        limits, step_of_k = self.limits, self.step
+        end = fn.call("i64", "llvm.smax.i64", [("i64", fn.value(f"sub i64 {limits.count}, {step // 2}")), ("i64", "1")])
 
         def chunk(m0: str) -> None:
             is_last = fn.value(f"icmp sge i64 {fn.value(f'add i64 {m0}, {step}')}, {end}")
-            left = fn.value(f"sub i64 {whole}, {m0}")
-            self.m_count = fn.value(f"select i1 {is_last}, i64 {left}, i64 {step}")
-            self.set_row_limits()
+            left = fn.value(f"sub i64 {limits.count}, {m0}")
+            self.limits = self.limits_of(fn.value(f"select i1 {is_last}, i64 {left}, i64 {step}"))
             copy = self.copy_rows(self._row(a, m0, self.source_strides.a_row))
-            if output is not None:
-                self.output = Rows(self._row(output.first, m0, output.stride), output.stride)
+            if (output := step_of_k.output) is not None:
+                self.step = replace(step_of_k, output=Rows(self._row(output.first, m0, output.stride), output.stride))
             body(copy, self._row(c, m0, self.strides.c_row))
 
         self.loop(end, step, chunk)
-        self.m_count, self.output = whole, output
+        self.limits, self.step = limits, step_of_k
 
     def _row(self, first: str, number: str, stride: str) -> str:
         return self.advance(first, self.fn.value(f"mul i64 {number}, {stride}"))

@@ -89,8 +89,8 @@ class FillingBlockWriter(BlockWriter):
         fn = self.fn
         following = fn.value(f"add i64 {n0}, {self.tile.columns}")
         is_last = fn.value(f"icmp sge i64 {following}, %n_count")
-        below = fn.value(f"add i64 {self.k0}, {self.k_step}")
-        k = fn.value(f"select i1 {is_last}, i64 {below}, i64 {self.k0}")
+        below = fn.value(f"add i64 {self.step.first}, {self.k_step}")
+        k = fn.value(f"select i1 {is_last}, i64 {below}, i64 {self.step.first}")
         n = fn.value(f"select i1 {is_last}, i64 0, i64 {following}")
         row, column = self._b_strides()
         source = self.advance(self.advance(self.source, self._product(k, row)), self._product(n, column))

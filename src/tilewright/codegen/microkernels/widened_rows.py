@@ -21,11 +21,11 @@ class WideningBlockWriter(CopyingBlockWriter):
     """Writes one kernel for whole blocks of narrow elements."""
 
     def copy_rows(self, a: str) -> str:
-        source = self.source_strides
+        source, rows, depth = self.source_strides, self.limits.count, self.step.depth
         values = (
-            a, self.either(source.a_row, source.a_k), self.either(source.a_k, source.a_row),
-            self.either(self.m_count, self.depth), self.either(self.depth, self.m_count), self.copy, self.line_stride,
-        )  # fmt: skip
+            *(a, self.either(source.a_row, source.a_k), self.either(source.a_k, source.a_row)),
+            *(self.either(rows, depth), self.either(depth, rows), self.copy, self.line_stride),
+        )
         widen_lines(self.fn, self.element, self.tile, values)
         return self.copy
 

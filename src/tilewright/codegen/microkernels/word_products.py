@@ -52,8 +52,8 @@ class WordBlockWriter(CopyingBlockWriter):
     def _elements(self) -> str:
         """Return how many elements of k this step of the outermost loop takes."""
         fn = self.fn
-        left = fn.value(f"sub i64 %k_count, {self.scaled(self.k0, self.k_group)}")
-        return fn.call("i64", "llvm.smin.i64", [("i64", left), ("i64", self.scaled(self.depth, self.k_group))])
+        left = fn.value(f"sub i64 %k_count, {self.scaled(self.step.first, self.k_group)}")
+        return fn.call("i64", "llvm.smin.i64", [("i64", left), ("i64", self.scaled(self.step.depth, self.k_group))])
 
     def pack(self, panels: str, panel_depth: str, b: str, stride: str, depth: str, columns: str) -> None:
         values = (panels, panel_depth, b, stride, self._elements(), columns)
@@ -75,12 +75,12 @@ class WordBlockWriter(CopyingBlockWriter):
     def _copy_words(self, a: str) -> None:
         source = self.source_strides
         values = (
-            *(a, source.a_row, source.a_k, self.m_count, self._elements()),
+            *(a, source.a_row, source.a_k, self.limits.count, self._elements()),
             *(self.copy, self.line_stride, self.in_rows),
         )
         self._call("words", COPY_PARAMETERS, values)
         if self.sums:
-            values = (self.copy, self.line_stride, self.in_rows, self.m_count, self.depth, self.sums)
+            values = (self.copy, self.line_stride, self.in_rows, self.limits.count, self.step.depth, self.sums)
             self._call("sums", SUM_PARAMETERS, values)
 
     def _call(self, what: str, parameters: tuple[tuple[str, str], ...], values: tuple[str, ...]) -> None:
