@@ -39,6 +39,22 @@ FOLLOW_NO_NAMES = ("analysis", "dialects", "lowering", "reference", "transforms"
 RESTRICTED = {"llvmlite": {"codegen", "targets"}, "cuda": {"targets"}, "rich": {"tools", "runtime"}}
 
 
+#: What every folder may import of xDSL; the rest is for `ir/` and `dialects/`, which work around its holes.
+PUBLIC_XDSL = {
+    *("xdsl", "xdsl.ir", "xdsl.ir.affine", "xdsl.dialects", "xdsl.dialects.builtin", "xdsl.rewriter", "xdsl.traits"),
+    "xdsl.utils.exceptions",
+}
+
+#: Who else uses more of it.
+INNER_XDSL = {
+    ("lowering", "xdsl.irdl"): "the class of ops, as a type",
+    ("tools", "xdsl.context"): "the registry of dialects, as a type",
+    ("transforms", "xdsl.pattern_rewriter"): "what rules are given, as a type",
+    ("transforms", "xdsl.utils.hints"): "a test of attributes with parameters",
+    ("transforms", "xdsl.utils.worklist"): "the greedy driver's queue",
+}
+
+
 def modules() -> Iterator[tuple[Path, str]]:
     for path in sorted(PACKAGE.rglob("*.py")):
         parts = path.relative_to(PACKAGE).parts
@@ -118,6 +134,17 @@ def test_restricted_packages_stay_where_they_belong() -> None:
         if folder not in RESTRICTED.get(name.split(".")[0], {folder})
     ]
     assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.costly
+def test_inner_modules_of_xdsl_stay_in_ir_and_dialects() -> None:
+    found = {
+        (folder, name)
+        for path, folder in modules()
+        for _, name in imports(path)
+        if name.split(".")[0] == "xdsl" and folder not in ("ir", "dialects") and name not in PUBLIC_XDSL
+    }
+    assert found == set(INNER_XDSL)
 
 
 @pytest.mark.parametrize(
