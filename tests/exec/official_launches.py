@@ -3,14 +3,18 @@ official package and PyTorch."""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import official_kernels
+import pytest
 import torch
 import triton
 from triton.tools.tensor_descriptor import TensorDescriptor
+
+from tilewright.support.errors import ArgumentValueError
 
 kernels: Any = official_kernels
 
@@ -63,6 +67,15 @@ def descriptors(device: str) -> None:
     for _ in range(2):
         kernels.copy_blocks[(3, 3)](*blocks, ROWS=16, COLUMNS=32)
         assert torch.equal(out, x * 2)
+
+
+def descriptors_that_round(device: str) -> None:
+    """Their kernels do not say that they round, so ours would not: an error in place of other numbers."""
+    if "round_f32_to_tf32" in inspect.signature(TensorDescriptor).parameters:
+        x = random(16, 32, device=device)
+        rounding = TensorDescriptor.from_tensor(x, [16, 32], round_f32_to_tf32=True)
+        with pytest.raises(ArgumentValueError, match="round_f32_to_tf32=True"):
+            kernels.copy_blocks[(1, 1)](rounding, TensorDescriptor.from_tensor(x, [16, 32]), ROWS=16, COLUMNS=32)
 
 
 def block_pointers(device: str) -> None:
@@ -131,6 +144,7 @@ LAUNCHES: dict[str, Callable[[str], None]] = {
     "atomics": atomics,
     "functions, tuples and constants": functions_tuples_and_constants,
     "descriptors": descriptors,
+    "descriptors that round": descriptors_that_round,
     "block pointers": block_pointers,
     "scans and sorts": scans_and_sorts,
     "loops with conditions": loops_with_conditions,

@@ -80,6 +80,32 @@ def test_padding(padding: str) -> None:
     np.testing.assert_array_equal(out, expected)
 
 
+@triton.jit
+def copy_block(src, dst, M: tl.constexpr, N: tl.constexpr):
+    tl.store(dst + tl.arange(0, M)[:, None] * N + tl.arange(0, N), src.load([0, 0]))
+
+
+def as_tf32(x: Array) -> Array:
+    """To 11 significant bits, ties to even, computed without a look at the bits."""
+    mantissa, exponent = np.frexp(x.astype(np.float64))
+    return np.where(np.isfinite(x), np.ldexp(np.rint(mantissa * 2**11) / 2**11, exponent), x).astype(np.float32)
+
+
+def test_values_are_rounded_to_tf32() -> None:
+    x = np.random.default_rng(5).standard_normal((8, 32)).astype(np.float32) * 1e3
+    ties = [1 + 2**-11, 1 + 3 * 2**-11, -1 - 2**-11 - 2**-23, 2 - 2**-12, np.inf, -np.inf, np.nan, 0.0, -0.0]
+    x[0, : len(ties)] = ties
+    y = np.empty_like(x)
+    for rounding, wanted in ((True, as_tf32(x)), (False, x)):
+        copy_block[(1,)](TensorDescriptor.from_tensor(x, [8, 32], round_f32_to_tf32=rounding), y, 8, 32)
+        np.testing.assert_array_equal(y, wanted)
+
+
+def test_only_fp32_is_rounded_to_tf32() -> None:
+    with pytest.raises(ArgumentValueError, match="round_f32_to_tf32=True of fp16"):
+        TensorDescriptor.from_tensor(np.zeros((8, 32), np.float16), [8, 32], round_f32_to_tf32=True)
+
+
 def test_a_read_only_base_is_noticed(every_target: str) -> None:
     if every_target == "cuda":
         pytest.skip("nothing in a GPU's memory is read-only")

@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tilewright.language import dtypes as dt
-from tilewright.language.casts import cast_to
+from tilewright.language.arithmetic import where
+from tilewright.language.casts import bitcast_to, cast_to, not_equal_zero
 from tilewright.language.context import emit, emit_void
 from tilewright.language.creation import as_tensor
 from tilewright.language.dtypes import base_type, block_of, block_type, dtype, pointer_type
@@ -25,23 +26,34 @@ if TYPE_CHECKING:
     from tilewright.dialects.tt import TensorDescType
 
 
+_EXPONENT = 0x7F800000
+_DROPPED_BITS = 13
+"""Float32 has 23 bits of mantissa, tf32 has 10."""
+
+
 def _counts_rows(kind: dtype) -> bool:
     """Return whether elements of a type can be the rows of a gather or scatter; int16 came with Triton 3.9."""
     return kind.is_int32() or kind.is_int16()
 
 
 class tensor_descriptor_type(base_type):
-    """Type of a descriptor: the block that one access moves, and the types of shape and strides."""
+    """Type of a descriptor: the block that one access moves, the types of shape and strides, and whether what is read
+    is rounded to tf32."""
 
-    def __init__(self, block: block_type, shape_type: tuple_type, strides_type: tuple_type) -> None:
+    def __init__(
+        self, block: block_type, shape_type: tuple_type, strides_type: tuple_type, rounds_to_tf32: bool = False
+    ) -> None:
         self.block_type, self.shape_type, self.strides_type = block, shape_type, strides_type
+        self.rounds_to_tf32 = rounds_to_tf32
 
     @classmethod
-    def of_block(cls, block: block_type, rank: int | None = None) -> tensor_descriptor_type:
+    def of_block(
+        cls, block: block_type, rank: int | None = None, *, rounds_to_tf32: bool = False
+    ) -> tensor_descriptor_type:
         """The type of a descriptor that comes as a kernel argument: i32 shape, i64 strides. The tensor may be of
         another rank than its blocks (those of `tensordesc_im2col` are)."""
         rank = len(block.shape) if rank is None else rank
-        return cls(block, tuple_type([dt.int32] * rank), tuple_type([dt.int64] * rank))
+        return cls(block, tuple_type([dt.int32] * rank), tuple_type([dt.int64] * rank), rounds_to_tf32)
 
     def descriptor_ir(self) -> TensorDescType:
         """`!tt.tensordesc<32x64xf16>`; integer elements carry their signedness."""
@@ -53,7 +65,7 @@ class tensor_descriptor_type(base_type):
         return tt.TensorDescType(builtin_dialect.TensorType(ir, self.block_type.shape))
 
     def mangle(self) -> str:
-        return f"TD{self.block_type.mangle()}"
+        return f"TD{'R' if self.rounds_to_tf32 else ''}{self.block_type.mangle()}"
 
     def flatten_ir_types(self) -> list[Attribute]:
         return [self.descriptor_ir(), *self.shape_type.flatten_ir_types(), *self.strides_type.flatten_ir_types()]
@@ -75,6 +87,7 @@ class tensor_descriptor_type(base_type):
             and self.block_type == other.block_type
             and self.shape_type == other.shape_type
             and self.strides_type == other.strides_type
+            and self.rounds_to_tf32 == other.rounds_to_tf32
         )
 
     def __hash__(self) -> int:
@@ -139,7 +152,10 @@ class tensor_descriptor(base_value):
             cache=keyword_of(LOAD_CACHE, cache_modifier, "Cache modifier"),
             evict=keyword_of(EVICTION, eviction_policy, "Eviction policy"),
         )
-        return tensor(emit(op), self.block_type)
+        return self._read(tensor(emit(op), self.block_type))
+
+    def _read(self, block: tensor) -> tensor:
+        return round_to_tf32(block) if self.type.rounds_to_tf32 else block
 
     @builtin
     def store(self, offsets: Any, value: Any) -> None:
@@ -154,7 +170,7 @@ class tensor_descriptor(base_value):
         rows = self._rows(x_offsets, "gather")
         column = integers([y_offset], 32, "y_offset")[0]
         ty = block_of(self.dtype, (rows.extents[0], self.block_type.shape[1]))
-        return tensor(emit(tt.DescriptorGatherOp(self.handle, rows.handle, column.handle, ty.to_ir())), ty)
+        return self._read(tensor(emit(tt.DescriptorGatherOp(self.handle, rows.handle, column.handle, ty.to_ir())), ty))
 
     @builtin
     def scatter(self, value: Any, x_offsets: Any, y_offset: Any) -> None:
@@ -217,6 +233,17 @@ class tensor_descriptor(base_value):
     def atomic_xor(self, offsets: Any, value: Any) -> None:
         """Combine with a block by bitwise exclusive or, atomically."""
         self._reduce("xor", offsets, value, ("uint32", "int32", "uint64", "int64"))
+
+
+def round_to_tf32(block: tensor) -> tensor:
+    """Float32 values with the 10 bits of mantissa that tf32 has: to nearest, ties to even; infinities and NaNs stay.
+
+    Adding half a unit of the last bit that stays, less one where that bit is 0, carries into it where it has to.
+    """
+    bits = bitcast_to(block, dt.uint32)
+    is_finite = not_equal_zero((bits & _EXPONENT) ^ _EXPONENT)
+    rounded = (bits + ((bits >> _DROPPED_BITS) & 1) + ((1 << _DROPPED_BITS - 1) - 1)) >> _DROPPED_BITS << _DROPPED_BITS
+    return bitcast_to(where(is_finite, rounded, bits), dt.float32)
 
 
 @builtin

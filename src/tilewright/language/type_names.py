@@ -23,7 +23,7 @@ SCALARS: dict[str, dt.dtype] = {
     "f64": dt.float64,
 }
 _DESCRIPTOR = re.compile(
-    r"tensordesc(?:_im2col)?<\s*(\w+)\s*\[([\d,\s]*)\](?:,input_rank=(\d+))?(?:,\s*(\w+Layout\(.*\)))?.*>$"
+    r"tensordesc(?:_im2col)?<\s*(\w+)\s*\[([\d,\s]*)\](,tf32)?(?:,input_rank=(\d+))?(?:,\s*(\w+Layout\(.*\)))?.*>$"
 )
 
 
@@ -52,12 +52,13 @@ def parse_type(text: Any, constants: dict[tuple[int, ...], Any], path: tuple[int
     match = _DESCRIPTOR.match(text)
     if match:
         shape = tuple(int(extent) for extent in match[2].split(",") if extent.strip())
-        if match[4]:
+        if match[5]:
             from tilewright.language.gluon.nvidia.hopper.tma import tensor_descriptor_type as with_layout
 
-            return with_layout.of_layout(dt.block_of(scalar_type(match[1]), shape), layout_from_text(match[4]))
-        rank = int(match[3]) if match[3] else None
-        return tensor_descriptor_type.of_block(dt.block_of(scalar_type(match[1]), shape), rank)
+            return with_layout.of_layout(dt.block_of(scalar_type(match[1]), shape), layout_from_text(match[5]))
+        rank = int(match[4]) if match[4] else None
+        block = dt.block_of(scalar_type(match[1]), shape)
+        return tensor_descriptor_type.of_block(block, rank, rounds_to_tf32=match[3] is not None)
     return scalar_type(text)
 
 

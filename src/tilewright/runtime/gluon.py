@@ -44,8 +44,6 @@ class TensorDescriptor(PlainDescriptor):
     """
 
     layout: NVMMASharedLayout | None = None
-    padding: str = "zero"
-    round_f32_to_tf32: bool = False
 
     def __init__(
         self,
@@ -57,8 +55,8 @@ class TensorDescriptor(PlainDescriptor):
         padding: str = "zero",
         round_f32_to_tf32: bool = False,
     ) -> None:
-        self.layout, self.round_f32_to_tf32 = layout, round_f32_to_tf32
-        super().__init__(base, shape, strides, block_shape, padding)
+        self.layout = layout
+        super().__init__(base, shape, strides, block_shape, padding, round_f32_to_tf32)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -140,7 +140,7 @@ class _Writer:
         ]
         if not self._add_memory(number, descriptor.base, f"b{n}"):
             return False
-        self.key.append(f"tuple(a{n}.block_shape)")
+        self.key += [f"tuple(a{n}.block_shape)", f"a{n}.round_f32_to_tf32"]
         extents = [f"s{n}[{axis}]" for axis in range(rank)]
         strides = [f"t{n}[{axis}]" for axis in range(rank)]
         for name in (*extents, *strides, f"a{n}.padding == 'nan'", *extents, *strides):

@@ -19,7 +19,7 @@ class TensorDescriptor:
 
     `shape` and `strides` are in elements; the last stride is 1, the others are multiples of 16 bytes, the base is
     aligned to 16 bytes; reads outside give zero, or NaN with `padding="nan"` for floats. Raises ArgumentValueError
-    otherwise.
+    otherwise. With `round_f32_to_tf32` what is read is rounded to the ten bits of mantissa of tf32, ties to even.
     """
 
     base: Any
@@ -27,6 +27,7 @@ class TensorDescriptor:
     strides: Sequence[int]
     block_shape: Sequence[int]
     padding: str = "zero"
+    round_f32_to_tf32: bool = False
 
     def __post_init__(self) -> None:
         storage = self.storage()
@@ -44,6 +45,8 @@ class TensorDescriptor:
         self._require(self.padding in ("zero", "nan"), f"padding {self.padding!r}", "'zero' or 'nan'")
         if self.padding == "nan":
             self._require(storage.dtype.startswith(("fp", "bf")), f"NaN padding of {storage.dtype}", "a float dtype")
+        if self.round_f32_to_tf32:
+            self._require(storage.dtype == "fp32", f"round_f32_to_tf32=True of {storage.dtype}", "a tensor of fp32")
 
     @staticmethod
     def _require(condition: bool, what: str, expected: str) -> None:
@@ -51,13 +54,15 @@ class TensorDescriptor:
             raise ArgumentValueError("descriptor", what, expected)
 
     @staticmethod
-    def from_tensor(tensor: Any, block_shape: Sequence[int], padding: str = "zero") -> TensorDescriptor:
+    def from_tensor(
+        tensor: Any, block_shape: Sequence[int], padding: str = "zero", round_f32_to_tf32: bool = False
+    ) -> TensorDescriptor:
         """The descriptor of a whole tensor or array."""
         if hasattr(tensor, "stride"):
             strides = list(tensor.stride())
         else:
             strides = [step // tensor.itemsize for step in tensor.strides]
-        return TensorDescriptor(tensor, list(tensor.shape), strides, list(block_shape), padding)
+        return TensorDescriptor(tensor, list(tensor.shape), strides, list(block_shape), padding, round_f32_to_tf32)
 
     def storage(self) -> Storage:
         """The memory behind the base tensor."""
@@ -67,8 +72,9 @@ class TensorDescriptor:
         return storage
 
     def signature(self) -> str:
-        """The type that a kernel's parameter gets: `tensordesc<fp16[32, 64]>`."""
-        return f"tensordesc<{self.storage().dtype}{list(self.block_shape)}>"
+        """The type that a kernel's parameter gets: `tensordesc<fp16[32, 64]>`, `tensordesc<fp32[32, 64],tf32>`."""
+        rounding = ",tf32" if self.round_f32_to_tf32 else ""
+        return f"tensordesc<{self.storage().dtype}{list(self.block_shape)}{rounding}>"
 
 
 def element_bytes(dtype: str) -> int:

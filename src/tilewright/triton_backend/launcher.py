@@ -129,6 +129,9 @@ class Launcher:
     def _classified(self, parameter: Parameter, value: Any) -> Classified:
         rule = parameter.rule
         if (rule.forced_type or "").startswith("tensordesc"):
+            if getattr(value, "round_f32_to_tf32", False):
+                what, expected = "a descriptor with round_f32_to_tf32=True", "False: kernels read what is in memory"
+                raise ArgumentValueError(rule.name, what, expected, kernel=self._metadata.name)
             value = TensorDescriptor(value.base, value.shape, value.strides, value.block_shape, value.padding)
         item = classify(value, rule)
         if not parameter.is_divisible:
