@@ -100,3 +100,8 @@ def test_the_program_of_the_page_about_models(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert any("@triton.jit" in path.read_text() for path in tmp_path.rglob("*.py"))
+
+
+def test_kernels_are_launched_at_sites(tmp_path: Path, torch_children: Children) -> None:
+    """Natively after the first calls, and by PyTorch's own object where something is different."""
+    run_program(torch_children, tmp_path, "launched_at_sites.py")

@@ -14,6 +14,7 @@ from importlib import import_module
 from typing import Any
 
 from tilewright.compat import install
+from tilewright.compat.inductor_wrapper import use_launch_sites
 from tilewright.runtime.threads import get_num_threads
 from tilewright.support.errors import TargetError
 
@@ -42,6 +43,7 @@ def compile_graph(
             "PyTorch has loaded Inductor without any `triton`: run the program by `tilewright run`, install "
             "tilewright-triton, or call tilewright.compat.install() before `import torch`"
         )
+    use_launch_sites()
     patches = defaults()
     if mode and mode != "default":
         patches.update(import_module("torch._inductor").list_mode_options(mode))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import threading
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from types import SimpleNamespace
@@ -159,6 +161,34 @@ class LaunchMetadata:
         return known | describe(self.grid, kernel.metadata, named)
 
 
+@dataclass(frozen=True, slots=True)
+class RunLaunch:
+    """What `CompiledKernel.run` was called with."""
+
+    kernel: CompiledKernel
+    grid: tuple[int, int, int]
+    args: tuple[Any, ...]
+    hooks: tuple[Any, Any]
+    """Before and after the launch."""
+
+
+class _Watched(threading.local):
+    launches: list[RunLaunch] | None = None
+
+
+_watched = _Watched()
+
+
+@contextmanager
+def watch_runs() -> Generator[list[RunLaunch]]:
+    """A list of the last launch by `CompiledKernel.run` of this thread inside of the context, empty before it."""
+    outer, _watched.launches = _watched.launches, []
+    try:
+        yield _watched.launches
+    finally:
+        _watched.launches = outer
+
+
 def _nothing() -> None:
     """The default of an attribute that has a slot: one in the class would hide it."""
 
@@ -237,6 +267,8 @@ class CompiledKernel(OfThisProcess):
         (self.relaunch or self._relaunch()).calls.launch((x, y, z), *args)
         if launch_exit_hook is not None and getattr(launch_exit_hook, "calls", True):
             launch_exit_hook(launch_metadata)
+        if _watched.launches is not None:
+            _watched.launches[:] = [RunLaunch(self, (x, y, z), args, (launch_enter_hook, launch_exit_hook))]
 
     @property
     def module(self) -> NativeKernel:

@@ -43,6 +43,11 @@ class RepeatedCalls:
         self._generation = -1
         self._learnt: set[Hashable] = set()
 
+    @property
+    def table(self) -> CallTable | None:
+        """The calls, once there is one."""
+        return self._table
+
     def _launch_early(self, grid: Any, /, *args: Any, **keywords: Any) -> Any:
         """Launches for whoever took a launcher, `launch = kernel[grid]`, before native code knew a call."""
         launch = self._slow_path if self._table is None else self._table.launch

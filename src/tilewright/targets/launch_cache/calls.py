@@ -121,10 +121,11 @@ class Call:
 class Recogniser:
     """The functions of `repeat.ll` in a native module. Use `find_recogniser`."""
 
-    EXPORTS = ("tilewright_repeat_method", "tilewright_repeat_init")
+    EXPORTS = ("tilewright_repeat_method", "tilewright_repeat_init", "tilewright_site_method")
 
     def __init__(self, library: LoadedObject, item_size_at: int) -> None:
         self._method = library.address("tilewright_repeat_method")
+        self._site_method = library.address("tilewright_site_method")
         kinds = (ctypes.c_void_p, *[ctypes.c_int64] * 5)
         self._initialise = ctypes.CFUNCTYPE(None, *kinds)(library.address("tilewright_repeat_init"))
         self._item_size_at = item_size_at
@@ -137,6 +138,11 @@ class Recogniser:
     def function(self, table_address: int, slow_path: Callable[..., Any]) -> Callable[..., Any]:
         """The function `(grid, *arguments, **constants)` over a table of calls."""
         return python_function(self._method, (table_address, slow_path))
+
+    def site(self, site: records.Site, slow_path: Callable[..., Any]) -> Callable[..., Any]:
+        """The function `(*arguments)` of one place that launches a kernel, as `site.ll` has it; `slow_path` keeps the
+        record alive."""
+        return python_function(self._site_method, (addressof(site), slow_path))
 
 
 def find_recogniser(library: LoadedObject) -> Recogniser | None:
@@ -156,7 +162,16 @@ class CallTable:
         self._kept: list[Any] = []
         """What the table points to."""
         self._table = records.Table(knobs.generation_address(), id(hooks), 0, addressof(self._calls))
-        self.launch = recogniser.function(addressof(self._table), slow_path)
+        self.launch = recogniser.function(self.address, slow_path)
+
+    @property
+    def address(self) -> int:
+        """Where native code finds it."""
+        return addressof(self._table)
+
+    def is_of(self, recogniser: Recogniser) -> bool:
+        """Return whether these calls are recognised by that native module."""
+        return self._recogniser is recogniser
 
     @property
     def is_full(self) -> bool:
@@ -170,7 +185,7 @@ class CallTable:
         given += [item.record(name) for name, item in call.by_keyword]
         items = (records.Item * len(given))(*given)
         everything = [*call.variables, *call.launcher.variables]
-        variables = (records.Variable * len(everything))(*starmap(_variable, everything))
+        variables = variables_of(everything)
         names = (c_void_p * len(call.names))(*map(id, call.names))
         record = records.Repeat(
             generation=knobs.generation,
@@ -190,7 +205,7 @@ class CallTable:
             meta=id(call.meta),
         )
         self._kept.append((record, call))
-        call.memory.extend((items, variables, names))
+        call.memory.extend((items, variables, names, record))  # native code holds the call while it runs
         self._calls[self._table.known] = addressof(record)
         self._table.known += 1
 
@@ -198,6 +213,11 @@ class CallTable:
         """Forget all calls."""
         self._table.known = 0
         self._kept.clear()
+
+
+def variables_of(variables: Sequence[tuple[Any, str | None, Any]]) -> ctypes.Array[records.Variable]:
+    """Variables as native code reads them, in the form of `Call.variables`."""
+    return (records.Variable * len(variables))(*starmap(_variable, variables))
 
 
 def _variable(scope: Any, name: str | None, value: Any) -> records.Variable:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def launch_cache_text() -> str:
     """LLVM IR of what recognises calls, and of what it and the launchers use of Python."""
-    return filled("tilewright.targets.launch_cache", ("python.ll", "repeat.ll"), RECORDS, CONSTANTS)
+    return filled("tilewright.targets.launch_cache", ("python.ll", "repeat.ll", "site.ll"), RECORDS, CONSTANTS)
 
 
 def filled(

@@ -67,6 +67,25 @@ class Table(Structure):
     )
 
 
+class Site(Structure):
+    """A place in a program that launches one kernel over one grid (`site.ll`)."""
+
+    _fields_ = (
+        ("table", c_void_p),  # the calls of the kernel; null: not known yet
+        ("given", c_int64),  # how many arguments a call gives
+        ("further", c_int64),  # how many follow them, always the same
+        ("constants", c_void_p),  # those
+        ("variable_count", c_int64),  # that must be as they are
+        ("variables", c_void_p),
+        ("hooks_before", c_void_p),  # lists that must be empty
+        ("hooks_after", c_void_p),
+        ("programs", c_int64),  # product of the extents
+        ("x", c_int64),  # extents of the grid
+        ("y", c_int64),
+        ("z", c_int64),
+    )
+
+
 class Array(Structure):
     """NumPy's array object, whose layout is part of its ABI."""
 
@@ -101,11 +120,17 @@ class Storage(Structure):
 MOST_CALLS = 16
 MOST_POINTERS = 16
 MOST_SLOTS = 32
+MOST_ARGUMENTS = 63
 """What the native side has room for."""
 
 FACTS_AFTER_OFFSET = 16
 """In PyTorch's TensorImpl: from the offset into the storage, in elements, to dtype and device; the number of elements
 is between them."""
 
-CONSTANTS = {"FACTS_AFTER_OFFSET": FACTS_AFTER_OFFSET, "MOST_POINTERS": MOST_POINTERS, "MOST_WORDS": MOST_SLOTS + 3}
-RECORDS = (Item, Variable, Repeat, Table, Array, Storage)
+CONSTANTS = {
+    "FACTS_AFTER_OFFSET": FACTS_AFTER_OFFSET,
+    "MOST_POINTERS": MOST_POINTERS,
+    "MOST_WORDS": MOST_SLOTS + 3,
+    "MOST_WITH_GRID": MOST_ARGUMENTS + 1,
+}
+RECORDS = (Item, Variable, Repeat, Table, Site, Array, Storage)

@@ -54,8 +54,6 @@ entry:
   %address_object = call ptr @PyTuple_GetItem(ptr %self, i64 0)
   %address = call i64 @PyLong_AsLongLong(ptr %address_object)
   %table = inttoptr i64 %address to ptr
-  %generation_slot = load ptr, ptr %table
-  %generation = load i64, ptr %generation_slot
   %hooks_slot = getelementptr %Table, ptr %table, i32 0, i32 $Table_hooks
   %hooks = load ptr, ptr %hooks_slot
   %hook_count = call i64 @PyList_Size(ptr %hooks)
@@ -77,33 +75,11 @@ read_grid:
   br i1 %usual, label %search, label %unknown
 
 search:
-  %known_slot = getelementptr %Table, ptr %table, i32 0, i32 $Table_known
-  %known = load i64, ptr %known_slot
-  %calls_slot = getelementptr %Table, ptr %table, i32 0, i32 $Table_calls
-  %calls = load ptr, ptr %calls_slot
-  br label %next
-
-next:
-  %i = phi i64 [ 0, %search ], [ %after, %try ]
-  %some = icmp ult i64 %i, %known
-  br i1 %some, label %try, label %unknown
-
-try:
-  %call_slot = getelementptr ptr, ptr %calls, i64 %i
-  %call = load ptr, ptr %call_slot
-  %fits = call i1 @is_call_again(ptr %call, i64 %generation, ptr %arguments, i64 %count, ptr %names, ptr %slots)
-  %after = add i64 %i, 1
-  br i1 %fits, label %found, label %next
+  %call = call ptr @find_call(ptr %table, ptr %arguments, i64 %count, ptr %names, ptr %slots)
+  %none = icmp eq ptr %call, null
+  br i1 %none, label %unknown, label %found
 
 found:                                       ; from here on other code of Python may run, and change the table
-  %slots_at = getelementptr %Repeat, ptr %call, i32 0, i32 $Repeat_slots
-  %slot_count = load i64, ptr %slots_at
-  %run_slot = getelementptr %Repeat, ptr %call, i32 0, i32 $Repeat_run
-  %run = load ptr, ptr %run_slot
-  %data_slot = getelementptr %Repeat, ptr %call, i32 0, i32 $Repeat_data
-  %data = load ptr, ptr %data_slot
-  %result_slot = getelementptr %Repeat, ptr %call, i32 0, i32 $Repeat_result
-  %result = load ptr, ptr %result_slot
   %owner_slot = getelementptr %Repeat, ptr %call, i32 0, i32 $Repeat_owner
   %owner = load ptr, ptr %owner_slot
   call void @Py_IncRef(ptr %owner)
@@ -116,13 +92,13 @@ ask:
 
 launch:
   %all_programs = phi i64 [ %plain_programs, %found ], [ %asked_programs, %ask ]
-  %grid_slots = getelementptr i64, ptr %slots, i64 %slot_count
-  call void @llvm.memcpy.p0.p0.i64(ptr align 8 %grid_slots, ptr align 8 %extents, i64 24, i1 false)
-  %status = call i32 %run(ptr %data, ptr %slots, i64 %all_programs)
+  %status = call i32 @start(ptr %call, ptr %slots, ptr %extents, i64 %all_programs)
   %done = icmp eq i32 %status, 0
   br i1 %done, label %end, label %stopped
 
 end:
+  %result_slot = getelementptr %Repeat, ptr %call, i32 0, i32 $Repeat_result
+  %result = load ptr, ptr %result_slot
   call void @Py_IncRef(ptr %result)
   call void @Py_DecRef(ptr %owner)
   ret ptr %result
@@ -146,6 +122,50 @@ unknown:
 }
 
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
+
+; The known call that a call is like, with its slots at %slots; null where there is none.
+define internal ptr @find_call(ptr %table, ptr %arguments, i64 %count, ptr %names, ptr %slots) {
+entry:
+  %generation_slot = load ptr, ptr %table
+  %generation = load i64, ptr %generation_slot
+  %known_slot = getelementptr %Table, ptr %table, i32 0, i32 $Table_known
+  %known = load i64, ptr %known_slot
+  %calls_slot = getelementptr %Table, ptr %table, i32 0, i32 $Table_calls
+  %calls = load ptr, ptr %calls_slot
+  br label %next
+
+next:
+  %i = phi i64 [ 0, %entry ], [ %after, %try ]
+  %some = icmp ult i64 %i, %known
+  br i1 %some, label %try, label %unknown
+
+try:
+  %call_slot = getelementptr ptr, ptr %calls, i64 %i
+  %call = load ptr, ptr %call_slot
+  %fits = call i1 @is_call_again(ptr %call, i64 %generation, ptr %arguments, i64 %count, ptr %names, ptr %slots)
+  %after = add i64 %i, 1
+  br i1 %fits, label %found, label %next
+
+found:
+  ret ptr %call
+
+unknown:
+  ret ptr null
+}
+
+; Run a known call's kernel over a grid; what its target's function returns. The caller holds the call's owner.
+define internal i32 @start(ptr %call, ptr %slots, ptr %extents, i64 %programs) {
+  %slots_at = getelementptr %Repeat, ptr %call, i32 0, i32 $Repeat_slots
+  %slot_count = load i64, ptr %slots_at
+  %run_slot = getelementptr %Repeat, ptr %call, i32 0, i32 $Repeat_run
+  %run = load ptr, ptr %run_slot
+  %data_slot = getelementptr %Repeat, ptr %call, i32 0, i32 $Repeat_data
+  %data = load ptr, ptr %data_slot
+  %grid_slots = getelementptr i64, ptr %slots, i64 %slot_count
+  call void @llvm.memcpy.p0.p0.i64(ptr align 8 %grid_slots, ptr align 8 %extents, i64 24, i1 false)
+  %status = call i32 %run(ptr %data, ptr %slots, i64 %programs)
+  ret i32 %status
+}
 
 ; The extents that a grid function returns for the arguments and options by name: their product. 0 where it returns no
 ; plain tuple, or raises: the slow path asks again, and explains. Its caller holds what %call points to.
@@ -357,11 +377,16 @@ differs:
 }
 
 define internal i1 @are_globals_unchanged(ptr %call) {
-entry:
   %count_slot = getelementptr %Repeat, ptr %call, i32 0, i32 $Repeat_variable_count
   %count = load i64, ptr %count_slot
   %globals_slot = getelementptr %Repeat, ptr %call, i32 0, i32 $Repeat_variables
   %globals = load ptr, ptr %globals_slot
+  %same = call i1 @are_unchanged(ptr %globals, i64 %count)
+  ret i1 %same
+}
+
+define internal i1 @are_unchanged(ptr %globals, i64 %count) {
+entry:
   br label %head
 
 head:

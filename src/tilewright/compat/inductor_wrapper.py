@@ -1,0 +1,86 @@
+"""What PyTorch's compiler writes around kernels: launches of static shapes become sites, `runtime/launch_sites.py`.
+
+Inductor lets back ends choose the class that writes a compiled graph's Python code (`register_backend_for_device`).
+Ours is its own class for CPUs, which differs in the calls of Triton kernels whose sizes are numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from importlib import import_module
+from typing import Any
+
+HEADER = "from tilewright.runtime.launch_sites import launch_site"
+
+
+@lru_cache(maxsize=1)
+def use_launch_sites() -> None:
+    """Have graphs that are compiled from now on launch Triton kernels on the CPU by sites, where PyTorch's compiler is
+    one whose classes are known here and nobody else has put in theirs.
+    """
+    common = import_module("torch._inductor.codegen.common")
+    base = import_module("torch._inductor.codegen.wrapper").PythonWrapperCodegen
+    common.init_backend_registration()
+    present = common.device_codegens.get("cpu")
+    if present is None or present.wrapper_codegen is not base or not hasattr(base, "_generate_kernel_call_helper"):
+        return
+    common.register_backend_for_device(
+        "cpu",
+        present.scheduling,
+        _wrapper_class(base),
+        present.cpp_wrapper_codegen,
+        present.fx_wrapper_codegen,
+        common.custom_backend_passes.get("cpu"),
+        common.custom_backend_codegen_configs.get("cpu"),
+    )
+
+
+def _wrapper_class(base: Any) -> type:
+    config, dtype = import_module("torch._inductor.config"), import_module("torch").dtype
+
+    class SiteWrapper(base):
+        """Writes the code of a graph whose Triton kernels are launched at sites."""
+
+        sites = 0
+
+        @staticmethod
+        def create(is_subgraph: bool, *others: Any, **keywords: Any) -> Any:
+            if is_subgraph or config.cpu_backend != "triton" or config.triton.autotune_at_compile_time:
+                return base.create(is_subgraph, *others, **keywords)
+            return SiteWrapper()
+
+        def _generate_kernel_call_helper(self, kernel_name: str, call_args: Sequence[Any], **facts: Any) -> None:
+            numbers = _trailing_numbers(call_args)
+            tensors: list[str] = self.prepare_triton_kernel_call(call_args)[: len(call_args) - len(numbers)]
+            types = (facts.get("arg_types") or ())[: len(tensors)]
+            are_tensors = len(types) == len(tensors) and all(isinstance(type, dtype) for type in types)
+            is_usual = facts.get("triton", True) and getattr(facts.get("device"), "type", "") == "cpu"
+            if not is_usual or not are_tensors or not all(map(_is_name, tensors)):
+                as_usual: Any = super()
+                as_usual._generate_kernel_call_helper(kernel_name, call_args, **facts)
+                return
+            self.write_triton_header_once()
+            if not self.sites:
+                self.imports.writeline(HEADER)
+            site = f"site_{self.sites}"
+            self.sites += 1
+            self.header.writeline(f"{site} = launch_site(globals(), {kernel_name!r}, {numbers!r})")
+            self.writeline(f"{site}({', '.join(tensors)})")
+
+    return SiteWrapper
+
+
+def _trailing_numbers(call_args: Sequence[Any]) -> tuple[int, ...]:
+    """The integers that a call ends with: sizes, which are the same each time."""
+    numbers: list[int] = []
+    for arg in reversed(call_args):
+        if arg.__class__ is not int and not getattr(arg, "is_Integer", False):
+            break
+        numbers.append(int(arg))
+    return tuple(reversed(numbers))
+
+
+def _is_name(shown: str) -> bool:
+    """Return whether an argument is a variable of the code or a view of one."""
+    return shown.isidentifier() or shown.startswith("reinterpret_tensor(")

@@ -1,0 +1,102 @@
+"""Places in generated code that launch one kernel over one grid, natively after the first calls.
+
+    triton_poi_fused_relu_0.run(buf1, 4096, stream=get_raw_stream(None))     what PyTorch's compiler writes
+
+    site_0 = launch_site(globals(), "triton_poi_fused_relu_0", (4096,))      with `compat/inductor_wrapper.py`
+    site_0(buf1)
+
+The first way is four functions of Python for each launch; amid matrix products, which leave nothing of the interpreter
+in the caches, they take half of its 8 to 12 us. A site takes the first way until native code knows the call, and again
+whenever something is different: other arguments, switches, hooks, a profiler.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from ctypes import addressof, c_void_p
+from typing import Any
+
+from tilewright.compiler.kernel import RunLaunch, watch_runs
+from tilewright.runtime.kept import KeptLaunch
+from tilewright.targets.cpu.native_runtime import native_runtime
+from tilewright.targets.launch_cache import records
+from tilewright.targets.launch_cache.calls import Recogniser, variables_of
+
+WATCHERS = (
+    ("torch.autograd.profiler", "_is_profiler_enabled", False),
+    ("torch.utils._debug_mode._mode", "_ACTIVE_DEBUG_MODE_COUNT", 0),
+)
+"""Modules of PyTorch's, variables, and their values while nobody wants to see each launch."""
+
+_NO_HOOKS: list[Any] = []
+
+
+def launch_site(scope: Mapping[str, Any], name: str, numbers: Sequence[int]) -> Callable[..., None]:
+    """Return a function that launches the kernel `scope[name]`, an object of PyTorch's compiler, with its arguments
+    and then these numbers. Code in PyTorch's caches calls this: its meaning stays.
+    """
+    return _Site(scope, name, tuple(numbers)).launch
+
+
+class _Site:
+    """One place, and what native code reads of it (`site.ll`)."""
+
+    def __init__(self, scope: Mapping[str, Any], name: str, numbers: tuple[int, ...]) -> None:
+        self._scope, self._name, self._numbers = scope, name, numbers
+        self._site = records.Site()
+        self._kept: list[Any] = []
+        """What the record points to."""
+        self._recogniser: Recogniser | None = native_runtime().recogniser
+        self.launch: Callable[..., None] = self._run
+        if self._recogniser is not None:
+            self.launch = self._recogniser.site(self._site, self._run)
+
+    def _run(self, *args: Any) -> None:
+        """Launch by PyTorch's object, and look whether the next time can be native."""
+        with watch_runs() as runs:
+            self._scope[self._name].run(*args, *self._numbers, stream=0)
+        if runs and not self._site.table:
+            self._learn(runs[0], args)
+
+    def _learn(self, run: RunLaunch, args: tuple[Any, ...]) -> None:
+        """Have native code launch like that, if it knows such calls of the kernel and can tell when to leave them to
+        Python."""
+        relaunch = run.kernel.relaunch
+        table = relaunch.calls.table if isinstance(relaunch, KeptLaunch) else None
+        if self._recogniser is None or table is None or not table.is_of(self._recogniser):
+            return
+        if any(isinstance(arg, int | float) for arg in args):
+            return  # the grid may depend on them
+        count = len(args)
+        is_in_order = len(run.args) >= count and all(map(_is, run.args, args))
+        hooks = [_NO_HOOKS if hook is None else getattr(hook, "calls", None) for hook in run.hooks]
+        if (
+            len(run.args) > records.MOST_ARGUMENTS
+            or not is_in_order
+            or not all(hook.__class__ is list for hook in hooks)
+        ):
+            return
+        constants = run.args[count:]
+        further = (c_void_p * len(constants))(*map(id, constants))
+        watched = _watched_variables()
+        variables = variables_of(watched)
+        self._kept += [hooks, constants, further, watched, variables, table]
+        site = self._site
+        site.given, site.further, site.constants = count, len(constants), addressof(further)
+        site.variable_count, site.variables = len(watched), addressof(variables)
+        site.hooks_before, site.hooks_after = map(id, hooks)
+        site.x, site.y, site.z = run.grid
+        site.programs = math.prod(run.grid)
+        site.table = table.address
+
+
+def _watched_variables() -> list[tuple[Any, str, Any]]:
+    """Those of `WATCHERS` that this PyTorch has, with their modules' dictionaries."""
+    scopes = [(getattr(sys.modules.get(module), "__dict__", {}), name, value) for module, name, value in WATCHERS]
+    return [(scope, name, value) for scope, name, value in scopes if name in scope]
+
+
+def _is(a: object, b: object) -> bool:
+    return a is b
