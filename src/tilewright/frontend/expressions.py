@@ -356,5 +356,6 @@ EXPRESSIONS: dict[type[ast.expr], Visitor] = {
 UNSUPPORTED: dict[type[ast.expr], Any] = {
     ast.Dict: ("unsupported AST node type: Dict", "use a tuple or a named tuple"),
     ast.Set: ("unsupported AST node type: Set", "use a tuple"),
+    ast.Yield: ("unsupported AST node type: Yield", "a kernel gives nothing back: store results with tl.store"),
     ast.GeneratorExp: ("unsupported AST node type: GeneratorExp", "use a list comprehension over a tuple"),
 }

@@ -190,8 +190,18 @@ def _bound(state: FunctionState, node: ast.expr, value: Any) -> tensor:
     except TypeError as error:
         raise state.wrapped(node, error) from cause_of(error)
     if bound.extents or not bound.dtype.is_int():
-        raise state.error(node, f"For loop bounds and step must all be ints, got {describe(bound)}")
+        raise state.error(
+            node, f"For loop bounds and step must all be ints, got {describe(bound)}", _hint_about_bound(bound)
+        )
     return bound
+
+
+def _hint_about_bound(bound: tensor) -> str:
+    if bound.extents:
+        return "a loop counts one number: reduce the block to it, for example with tl.max"
+    if bound.dtype.is_floating():
+        return "divide with `//`, or convert the bound with `.to(tl.int32)`"
+    return "a pointer is no count: load what it points at with tl.load"
 
 
 def _lower_counted(state: FunctionState, node: ast.For, iterator: iteration.range) -> None:

@@ -44,6 +44,10 @@ def operand(value: Any) -> tensor | bool | int | float:
     error = TypeError(f"an operand must be a tensor or a number, got {describe(value)}")
     if number is None:
         raise with_hint(error, "where an argument may be None, guard its use: `if x is not None:`")
+    if isinstance(number, str):
+        raise with_hint(error, "texts are for names and options of tl's functions; a kernel computes with numbers")
+    if isinstance(number, tuple):
+        raise with_hint(error, "take an element of the tuple, or make a tile of its numbers with tl.join or tl.cat")
     raise error
 
 

@@ -17,6 +17,7 @@ from tilewright.support import knobs
 from tilewright.support.errors import (
     AssemblerError,
     CompileTimeAssertionFailure,
+    NoConfigError,
     OptionError,
     OutOfResources,
     TilewrightError,
@@ -456,7 +457,7 @@ def _checked(configs: Sequence[Any]) -> list[Config]:
     """The configurations. Raises TypeError for what is none."""
     for config in configs:
         if not isinstance(config, Config):
-            raise TypeError(f"autotune(configs=...): expected triton.Config({{...}}), got {type(config).__name__}")
+            raise NoConfigError(f"autotune(configs=...): expected triton.Config({{...}}), got {type(config).__name__}")
     return list(configs)
 
 
@@ -528,6 +529,7 @@ def autotune(
     of one's own. `use_cuda_graph` is accepted and without effect: there are no CUDA graphs on the CPU.
     """
 
+    @ends_tracebacks
     def decorate(fn: Launchable) -> Autotuner:
         return Autotuner(
             fn,

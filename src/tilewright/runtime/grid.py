@@ -18,6 +18,10 @@ class UnknownNameError(ArgumentValueError, KeyError):
     """A grid function asks for an argument or option that the launch does not have."""
 
 
+class UnknownAttributeError(ArgumentValueError, AttributeError):
+    """A grid function asks for an argument or option as an attribute, not by a key."""
+
+
 class _Names(dict[str, Any]):
     """What a grid function is given: the bound arguments and options by name."""
 
@@ -29,6 +33,12 @@ class _Names(dict[str, Any]):
         near = difflib.get_close_matches(name, self, n=1) if isinstance(name, str) else []
         expected = f"`{near[0]}`" if near else f"one of {', '.join(self)}"
         raise UnknownNameError("grid", f"the launch has no {name!r}", expected, kernel=self.kernel)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # what Python asks objects for, when it copies them
+            raise AttributeError(name)
+        expected = f"`[{name!r}]`" if name in self else f"one of {', '.join(self)}, in brackets"
+        raise UnknownAttributeError("grid", f"its function asks for `.{name}`", expected, kernel=self.kernel)
 
 
 def normalize_grid(grid: GridLike, meta: Callable[[], Mapping[str, Any]], kernel: str) -> tuple[int, int, int]:

@@ -263,6 +263,10 @@ class NoKernelError(TilewrightError, TypeError):
     """`@jit` on what is no function, or on one that cannot be a kernel."""
 
 
+class NoConfigError(TilewrightError, TypeError):
+    """`autotune` is given something else than configurations."""
+
+
 class OptionError(TilewrightError, ValueError):
     """A launch option that is refused, or has a value that it cannot have."""
 

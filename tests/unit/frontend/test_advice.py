@@ -12,7 +12,7 @@ import pytest
 
 import tilewright as triton
 import tilewright.language as tl
-from tilewright.support.errors import ArgumentError, CompilationError
+from tilewright.support.errors import ArgumentError, CompilationError, TilewrightError
 
 HEAD = """\
 @triton.jit
@@ -124,3 +124,36 @@ def test_an_error_of_the_users_own_in_a_grid_function_stays() -> None:
     table: dict[str, int] = {}
     with pytest.raises(KeyError, match=r"^'BLK'$"):
         kernel("pass")[lambda meta: (table["BLK"],)](np.ones(4), np.ones(4), 1, BLOCK=4)
+
+
+@pytest.mark.parametrize(
+    ("body", "message", "hint"),
+    [
+        ("for j in range(0, n / 2):\n    pass", "must all be ints, got a run-time scalar fp32", "divide with `//`"),
+        ("for j in range(0, i):\n    pass", "must all be ints", "tl.max"),
+        ("for j in range(0, x_ptr):\n    pass", "must all be ints", "tl.load"),
+        ("y = tl.where(i < 8, x, 'a')", "got the constant 'a'", "a kernel computes with numbers"),
+        ("yield 1", "Yield", "tl.store"),
+    ],
+)
+def test_wrong_kinds_of_values(body: str, message: str, hint: str, arrays: tuple[Any, Any]) -> None:
+    with pytest.raises(CompilationError) as caught:
+        kernel(body)[(1,)](*arrays, 1024, BLOCK=16)
+    assert message in caught.value.message and hint in (caught.value.hint or "")
+
+
+def test_grid_functions_ask_by_key(arrays: tuple[Any, Any]) -> None:
+    with pytest.raises(ArgumentError, match=r"asks for `\.BLOCK`; expected `\['BLOCK'\]`") as caught:
+        kernel("pass")[lambda meta: (meta.BLOCK,)](*arrays, 1024, BLOCK=16)
+    assert isinstance(caught.value, AttributeError)
+    assert not any("/tilewright/runtime/" in frame.path.as_posix() for frame in map(_frame, caught.traceback))
+
+
+def _frame(entry: Any) -> Any:
+    return entry.frame.code
+
+
+def test_configurations_are_configs(arrays: tuple[Any, Any]) -> None:
+    configs: Any = [{"BLOCK": 128}]
+    with pytest.raises(TilewrightError, match=r"expected triton\.Config\(\{...\}\), got dict"):
+        triton.autotune(configs=configs, key=["n"])(kernel("pass"))

@@ -12,6 +12,7 @@ from typing import Any
 import corpus_oracle as oracle  # pyright: ignore[reportMissingImports]
 import pytest
 
+from suite.sampling import part_of_today
 from tilewright.codegen.nvptx.occupancy import Occupancy, occupancy
 from tilewright.compiler.compile import lower
 from tilewright.compiler.options import CompileOptions
@@ -23,6 +24,7 @@ from tilewright.tools.aot.variants import source_of
 from tilewright.tools.explore.machine_text import read_machine_text
 from tilewright.tools.explore.page import page_json
 from tilewright.tools.explore.recording import Recording, record
+from tilewright.tools.explore.roofline import gpu_roofline
 from tilewright.tools.user_files import load_file
 
 KERNEL = """\
@@ -166,15 +168,27 @@ def test_perf_knows_the_names_of_kernels(file: Path) -> None:
 
 CASES = oracle.cases()
 PARTS = 8
+"""Runs on so many days in a row have shown every kernel of the corpus."""
+
+
+@pytest.mark.parametrize(
+    ("capability", "multiprocessors", "operations", "clock"),
+    [(80, 108, 2048, 1.41e9), (86, 84, 1024, 1.74e9), (89, 142, 1024, 2.49e9), (90, 132, 4096, 1.83e9)],
+)
+def test_peaks_are_those_of_the_hardware(capability: int, multiprocessors: int, operations: int, clock: float) -> None:
+    """Of the makers' papers: multiprocessors, dense float16 operations of each per cycle, and the boost clock."""
+    roofline = gpu_roofline(capability)
+    assert roofline is not None
+    assert roofline.flops_per_second == pytest.approx(multiprocessors * operations * clock, rel=2e-3)
 
 
 @pytest.mark.sampled
 @pytest.mark.parametrize("file", oracle.files())
 def test_pages_of_the_corpus(file: str, request: pytest.FixtureRequest) -> None:
-    """Every kernel has a page to its end, with code that knows its lines: one in eight, with --long every case."""
+    """Every kernel has a page to its end, with code that knows its lines: within eight days, with --long every case."""
     cases = [case for case in CASES if case.file == file]
     if not request.config.getoption("--long"):
-        cases = list({case.kernel: case for case in reversed(cases)}.values())[::PARTS]
+        cases = list({case.kernel: case for case in reversed(cases)}.values())[part_of_today() % PARTS :: PARTS]
     for case in cases:
         signature, constants, attributes = oracle.arguments_of(case, "tilewright")
         source = ASTSource(oracle.kernel_of(case, "tilewright"), signature, constants, attributes)
