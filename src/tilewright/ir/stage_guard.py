@@ -7,7 +7,7 @@ add, at no cost there.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.dialects.builtin import ModuleOp, UnregisteredOp
 from xdsl.ir import Operation
@@ -22,10 +22,12 @@ from tilewright.support.errors import StageContractError
 BETWEEN = {
     "gluon": TTG.derive("gluon", "ttgir", dialects=("gluon",)),
     "linalg_ext": LINALG.derive("linalg_ext", "linalg", dialects=("linalg_ext",)),
+    "open_ttg": replace(TTG, name="open_ttg", facts=()),
     "tptr": LINALG.derive("tptr", "linalg", dialects=("tptr",)),
 }
 """What modules are on their way to a stage or from one to the next: Gluon's, as its front end leaves them, the CPU's,
-between its passes from linalg to loops, and those of `triton-to-ptr`."""
+between its passes from linalg to loops, those of `triton-to-ptr`, and modules written by hand for a pass that asks for
+no layout but that of shared memory: their tensors may have none (`open_ttg`)."""
 
 MIDDLE_LAYER = ("tt", "structured", "linalg")
 PACKAGES: dict[str, tuple[str, ...]] = {

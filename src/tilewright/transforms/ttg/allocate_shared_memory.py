@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 
@@ -48,6 +48,7 @@ class AllocateSharedMemoryPass(Pass):
     """
 
     name = "allocate-shared-memory"
+    takes: ClassVar[tuple[str, ...]] = ("open_ttg",)
     limit: int = 0
     """Bytes that a CTA may have; 0: as many as the target has."""
 

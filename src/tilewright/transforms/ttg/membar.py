@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -46,6 +48,7 @@ class MembarPass(Pass):
     """
 
     name = "membar"
+    takes: ClassVar[tuple[str, ...]] = ("open_ttg",)
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
         insert_barriers(ModuleAllocation(module, keep_offsets=True), filter_of(module))

@@ -6,6 +6,8 @@ barriers, for IR whose buffers have no places yet.
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 
@@ -31,7 +33,7 @@ class PrintAlignmentPass(Pass):
     """
 
     name = "test-print-alignment"
-    takes = ("tt", "structured", "ttg")
+    takes: ClassVar[tuple[str, ...]] = ("tt", "structured", "open_ttg")
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
         infos = ModuleAxisInfo(module)
@@ -52,7 +54,7 @@ class PrintAliasPass(Pass):
     """
 
     name = "test-print-alias"
-    takes = ("tt", "structured", "ttg")
+    takes: ClassVar[tuple[str, ...]] = ("tt", "structured", "open_ttg")
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
         aliases = ModuleAliases(call_graph_of(module))
@@ -80,6 +82,7 @@ class PrintAllocationPass(Pass):
     """
 
     name = "test-print-allocation"
+    takes: ClassVar[tuple[str, ...]] = ("open_ttg",)
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
         for function, allocation in ModuleAllocation(module).functions.items():
@@ -102,6 +105,7 @@ class PrintMembarPass(Pass):
     """
 
     name = "test-print-membar"
+    takes: ClassVar[tuple[str, ...]] = ("open_ttg",)
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
         insert_barriers(ModuleAllocation(module), filter_of(module))
