@@ -64,6 +64,7 @@ TEXTS = {
 FLAGS = (
     "",
     "--mlir-print-op-generic",
+    "--mlir-print-local-scope",
     "--canonicalize",
     "--canonicalize=max-iterations=1 top-down=false",
     "--canonicalize --dump-pass-pipeline",

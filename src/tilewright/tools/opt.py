@@ -267,7 +267,8 @@ class _Session:
                 skip_regions=request.has("print-skip-regions"),
                 most_elements=_number_of_elements(request),
             )
-        return f"{text}\n"  # upstream ends a module with an empty line
+        # Upstream ends a module with an empty line, but for this one flag.
+        return text if request.has("print-local-scope") else f"{text}\n"
 
     def _read(self, lines_before: int, part: str, context: Context, filename: str) -> ModuleOp:
         """Parse one part; remarks about older spellings are printed unless they are compared."""
