@@ -24,6 +24,9 @@ first:   ...                            ; captures from shared memory
          barrier 1
          br label %workers
 ```
+Where roles have different numbers of registers, those that have more than at the start of the kernel give them back
+before the last barrier, and the others take them behind it: a warp that takes registers asks for them again and again,
+and would ask, in the issue slots of those that work, until A is done.
 """
 
 from __future__ import annotations
@@ -169,9 +172,11 @@ def lower_warp_specialize(op: ttg.WarpSpecializeOp, fn: FunctionLowering) -> Non
     if own:
         fn.leaf.set_registers(text, workers.registers, own)
     lower_joined(op.default_region, op.results, ttg.WarpYieldOp, fn)
-    if own:
+    if own > workers.registers:
         fn.leaf.set_registers(text, own, workers.registers)
     workers.meet()
+    if 0 < own < workers.registers:
+        fn.leaf.set_registers(text, own, workers.registers)
     joined = text.new_label("joined")
     text.branch(joined)
     _lower_partitions(op, workers, captures, others, start)
@@ -210,8 +215,11 @@ def _lower_partitions(
         text.start(other)
     text.branch(end)
     text.start(end)
-    _change_registers(workers, {group: (count, workers.registers) for group, count in by_group.items()})
+    given = {group: (count, workers.registers) for group, count in by_group.items() if count > workers.registers}
+    taken = {group: (count, workers.registers) for group, count in by_group.items() if count < workers.registers}
+    _change_registers(workers, given)
     workers.meet()
+    _change_registers(workers, taken)
     text.branch(workers.wait)
 
 
