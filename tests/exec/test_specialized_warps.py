@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,9 @@ from test_overlapped_products import attention, error, expected_attention, is_re
 
 import tilewright as triton
 import tilewright.language as tl
+from tilewright.codegen.nvptx.disasm import get_sass
 from tilewright.codegen.nvptx.facts import nvptx_facts
-from tilewright.codegen.nvptx.ptxas import assemble, find_ptxas
+from tilewright.codegen.nvptx.ptxas import assemble, find_program, find_ptxas
 from tilewright.runtime.tensor_descriptor import TensorDescriptor
 from tilewright.support import knobs
 from tilewright.targets.cuda.computed_maps import ComputedMapParameter
@@ -249,6 +251,8 @@ def test_scores_of_any_scale() -> None:
 
 NEEDED = {"mbarrier.try_wait": 0, "mbarrier.arrive": 0, "wgmma.wait_group": 1, "mbarrier.init": 0}
 """Instructions of the roles, and how many may be missing: after the loop one waits once more for products."""
+TURNS = {"barrier.cta.arrive.aligned": 0, "barrier.cta.sync.aligned": 0}
+"""Those of turns: without one, a group waits forever, or arrives twice."""
 
 
 @pytest.mark.costly
@@ -260,7 +264,8 @@ def test_each_wait_and_arrival_is_needed(a_gpu: str, overlap: str) -> None:
     out = np.full_like(q, np.nan)
     with knobs.scope(overlap_products=overlap):
         compiled: Any = attention[(1,)](q, k, v, out, 256, HEAD=64, M=128, N=32, MASKED=False, num_warps=8)
-    check_needed(compiled, [q, k, v, out, 256])
+    assert takes_turns(compiled) == (overlap == "never")
+    check_needed(compiled, [q, k, v, out, 256], NEEDED | (TURNS if overlap == "never" else {}))
 
 
 @pytest.mark.costly
@@ -273,9 +278,45 @@ def test_each_wait_and_arrival_of_a_product_is_needed(a_gpu: str) -> None:
     check_needed(compiled, [a, b, out, 64, 64, 256, 256, 1, 64, 1, 64])
 
 
-def check_needed(compiled: Any, arguments: list[Any]) -> None:
+def takes_turns(compiled: Any) -> bool:
+    return "ttng.await_turn" in compiled.asm["ttgir"]
+
+
+@pytest.mark.parametrize("masked", [False, True])
+@pytest.mark.parametrize("keys", [0, 32, 96])
+def test_warp_groups_take_turns(keys: int, masked: bool) -> None:
+    """The results are those of groups that do not, bit by bit; where there are no keys, nobody has a turn."""
+    q, k, v = matrices((128, 64), (max(keys, 32), 64), (max(keys, 32), 64), scale=0.5)
+    outs: list[Array] = []
+    for mode in ("auto", "never"):
+        out = np.full_like(q, np.nan)
+        with knobs.scope(take_turns=mode, overlap_products="auto"):
+            compiled: Any = attention[(1,)](q, k, v, out, keys, HEAD=64, M=128, N=32, MASKED=masked, num_warps=8)
+        assert takes_turns(compiled) == (mode == "auto") and has_roles(compiled)
+        outs.append(out)
+    np.testing.assert_array_equal(*outs)
+    if keys:
+        assert error(outs[0], expected_attention(q, k[:keys], v[:keys], masked)) < 1e-3
+
+
+@pytest.mark.skipif(find_ptxas() is None or find_program("cuobjdump") is None, reason="there is no disassembler")
+@pytest.mark.parametrize("head", [64, 128])
+def test_exponentials_stay_between_the_barriers(head: int) -> None:
+    """ptxas moves arithmetic across barriers: the turn is passed on by what needs all of the results."""
+    q, k, v = matrices((128, head), (128, head), (128, head), scale=0.5)
+    out = np.full_like(q, np.nan)
+    with knobs.scope(specialize_warps="auto", tma_loads="auto"):
+        compiled: Any = attention[(1,)](q, k, v, out, 128, HEAD=head, M=128, N=128, MASKED=False, num_warps=8)
+    assert takes_turns(compiled)
+    sass = get_sass(assemble(compiled.asm["ptx"], nvptx_facts(90)).image).splitlines()
+    first = next(n for n, line in enumerate(sass) if re.search(r"BAR\.SYNC\S* R", line))
+    last = next(n for n, line in enumerate(sass) if n > first and "BAR.ARV" in line)
+    assert sum("MUFU.EX2" in line for line in sass[first:last]) >= 64
+
+
+def check_needed(compiled: Any, arguments: list[Any], needed: dict[str, int] = NEEDED) -> None:
     kept = [argument for argument in arguments if not isinstance(argument, int) or argument != 1]
-    for instruction, spared in NEEDED.items():
+    for instruction, spared in needed.items():
         changed = without_each(compiled.native.ptx, instruction)
         missed = [which for which, ptx in changed if not is_refused(SimulatedKernel(compiled.native.facts, ptx), kept)]
         assert len(missed) <= spared < len(changed), missed
@@ -306,6 +347,8 @@ def check_assembled(compiled: Any) -> None:
     assert assembled.spill_bytes == 0
     assert not re.search("serialized|wait is injected|setmaxnreg", assembled.log), assembled.log
     assert "setmaxnreg.inc.sync.aligned.u32 \t240" in ptx
+    meetings = re.findall(r"(bar\.sync|mbarrier\.\w+|setmaxnreg\.(?:inc|dec))", ptx)
+    assert all(before == "bar.sync" for before, op in pairwise(meetings) if op.endswith("inc"))
     loops = re.findall(r"\n(\$L__BB\d+_\d+):((?:(?!\n\$L__BB).)*)bra\s+\1;", ptx, re.DOTALL)
     assert loops and all("bar.sync" not in body for _, body in loops)
 

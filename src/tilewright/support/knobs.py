@@ -126,6 +126,9 @@ KNOBS: tuple[Knob, ...] = (
     Knob("specialize_warps", str, "auto", "On Hopper, a warp of its own copies what the matrix products of a loop "
          "read: auto, in loops that gain by it; always, wherever it can; never.",
          changes_code=True, choices=("auto", "always", "never")),
+    Knob("take_turns", str, "auto", "On Hopper, two groups of warps for which another one copies compute between their "
+         "matrix products in turns: auto, or never.",
+         changes_code=True, choices=("auto", "never")),
     Knob("tma_loads", str, "auto", "On Hopper, blocks that matrix products of a loop read through pointers are copied "
          "by TMA: auto, in loops that gain by it; always, wherever that is proved to be the same; never.",
          changes_code=True, choices=("auto", "always", "never")),

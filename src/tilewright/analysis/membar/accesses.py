@@ -123,6 +123,8 @@ _TOUCHES: dict[type[Operation], Callable[[Operation], list[Touch]]] = {
     ttng.ArriveBarrierOp: _operand(0, WRITE),
     ttng.AsyncCopyMbarrierArriveOp: _operand(0, WRITE),
     ttng.WaitBarrierOp: _operand(0, READ),
+    ttng.AwaitTurnOp: _nothing,
+    ttng.PassTurnOp: _nothing,
     ttg.MemDescIndexOp: _nothing,
     ttg.MemDescSubsliceOp: _nothing,
     ttg.MemDescTransOp: _nothing,

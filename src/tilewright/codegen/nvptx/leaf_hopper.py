@@ -46,6 +46,15 @@ class WarpGroupShape:
         return ("float", "f") if self.result == "f32" else ("i32", "r")
 
 
+LATER = (
+    ".reg .b32 zero, where;\nmov.u32 zero, %ctaid.x;\nshr.u32 zero, zero, 31;\n"
+    "and.b32 zero, zero, $1;\nor.b32 where, $0, zero;\n"
+)
+"""The number $0 of a barrier, once $1 is there: combined with a 0 that ptxas does not know (CTAs are fewer than 2^31),
+as it moves arithmetic across barriers that need nothing of it.
+"""
+
+
 def guard(predicate: str | None, operands: Operands, constraints: list[str]) -> str:
     """The text before a predicated instruction; its operand and constraint are appended."""
     if predicate is None:
@@ -126,6 +135,17 @@ class BarrierLeaf:
         if before != count:
             direction = "inc" if before < count else "dec"
             text.call("void", f"llvm.nvvm.setmaxnreg.{direction}.sync.aligned.u32", (("i32", str(count)),))
+
+    def wait_at(self, text: FunctionText, identifier: str, num_threads: int, after: str) -> None:
+        """Wait at one of the 16 barriers of the CTA, once the i32 `after` is there."""
+        asm = f"{{\n{LATER}barrier.cta.sync.aligned where, {num_threads};\n}}"
+        inline_asm(text, asm, "r,r", [], [("i32", identifier), ("i32", after)], clobbers_memory=True)
+
+    def arrive_at(self, text: FunctionText, identifier: str, num_threads: int, predicate: str, after: str) -> None:
+        """Arrive at one of them without waiting."""
+        asm = f"{{\n{LATER}@$2 barrier.cta.arrive.aligned where, {num_threads};\n}}"
+        operands = [("i32", identifier), ("i32", after), ("i1", predicate)]
+        inline_asm(text, asm, "r,r,b", [], operands, clobbers_memory=True)
 
     def cluster_arrive(self, text: FunctionText, *, relaxed: bool) -> None:
         """Arrive at the barrier of the cluster."""

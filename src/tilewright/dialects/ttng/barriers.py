@@ -196,3 +196,34 @@ class ClusterWaitOp(TritonGPUOp):
 
     assembly_format = "attr-dict"
     traits = traits_def(ORDERS_MEMORY)
+
+
+class AwaitTurnOp(TritonGPUOp):
+    """Ours: of the two warp groups of a program, the one that comes here waits, once `values` are there, for the other
+    to pass the turn on: `ttng.await_turn after %max : tensor<128xf32, ...>`.
+    """
+
+    name = "ttng.await_turn"
+
+    values: Operands = var_operand_def(default=())
+
+    assembly_format = "(`after` $values^ `:` type($values))? attr-dict"
+    traits = traits_def(ORDERS_MEMORY)
+
+
+class PassTurnOp(TritonGPUOp):
+    """Ours: passes the turn on to the other warp group once `values` are there: the first group always, the second only
+    where `more` holds, or with `opens`, which gives the first group its first turn, the second group alone.
+
+    `ttng.pass_turn %more after %p : tensor<128x128xf16, ...>`
+    """
+
+    name = "ttng.pass_turn"
+
+    more: Operand = operand_def(i1)
+    values: Operands = var_operand_def(default=())
+    opens: UnitAttr | None = opt_prop_def(UnitAttr, converter=unit_if, default=False, kw_only=True)
+
+    irdl_options = (ParsePropInAttrDict(),)
+    assembly_format = "$more (`after` $values^ `:` type($values))? attr-dict"
+    traits = traits_def(ORDERS_MEMORY)

@@ -5,10 +5,16 @@ A barrier is worked on by one thread of the CTA; all threads wait on it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from xdsl.ir import SSAValue
 
 from tilewright.dialects import ttng
+from tilewright.dialects.ttg.verification import DEFAULT_THREADS_PER_WARP as THREADS_PER_WARP
+from tilewright.dialects.types import element_type
 from tilewright.lowering.ttg_to_llvm.function_lowering import FunctionLowering, lowers
+from tilewright.lowering.ttg_to_llvm.types import element_of
+from tilewright.lowering.ttg_to_llvm.words import pack_words
 
 
 def _in_one_thread(fn: FunctionLowering, predicate: SSAValue | None) -> str | None:
@@ -66,3 +72,40 @@ def lower_cluster_arrive(op: ttng.ClusterArriveOp, fn: FunctionLowering) -> None
 @lowers(ttng.ClusterWaitOp)
 def lower_cluster_wait(op: ttng.ClusterWaitOp, fn: FunctionLowering) -> None:
     fn.leaf.cluster_wait(fn.text)
+
+
+WARPS_OF_GROUP = 4
+TURNS = 14
+"""The number of the barrier at which the first of two warp groups waits for its turn; the other's is the next."""
+TURN_THREADS = 2 * WARPS_OF_GROUP * THREADS_PER_WARP
+
+
+def _group(fn: FunctionLowering) -> str:
+    return fn.text.value(f"lshr i32 {fn.uniform_warp}, {WARPS_OF_GROUP.bit_length() - 1}")
+
+
+@lowers(ttng.AwaitTurnOp)
+def lower_await_turn(op: ttng.AwaitTurnOp, fn: FunctionLowering) -> None:
+    own = fn.text.value(f"add i32 {_group(fn)}, {TURNS}")
+    fn.leaf.wait_at(fn.text, own, TURN_THREADS, _any_word(op.values, fn))
+
+
+@lowers(ttng.PassTurnOp)
+def lower_pass_turn(op: ttng.PassTurnOp, fn: FunctionLowering) -> None:
+    text, group = fn.text, _group(fn)
+    is_first = text.value(f"icmp eq i32 {group}, 0")
+    if op.opens is None:
+        passes = text.value(f"or i1 {is_first}, {fn.scalar(op.more)}")
+    else:
+        passes = text.value(f"and i1 {text.value(f'xor i1 {is_first}, true')}, {fn.scalar(op.more)}")
+    other = text.value(f"sub i32 {2 * TURNS + 1}, {text.value(f'add i32 {group}, {TURNS}')}")
+    fn.leaf.arrive_at(text, other, TURN_THREADS, passes, _any_word(op.values, fn))
+
+
+def _any_word(values: Sequence[SSAValue], fn: FunctionLowering) -> str:
+    """An i32 that depends on every register of some tensors."""
+    total = "0"
+    for value in values:
+        for word in pack_words(fn, element_of(element_type(value.type)), fn.registers(value)):
+            total = fn.text.value(f"or i32 {total}, {word}")
+    return total

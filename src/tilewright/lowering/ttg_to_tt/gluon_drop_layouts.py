@@ -29,6 +29,8 @@ MODULE_ATTRIBUTES = ("ttg.num-ctas", "ttg.num-warps", "ttg.threads-per-warp", "t
 NEEDS = {
     "ttng.cluster_arrive": "clusters of CTAs",
     "ttng.cluster_wait": "clusters of CTAs",
+    "ttng.await_turn": "turns of warp groups",
+    "ttng.pass_turn": "turns of warp groups",
 }
 """What the user wrote, by the op that stands for it."""
 

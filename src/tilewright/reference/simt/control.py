@@ -206,17 +206,24 @@ def _barrier(instruction: Instruction, decoder: Decoder, number: int) -> Control
     count = decoder.source(operands[1], B32, instruction) if len(operands) > 1 else None
 
     def run(scheduler: Scheduler, machine: Machine) -> None:
-        identifier = int(scalar_of(which(machine)))
         expected = None if count is None else int(scalar_of(count(machine)))
-        if kind == "arrive":
-            scheduler.arrive(identifier, machine.threads, expected)
-            scheduler.add(number + 1, machine.threads)
-        else:
-            scheduler.wait(identifier, machine.threads, number + 1, expected)
+        for identifier, threads in _by_number(machine, which(machine)):
+            if kind == "arrive":
+                scheduler.arrive(identifier, threads, expected)
+                scheduler.add(number + 1, threads)
+            else:
+                scheduler.wait(identifier, threads, number + 1, expected)
 
     if result is None or predicate is None:
         return run
     return _reduction(instruction, decoder, parts, run, result, decoder.source(predicate, PREDICATE, instruction))
+
+
+def _by_number(machine: Machine, numbers: Array) -> list[tuple[int, Array]]:
+    """The active threads by the number of the barrier that they name."""
+    if numbers.ndim == 0:
+        return [(int(numbers), machine.threads)]
+    return [(number, machine.threads[numbers == number]) for number in np.unique(numbers).tolist()]
 
 
 def _reduction(

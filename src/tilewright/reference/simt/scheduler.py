@@ -15,6 +15,7 @@ from tilewright.dialects.numeric import Array
 from tilewright.reference.simt.code import Code
 from tilewright.reference.simt.errors import (
     BarrierDeadlockError,
+    BarrierMisuseError,
     DeadlockError,
     DivergenceError,
     Fault,
@@ -184,6 +185,8 @@ class Scheduler:
         if waiting is None:
             waiting = Waiting(np.zeros(machine.total, np.int64), np.zeros(machine.num_ctas, np.int64))
             self.barriers[identifier] = waiting
+        if waiting.place[threads].any():
+            raise Fault(BarrierMisuseError, f"threads come to barrier {identifier} again before others have come", 0)
         waiting.place[threads] = place
         waiting.expected[machine.cta_of_thread[threads]] = expected or 0
 
@@ -206,7 +209,7 @@ class Scheduler:
             self.add(place, released[places == place])
 
     def _check_barriers(self) -> None:
-        """DeadlockError if threads still wait."""
+        """DeadlockError if threads still wait, BarrierMisuseError if some have arrived that nobody waits for."""
         for identifier, waiting in self.barriers.items():
             left = np.flatnonzero(waiting.place > 0)
             if left.size:
@@ -218,6 +221,9 @@ class Scheduler:
                 )
                 instruction = self.code.instructions[int(waiting.place[left[0]]) - 1]
                 raise error_at(instruction, reason, DeadlockError)
+            if waiting.place.any():
+                reason = f"threads have arrived at barrier {identifier} where nobody waits any more"
+                raise error_at(self.code.instructions[-1], reason, BarrierMisuseError)
 
     def _check_copies(self) -> None:
         """RaceError if copies of boxes outlive the shared memory that they use."""

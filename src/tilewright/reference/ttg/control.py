@@ -12,7 +12,14 @@ from tilewright.reference.machine import Frame, Values, as_bool, as_int, meaning
 from tilewright.reference.ttg.shared_memory import POISON
 
 
-@meaning_of(ttg.LocalBarrierOp, ttng.FenceAsyncSharedOp, ttng.ClusterArriveOp, ttng.ClusterWaitOp)
+@meaning_of(
+    ttg.LocalBarrierOp,
+    ttng.FenceAsyncSharedOp,
+    ttng.ClusterArriveOp,
+    ttng.ClusterWaitOp,
+    ttng.AwaitTurnOp,
+    ttng.PassTurnOp,
+)
 def nothing(op: Any, frame: Frame) -> Values:
     """Each op is executed by all threads before the next one begins, so there is nothing to order."""
     return ()

@@ -30,6 +30,7 @@ def stages(capability: int, options: Any) -> Sequence[tuple[str, Sequence[Pass]]
         num_stages=getattr(options, "num_stages", 3),
         overlap=str(knobs.get("overlap_products")),
         specialize=str(knobs.get("specialize_warps")),
+        turns=str(knobs.get("take_turns")),
     )
     loops = loop_passes_for(
         capability,

@@ -120,9 +120,10 @@ def _find_chain(slices: _Slices) -> _Chain | None:
 class _Overlap:
     """Makes the schedule of one loop in which its chain of products overlaps."""
 
-    def __init__(self, loop: scf.ForOp, schedule: Schedule, mode: str, specialize: str) -> None:
+    def __init__(self, loop: scf.ForOp, schedule: Schedule, mode: str, specialize: str, turns: str) -> None:
         self._loop = loop
         self._specialize = specialize
+        self._turns = turns
         self._old = schedule
         self._mode = mode
         self._slices = _Slices(loop)
@@ -150,7 +151,10 @@ class _Overlap:
     def _check_gain(self, chain: _Chain) -> None:
         """Raise CannotOverlap unless overlapping gains more than the longer round costs."""
         operands = [operand for dot in (*chain.first, *chain.later) for operand in dot.operands[:2]]
-        if not all(map(self._is_copied_by_threads, operands)) and not self._will_have_roles():
+        has_roles = self._will_have_roles()
+        if has_roles and self._turns != NEVER:
+            raise CannotOverlap("its warp groups take turns, which hides as much and takes less")
+        if not all(map(self._is_copied_by_threads, operands)) and not has_roles:
             raise CannotOverlap("not all operands are copied by threads, so that all warps would have to meet")
         hidden = min(sum(map(product_clocks, chain.later)), vector_clocks(chain.between))
         if hidden <= ROUND_CLOCKS:
@@ -235,6 +239,8 @@ class OverlapProductsPass(Pass):
     """Which loops: those that gain by the model (`auto`), all that have the registers (`always`), or `never`."""
     specialize: str = NEVER
     """The mode of `tritongpu-specialize-warps`: in loops that get a warp which copies, no warps have to meet."""
+    turns: str = NEVER
+    """The mode of `tritongpu-take-turns`, which gains more in loops that get such a warp."""
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
         if self.mode == NEVER:
@@ -244,7 +250,7 @@ class OverlapProductsPass(Pass):
             if schedule is None:
                 continue
             try:
-                overlapped = _Overlap(loop, schedule, self.mode, self.specialize).run()
+                overlapped = _Overlap(loop, schedule, self.mode, self.specialize, self.turns).run()
             except CannotOverlap as reason:
                 context.remark(loop, f"products of this loop do not overlap: {reason}")
                 continue

@@ -43,12 +43,13 @@ from tilewright.transforms.ttg.remove_layout_conversions import RemoveLayoutConv
 from tilewright.transforms.ttg.reorder_instructions import ReorderInstructionsPass
 from tilewright.transforms.ttg.schedule_loops import ScheduleLoopsPass
 from tilewright.transforms.ttg.specialize_warps import SpecializeWarpsPass
+from tilewright.transforms.ttg.take_turns import TakeTurnsPass
 from tilewright.transforms.ttg.tma_lowering import TMALoweringPass
 
 
-def passes_for_ampere(num_stages: int, overlap: str, specialize: str) -> list[Pass]:
+def passes_for_ampere(num_stages: int, overlap: str, specialize: str, turns: str) -> list[Pass]:
     """Compute capability 8.x: `mma.sync` with operands in registers, `cp.async`; nothing to overlap."""
-    del overlap, specialize
+    del overlap, specialize, turns
     return [
         *_choose_layouts(),
         *_fuse_loops(),
@@ -61,7 +62,7 @@ def passes_for_ampere(num_stages: int, overlap: str, specialize: str) -> list[Pa
     ]
 
 
-def passes_for_hopper(num_stages: int, overlap: str, specialize: str) -> list[Pass]:
+def passes_for_hopper(num_stages: int, overlap: str, specialize: str, turns: str) -> list[Pass]:
     """Compute capability 9.0: `wgmma` with operands in shared memory, `cp.async` and TMA."""
     return [
         *_choose_layouts(),
@@ -72,9 +73,10 @@ def passes_for_hopper(num_stages: int, overlap: str, specialize: str) -> list[Pa
         OptimizeDescriptorEncodingPass(),  # what TMA writes is what `wgmma` reads
         *_pipeline_loops(
             num_stages,
-            OverlapProductsPass(mode=overlap, specialize=specialize),  # arithmetic under products of matrices
+            OverlapProductsPass(mode=overlap, specialize=specialize, turns=turns),  # arithmetic under products
             SpecializeWarpsPass(mode=specialize),  # a warp that copies for those that multiply
         ),
+        TakeTurnsPass(mode=turns),  # one group of warps computes while another multiplies
         TMALoweringPass(),  # accesses through descriptors that no loop pipelines
         *_place_conversions(),
         SymbolDcePass(),  # functions that were inlined everywhere
@@ -150,7 +152,7 @@ def passes_for_gluon() -> list[Pass]:
     ]
 
 
-PIPELINES: dict[int, Callable[[int, str, str], list[Pass]]] = {
+PIPELINES: dict[int, Callable[[int, str, str, str], list[Pass]]] = {
     80: passes_for_ampere,
     86: passes_for_ampere,
     87: passes_for_ampere,
@@ -199,13 +201,16 @@ def loop_passes_for(
     return passes
 
 
-def passes_for(capability: int, *, num_stages: int = 3, overlap: str = AUTO, specialize: str = AUTO) -> list[Pass]:
+def passes_for(
+    capability: int, *, num_stages: int = 3, overlap: str = AUTO, specialize: str = AUTO, turns: str = AUTO
+) -> list[Pass]:
     """The passes on TritonGPU IR for a compute capability, e.g. 90; `num_stages` is how many iterations of a loop are
     under way unless the loop says otherwise, `overlap` the mode of `tritongpu-overlap-products`, `specialize` that of
-    `tritongpu-specialize-warps`. Raises `PipelineError` where the GPU is not supported.
+    `tritongpu-specialize-warps`, `turns` that of `tritongpu-take-turns`. Raises `PipelineError` where the GPU
+    is not supported.
     """
     build = PIPELINES.get(capability)
     if build is None:
         known = ", ".join(f"cuda:{number}" for number in PIPELINES)
         raise PipelineError(f"no pipeline for target 'cuda:{capability}'; there is one for {known}")
-    return build(num_stages, overlap, specialize)
+    return build(num_stages, overlap, specialize, turns)

@@ -12,7 +12,7 @@ from math import prod
 from xdsl.dialects.builtin import FixedBitwidthType
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from tilewright.dialects import arith, tt, ttng
+from tilewright.dialects import arith, scf, tt, ttng
 from tilewright.dialects.arithmetic import is_arithmetic
 from tilewright.dialects.ttg.constraints import as_memdesc
 from tilewright.dialects.ttg.verification import DEFAULT_THREADS_PER_WARP as THREADS_PER_WARP
@@ -55,6 +55,8 @@ def vector_clocks(ops: Iterable[Operation]) -> int:
 
 
 def _vector_clocks(op: Operation) -> int:
+    if isinstance(op, scf.IfOp):
+        return max(vector_clocks(inner for block in region.blocks for inner in block.ops) for region in op.regions)
     if isinstance(op, tt.ReduceOp):
         combining = [inner for inner in op.walk() if inner is not op and is_arithmetic(inner)]
         rate = FLOAT_ARITHMETIC if all(isinstance(inner, _FLOAT_OPS) for inner in combining) else OTHER_ARITHMETIC
