@@ -10,8 +10,8 @@ a Zen 3, called in a loop:
 | slow path | `jit.py` or `kept.py`, and this file | 100 | nothing |
 
 `kept.py` and `triton_backend/launcher.py` check arguments against a kernel that is there already, and use the same
-plans; `kept.py` the native path, too (`kernel[grid](...)` 1.5, `kernel.run(...)` of PyTorch's compiler 0.6). Programs
-without Python have a C function (`tools/aot`, `targets/cpu/nativert.py`).
+plans; `kept.py` the native path, too (`kernel[grid](...)` 1.5, `kernel.run(...)` of PyTorch's compiler 0.6), and
+`launch_sites.py` from generated code. Programs without Python have a C function (`tools/aot`, `cpu/nativert.py`).
 """
 
 from __future__ import annotations
