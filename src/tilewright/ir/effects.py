@@ -39,6 +39,9 @@ Effects = frozenset[MemoryEffectKind]
 
 _ALL: Effects = frozenset(MemoryEffectKind)
 _NONE: Effects = frozenset()
+_READS: Effects = frozenset({MemoryEffectKind.READ})
+WRITES: Effects = frozenset({MemoryEffectKind.WRITE, MemoryEffectKind.FREE})
+"""What the world can see: memory is written, or is no longer there."""
 _by_class: dict[type[Operation], Effects | None] = {}
 _of_contents: set[type[Operation]] = set()
 """Classes whose ops have the effects of what their regions hold, and no others."""
@@ -140,7 +143,7 @@ def is_pure(op: Operation) -> bool:
 
 def may_read(op: Operation) -> bool:
     """Return whether an op may read memory."""
-    return MemoryEffectKind.READ in memory_effects(op)
+    return not _READS.isdisjoint(memory_effects(op))
 
 
 def may_write(op: Operation) -> bool:
@@ -149,7 +152,8 @@ def may_write(op: Operation) -> bool:
 
 
 def _is_write(effects: Effects) -> bool:
-    return bool(effects) and (MemoryEffectKind.WRITE in effects or MemoryEffectKind.FREE in effects)
+    """Sets know the hashes of what they hold, which an enumeration's member computes in Python."""
+    return not WRITES.isdisjoint(effects)
 
 
 def may_be_speculated(op: Operation) -> bool:

@@ -25,13 +25,13 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region
 from xdsl.ir.core import BlockOps, OpOperands
 from xdsl.irdl import IRDLOperation, OptionalDef, VarIRConstruct
 from xdsl.irdl.operations import BaseAccessor, BaseAttrAccessor, BeforeVariadicSingleAccessor
-from xdsl.traits import IsolatedFromAbove, MemoryEffectKind
+from xdsl.traits import IsolatedFromAbove
 from xdsl.utils.exceptions import VerifyException
 
 ROOTS: tuple[type[Any], ...] = (Attribute, Operation, SSAValue, Block, Region)
 """The classes of IR: all others derive from them."""
 
-COMPARED_BY_IDENTITY: tuple[type[Any], ...] = (*ROOTS[1:], IRDLOperation, Use, MemoryEffectKind)
+COMPARED_BY_IDENTITY: tuple[type[Any], ...] = (*ROOTS[1:], IRDLOperation, Use)
 """Classes that say in Python what Python's own objects do: equal is what is the same."""
 
 OPERAND, RESULT, REGION = VarIRConstruct.OPERAND, VarIRConstruct.RESULT, VarIRConstruct.REGION

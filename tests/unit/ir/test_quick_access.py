@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from collections.abc import Callable
+from enum import Enum
 from typing import Any, Protocol
 
 import pytest
@@ -29,6 +31,7 @@ from xdsl.irdl.operations import BaseAccessor, BaseAttrAccessor, get_op_construc
 from xdsl.traits import OpTrait
 
 from tilewright.dialects import arith, cf, make_context, memref, scf, tt
+from tilewright.ir import quick_access
 from tilewright.ir.locations import call_site, file_location, located_place, name_location, named_place
 from tilewright.ir.parsing import parse_module
 
@@ -258,3 +261,16 @@ def test_locations_made_without_verification_are_the_same() -> None:
     site, verified = call_site(place, line), CallSiteLoc(line, place)
     site.verify()
     assert (site, hash(site), str(site)) == (verified, hash(verified), str(verified))
+
+
+def test_effects_do_not_depend_on_what_is_imported_first() -> None:
+    """Sets of kinds of effects are made before other modules are imported: the hash of a kind stays what it was."""
+    program = """
+import tilewright.ir.effects as effects
+import tilewright.ir.locations
+from tilewright.dialects import tt
+assert effects.may_write(tt.CallOp("f", (), ())) and effects.may_read(tt.CallOp("f", (), ()))
+assert not effects.is_trivially_dead(tt.CallOp("f", (), ()))
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
+    assert not any(issubclass(cls, Enum) for cls in quick_access.COMPARED_BY_IDENTITY)

@@ -10,7 +10,7 @@ from xdsl.ir import Block, IRNode, Operation, Region, SSAValue
 from xdsl.traits import IsolatedFromAbove, IsTerminator, MemoryEffectKind
 
 from tilewright.ir.dominance import DominatorTree
-from tilewright.ir.effects import EffectTable, is_trivially_dead
+from tilewright.ir.effects import WRITES, EffectTable, is_trivially_dead
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.transforms.common.greedy import is_commutative
 
@@ -117,7 +117,7 @@ class CommonSubexpressionElimination:
             self._merge_pure(op)
         elif effects == READS_ONLY:
             self._merge_read(op)
-        elif effects & {MemoryEffectKind.WRITE, MemoryEffectKind.FREE}:
+        elif not WRITES.isdisjoint(effects):
             self._reads.clear()
 
     def _merge_pure(self, op: Operation) -> None:

@@ -7,10 +7,9 @@ from functools import cache
 
 from xdsl.dialects.builtin import MemRefType, UnrankedMemRefType
 from xdsl.ir import Operation, SSAValue
-from xdsl.traits import MemoryEffectKind
 
 from tilewright.dialects import bufferization, cf, linalg, memref, tensor
-from tilewright.ir.effects import own_effects
+from tilewright.ir.effects import WRITES, own_effects
 from tilewright.ir.walking import is_subclass, ops_within
 
 VIEWS = (
@@ -86,7 +85,7 @@ def _writes_itself(op: Operation) -> bool:
     if _is_structured(type(op)):
         assert isinstance(op, linalg.StructuredOp)
         return any(isinstance(value.type, MemRefType) for value in op.outputs)
-    return MemoryEffectKind.WRITE in own_effects(op) and not isinstance(op, cf.AssertOp)  # which may stop the program
+    return not WRITES.isdisjoint(own_effects(op)) and not isinstance(op, cf.AssertOp)  # which may stop the program
 
 
 @cache
