@@ -8,7 +8,7 @@ arrays. Padded layouts are a linear map followed by gaps, so only their linear c
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import prod
 
@@ -153,6 +153,14 @@ class NvmmaSharedLayout(SharedLayout):
     def max_phase(self) -> int:
         """Number of phases."""
         return max(self.swizzle_bytes // 16, 1)
+
+    def with_rank(self, rank: int) -> NvmmaSharedLayout:
+        """The layout of the same blocks with more, or less, leading dimensions of extent 1."""
+        if rank == self.rank:
+            return self
+        more = (0,) * (rank - self.rank)
+        transposed = self.swaps_dims if rank > 1 else True
+        return replace(self, rank=rank, transposed=transposed, cga=tuple(more + v[-rank:] for v in self.cga))
 
     def core_tile(self) -> LinearLayout:
         """Eight rows of `swizzle_bytes`: offsets to (row, column), the column being the contiguous coordinate."""

@@ -47,6 +47,13 @@ def block_type_of(descriptor: SSAValue) -> TensorType[Attribute]:
     return descriptor.type.block_type
 
 
+def has_block_shape(tensor: SSAValue, descriptor: SSAValue) -> bool:
+    """Return whether a tensor has the shape of a descriptor's blocks, but for leading dimensions of extent 1."""
+    assert is_tensor(tensor.type)
+    shape = tensor.type.get_shape()
+    return block_type_of(descriptor).get_shape()[-len(shape) :] == shape
+
+
 def _check_block_access(descriptor: SSAValue, tensor: SSAValue) -> None:
     block, type = block_type_of(descriptor), tensor.type
     assert is_tensor(type)

@@ -252,6 +252,12 @@ def find_shared_layout(encoding: Attribute) -> SharedLayout | None:
     return encoding.buffer_layout if isinstance(encoding, SharedEncoding) else None
 
 
+def encoding_of_rank(encoding: Attribute, rank: int) -> Attribute:
+    """The encoding of the same blocks with more, or less, leading dimensions of extent 1."""
+    layout = find_shared_layout(encoding)
+    return shared_encoding_of(layout.with_rank(rank)) if isinstance(layout, NvmmaSharedLayout) else encoding
+
+
 def shared_layout_of(encoding: Attribute) -> SharedLayout:
     """As `find_shared_layout`; ValueError for any other attribute."""
     layout = find_shared_layout(encoding)

@@ -30,7 +30,7 @@ from tilewright.dialects.tt.enums import DescriptorReduceKind
 from tilewright.dialects.tt.types import NO_ENCODING, PointerType, TensorDescType
 from tilewright.dialects.ttg.constraints import MEMDESC, TritonGPUOp, as_memdesc, check_mutable
 from tilewright.dialects.ttg.effects import GLOBAL, READ, SHARED, WRITE, Touches
-from tilewright.dialects.ttg.shared_encodings import find_shared_layout
+from tilewright.dialects.ttg.shared_encodings import encoding_of_rank, find_shared_layout
 from tilewright.dialects.ttng.barriers import check_barrier
 from tilewright.dialects.types import TypeWhere, bit_width, is_integer
 from tilewright.layouts.shared import NvmmaSharedLayout
@@ -58,7 +58,8 @@ def _check_encoding(descriptor: Attribute, buffer: Attribute) -> None:
     layout = find_shared_layout(memory.encoding)
     if isinstance(layout, NvmmaSharedLayout) and layout.swaps_dims:
         raise VerifyException("TMA does not support transposed layouts")
-    if block.encoding != NO_ENCODING and block.encoding != memory.encoding:
+    wanted = block.encoding if layout is None else encoding_of_rank(block.encoding, layout.rank)
+    if wanted not in (NO_ENCODING, memory.encoding):
         raise VerifyException(f"TMA descriptor layout must match shared layout: {block.encoding} and {memory.encoding}")
 
 

@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import i32, i64
 from xdsl.ir import Block, SSAValue
 
 from tilewright.dialects import arith, scf, tt, ttng
+from tilewright.dialects.tt.types import tensor_type
 from tilewright.dialects.ttg.verification import warps_of_program
 from tilewright.dialects.types import bit_width
 from tilewright.ir.builder import OpBuilder
@@ -141,7 +142,8 @@ def lower_box_load(op: ttng.AsyncTMACopyGlobalToLocalOp, buffers: Buffers, b: Op
     size = kind.num_elements * bit_width(kind.element_type) // 8
     block = Block()
     inner = OpBuilder.at_end(block, op.location)
-    buffers.store(op, inner.result(tt.DescriptorLoadOp(op.desc, op.coord)), op.result, inner)
+    box = tensor_type(kind.element_type, kind.get_shape())
+    buffers.store(op, inner.result(tt.DescriptorLoadOp(op.desc, op.coord, box)), op.result, inner)
     inner.insert(scf.YieldOp())
     b.insert(scf.IfOp(op.pred, (), block))
     _Words(b).count(op.barrier, op.pred, arrivals=0, missing_bytes=-size)

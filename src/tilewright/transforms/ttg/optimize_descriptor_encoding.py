@@ -10,8 +10,9 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
 from tilewright.dialects import arith, cf, scf, tt, ttg
+from tilewright.dialects.tt.descriptor import has_block_shape
 from tilewright.dialects.tt.types import TensorDescType, tensor_type
-from tilewright.dialects.ttg.shared_encodings import find_shared_layout, shared_encoding_of
+from tilewright.dialects.ttg.shared_encodings import encoding_of_rank, find_shared_layout, shared_encoding_of
 from tilewright.dialects.ttg.types import MemDescType
 from tilewright.dialects.types import as_tensor
 from tilewright.ir.passes import Pass, PassContext, register_pass
@@ -128,7 +129,7 @@ def _wanted_by(user: Operation) -> Attribute | None:
 
 
 def _encoding_of_buffer(load: tt.DescriptorLoadOp) -> Attribute | None:
-    for use in load.result.uses:
+    for use in load.result.uses if has_block_shape(load.result, load.desc) else ():
         if not isinstance(use.operation, ttg.LocalAllocOp):
             continue
         type = use.operation.result.type
@@ -155,9 +156,8 @@ def _choose(values: list[SSAValue]) -> Attribute:
     for value in values:
         for use in value.uses:
             wanted = _wanted_by(use.operation)
-            layout = None if wanted is None else find_shared_layout(wanted)
-            if wanted is not None and layout is not None and layout.rank == rank:
-                return wanted
+            if wanted is not None:
+                return encoding_of_rank(wanted, rank)
     return _widest(first.block_type)
 
 

@@ -9,9 +9,10 @@ from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, Float6
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.dialects import arith, tt, ttg, ttng
+from tilewright.dialects.tt.descriptor import has_block_shape
 from tilewright.dialects.tt.enums import CacheModifier, EvictionPolicy, PaddingOption
 from tilewright.dialects.tt.types import TensorDescType
-from tilewright.dialects.ttg.shared_encodings import find_shared_layout, shared_encoding_of
+from tilewright.dialects.ttg.shared_encodings import encoding_of_rank, find_shared_layout, shared_encoding_of
 from tilewright.dialects.ttg.types import memdesc_type
 from tilewright.dialects.ttg.verification import program_shape, warps_around
 from tilewright.dialects.types import as_tensor, bit_width, is_unsigned_integer
@@ -58,7 +59,8 @@ def _load(
     """Copy into a buffer, wait at a barrier of its own, and read the buffer."""
     builder = OpBuilder.before(op)
     result = as_tensor(op.result.type)
-    buffer = builder.result(ttg.LocalAllocOp(memdesc_type(shape, result.element_type, block_type(descriptor)[1])))
+    encoding = encoding_of_rank(block_type(descriptor)[1], len(shape))
+    buffer = builder.result(ttg.LocalAllocOp(memdesc_type(shape, result.element_type, encoding)))
     barrier = builder.result(ttg.LocalAllocOp(BARRIER))
     true = builder.result(arith.constant_bool(True))
     builder.insert(ttng.InitBarrierOp(barrier, 1))
@@ -83,7 +85,8 @@ def _lower_load(op: tt.DescriptorLoadOp) -> None:
             op.desc, tuple(op.indices), barrier, buffer, true, cache=cache, evict=evict
         )
 
-    _load(op, op.desc, block_type(op.desc)[0], start)
+    shape = as_tensor(op.result.type).get_shape() if has_block_shape(op.result, op.desc) else block_type(op.desc)[0]
+    _load(op, op.desc, shape, start)
 
 
 def _lower_gather(op: tt.DescriptorGatherOp, num_warps: int) -> None:

@@ -8,9 +8,11 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.dialects import tt, ttg, ttng
 from tilewright.dialects.tt import inference
+from tilewright.dialects.tt.descriptor import has_block_shape
 from tilewright.dialects.tt.enums import DescriptorReduceKind
 from tilewright.dialects.tt.types import TensorDescType, tensor_type
 from tilewright.dialects.ttg.encodings import encoding_of
+from tilewright.dialects.ttg.shared_encodings import encoding_of_rank
 from tilewright.dialects.ttg.types import MemDescType, memdesc_type
 from tilewright.dialects.types import as_tensor
 from tilewright.ir.builder import OpBuilder
@@ -34,8 +36,9 @@ def buffer_type(op: DescriptorWrite, *, mutable: bool) -> MemDescType:
     """The type of a buffer that holds what an op writes, laid out as the descriptor says."""
     source = as_tensor(op.src.type)
     shape, encoding = block_type(op.desc)
-    if isinstance(op, tt.DescriptorScatterOp):
+    if isinstance(op, tt.DescriptorScatterOp) or has_block_shape(op.src, op.desc):
         shape = source.get_shape()
+        encoding = encoding_of_rank(encoding, len(shape))
     return memdesc_type(shape, source.element_type, encoding, mutable=mutable)
 
 

@@ -1,4 +1,4 @@
-"""Accesses through pointers as blocks of tensors with two dimensions, which a tensor map can describe."""
+"""Accesses through pointers as blocks of two dimensions, in tensors of up to five, which a tensor map can describe."""
 
 from __future__ import annotations
 
@@ -16,10 +16,12 @@ from tilewright.dialects.tt.enums import CacheModifier
 from tilewright.dialects.tt.folds import splat_of
 from tilewright.dialects.types import as_tensor, bit_width, is_tensor
 from tilewright.transforms.tt.tma.edges import is_hidden
-from tilewright.transforms.tt.tma.polynomial import Expansion, Polynomial, Unprovable, divide_term
+from tilewright.transforms.tt.tma.polynomial import Atom, Expansion, Monomial, Polynomial, Unprovable, divide_term
 
 OPERAND_BITS = (8, 16)
 STORED_BITS = (8, 16, 32)
+MOST_OUTERS = 3
+"""A tensor map has five dimensions, two of them rows and columns."""
 ALIGNMENT = 16
 """Bytes that the base and the strides of a tensor map are multiples of."""
 
@@ -40,11 +42,20 @@ class Side:
 
 
 @dataclass(frozen=True)
+class Outer:
+    """A dimension along which a block has one element: its index, and how many elements apart its matrices lie."""
+
+    index: Polynomial
+    stride: Polynomial
+
+
+@dataclass(frozen=True)
 class Block:
     """An access as a block of a tensor with rows `stride` elements apart; `is_transposed` if it has rows last."""
 
     access: Access
     base: SSAValue
+    outers: tuple[Outer, ...]
     rows: Side
     columns: Side
     stride: Polynomial
@@ -84,27 +95,65 @@ class Blocks:
             raise Unprovable("its elements are not next to each other along one dimension")
         columns = [stride.as_constant for stride in strides].index(1)
         stride = strides[1 - columns]
-        self._check_stride(stride, access)
+        self._check_stride(stride, access, "rows")
         starts = _split_starts(state, columns, stride, expansion)
         extents = self._extents(access, state, starts, stride, columns, expansion)
+        steps = [stride, stride]
+        steps[columns] = Polynomial.constant(1)
+        outers = self._split_outers(access, starts, extents, steps)
         if self._multiple_of(starts[columns]) * _element_bytes(access) % ALIGNMENT:
             raise Unprovable(f"its blocks are not known to begin at multiples of {ALIGNMENT} bytes in a row")
         sides = [Side(start, extent) for start, extent in zip(starts, extents, strict=True)]
         computed = tuple(expansion.computed)
-        return Block(access, state.base.root, sides[1 - columns], sides[columns], stride, columns == 0, computed)
+        return Block(
+            access, state.base.root, outers, sides[1 - columns], sides[columns], stride, columns == 0, computed
+        )
 
     def _is_argument(self, value: SSAValue) -> bool:
         return any(value is argument for argument in self.function.args)
 
-    def _check_stride(self, stride: Polynomial, access: Access) -> None:
+    def _check_stride(self, stride: Polynomial, access: Access, what: str) -> None:
         if len(stride.terms) != 1 or next(iter(stride.terms.values())) < 0:
-            raise Unprovable("its rows are not a known number of elements apart")
+            raise Unprovable(f"its {what} are not a known number of elements apart")
         ((factors, scale),) = stride.terms.items()
-        if not all(isinstance(atom, SSAValue) and self._is_argument(atom) for atom in factors):
-            raise Unprovable("its rows lie as far apart as the kernel computes")
+        if not all(map(self._is_given, factors)):
+            raise Unprovable(f"its {what} lie as far apart as the kernel computes")
         divisor = scale * _element_bytes(access) * prod(map(self._divisibility, factors))
         if divisor % ALIGNMENT:
-            raise Unprovable(f"its rows are not known to lie a multiple of {ALIGNMENT} bytes apart")
+            raise Unprovable(f"its {what} are not known to lie a multiple of {ALIGNMENT} bytes apart")
+
+    def _is_given(self, atom: Atom) -> bool:
+        """Return whether a scalar is the same for all programs."""
+        return isinstance(atom, SSAValue) and self._is_argument(atom)
+
+    def _split_outers(
+        self, access: Access, starts: list[Polynomial], extents: list[Polynomial | None], steps: list[Polynomial]
+    ) -> tuple[Outer, ...]:
+        """What differs between programs in where a bounded dimension ends, and begins, too, is not along it: the
+        matrices of a batch, `index * stride` elements further. It leaves starts and extents.
+        """
+        indices: dict[tuple[Monomial, int], Polynomial] = {}
+        for number, extent in enumerate(extents):
+            if extent is None:
+                continue
+            for monomial, coefficient in extent.terms.items():
+                if all(map(self._is_given, monomial)):
+                    continue
+                if starts[number].terms.get(monomial) != coefficient:
+                    raise Unprovable("how far the tensor reaches is not known before the launch")
+                term = Polynomial({monomial: coefficient})
+                starts[number] = starts[number].plus(term, -1)
+                extent = extents[number] = extent.plus(term, -1)
+                ((factors, scale),) = term.times(steps[number]).terms.items()
+                given = tuple(filter(self._is_given, factors))
+                index = Polynomial({tuple(atom for atom in factors if not self._is_given(atom)): 1})
+                indices[given, scale] = indices.get((given, scale), Polynomial({})).plus(index)
+        outers = tuple(Outer(index, Polynomial(dict([stride]))) for stride, index in indices.items())
+        for outer in outers:
+            self._check_stride(outer.stride, access, "matrices")
+        if len(outers) > MOST_OUTERS:
+            raise Unprovable("its tensor has more dimensions than a tensor map")
+        return outers
 
     def _divisibility(self, argument: object) -> int:
         return divisibility_of(self.function, argument)
@@ -159,9 +208,6 @@ class Blocks:
             ):
                 raise Unprovable("rows that wrap around are used")
             extents[number] = wrap
-        for extent in extents:
-            if extent is not None and not all(isinstance(a, SSAValue) and self._is_argument(a) for a in extent.atoms):
-                raise Unprovable("how far the tensor reaches is not known before the launch")
         return extents
 
     def _leaves_out(self, store: tt.StoreOp, dim: int, edge: Polynomial, expansion: Expansion) -> bool:

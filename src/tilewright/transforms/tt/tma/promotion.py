@@ -30,7 +30,8 @@ class Promotion:
         if block.is_transposed and isinstance(access, tt.StoreOp):
             raise Unprovable("its columns are stored as rows")
         recipe = Recipe(self._function)
-        dims = [
+        dims = [MapDim(recipe.polynomial(outer.index), NONE, recipe.polynomial(outer.stride)) for outer in block.outers]
+        dims += [
             MapDim(
                 recipe.polynomial(side.start),
                 NONE if side.extent is None else recipe.polynomial(side.extent),
@@ -44,14 +45,15 @@ class Promotion:
     def rewrite(self, block: Block, recipe: DictionaryAttr) -> None:
         """Have a block go through a descriptor that the launcher makes."""
         access = block.access
-        type = TensorDescType(tensor_type(_element(access), block.shape))
+        type = TensorDescType(tensor_type(_element(access), (*(1 for _ in block.outers), *block.shape)))
         descriptor = add_argument(self._function, type, DictionaryAttr({RECIPE: recipe}))
         builder = OpBuilder.before(access)
-        starts = [_emit(builder, side.start) for side in (block.rows, block.columns)]
+        starts = [_emit(builder, outer.index) for outer in block.outers]
+        starts += [_emit(builder, side.start) for side in (block.rows, block.columns)]
         if isinstance(access, tt.StoreOp):
             builder.insert(tt.DescriptorStoreOp(descriptor, access.value, starts))
         else:
-            _load(builder, descriptor, starts, access, is_transposed=block.is_transposed)
+            _load(builder, block, descriptor, starts)
         access.detach()
         access.erase()
 
@@ -68,11 +70,12 @@ def add_argument(function: tt.FuncOp, type: Attribute, attributes: DictionaryAtt
     return argument
 
 
-def _load(
-    builder: OpBuilder, descriptor: SSAValue, starts: list[SSAValue], load: tt.LoadOp, *, is_transposed: bool
-) -> None:
-    loaded = builder.result(tt.DescriptorLoadOp(descriptor, starts, evict=EvictionPolicy.of(load.evict)))
-    if is_transposed:
+def _load(builder: OpBuilder, block: Block, descriptor: SSAValue, starts: list[SSAValue]) -> None:
+    load = block.access
+    assert isinstance(load, tt.LoadOp)
+    result = tensor_type(_element(load), block.shape)
+    loaded = builder.result(tt.DescriptorLoadOp(descriptor, starts, result, evict=EvictionPolicy.of(load.evict)))
+    if block.is_transposed:
         loaded = builder.result(tt.TransOp(loaded, (1, 0)))
     loaded.name_hint = load.result.name_hint
     load.result.replace_all_uses_with(loaded)

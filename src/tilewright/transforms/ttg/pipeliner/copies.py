@@ -7,9 +7,15 @@ from xdsl.ir import Attribute, SSAValue
 from tilewright.analysis.axis_info import ModuleAxisInfo
 from tilewright.dialects import tt, ttg
 from tilewright.dialects.construction import static_values
+from tilewright.dialects.tt.descriptor import block_type_of
 from tilewright.dialects.tt.types import PointerType
 from tilewright.dialects.ttg.encodings import layout_of
-from tilewright.dialects.ttg.shared_encodings import find_shared_layout, shared_encoding_of, shared_layout_of
+from tilewright.dialects.ttg.shared_encodings import (
+    encoding_of_rank,
+    find_shared_layout,
+    shared_encoding_of,
+    shared_layout_of,
+)
 from tilewright.dialects.ttg.types import MemDescType
 from tilewright.dialects.types import as_tensor, bit_width
 from tilewright.layouts import reshaping
@@ -75,13 +81,10 @@ def _transpose_of(user: object) -> tt.TransOp | None:
 
 
 def descriptor_encoding(load: tt.DescriptorLoadOp) -> Attribute:
-    """The encoding of a descriptor's blocks; where none was chosen yet, the widest swizzle that fits."""
-    descriptor = load.desc.type
-    assert isinstance(descriptor, tt.TensorDescType)
-    block = descriptor.block_type
+    """The encoding of the blocks that a load reads; where none was chosen yet, the widest swizzle that fits."""
+    block, shape = block_type_of(load.desc), as_tensor(load.result.type).get_shape()
     if find_shared_layout(block.encoding) is not None:
-        return block.encoding
-    shape = block.get_shape()
+        return encoding_of_rank(block.encoding, len(shape))
     order = tuple(reversed(range(len(shape))))
     return shared_encoding_of(NvmmaSharedLayout.make(shape, order, element_bits(block.element_type)))
 

@@ -12,6 +12,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.analysis.axis_info import ModuleAxisInfo
 from tilewright.dialects import scf, tt, ttg, ttng
+from tilewright.dialects.tt.descriptor import has_block_shape
 from tilewright.dialects.tt.folds import splat_of
 from tilewright.dialects.ttg.encodings import layout_of
 from tilewright.dialects.ttg.types import MemDescType
@@ -198,6 +199,8 @@ class LoadGroups:
         if any(use.operation is self._loop.body.block.last_op for use in op.result.uses):
             return None
         contiguity = 1
+        if isinstance(op, tt.DescriptorLoadOp) and not has_block_shape(op.result, op.desc):
+            return None
         if isinstance(op, tt.LoadOp):
             bits = copy_bits(op, self._axis_info)
             if bits < MIN_COPY_BITS:
