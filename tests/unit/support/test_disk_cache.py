@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from suite.children import Children
 from tilewright.support import disk_cache, knobs
 from tilewright.support.disk_cache import MAGIC, MEBIBYTE, DiskCache, Entry
 from tilewright.tools.cli import main
@@ -236,9 +237,14 @@ def rewrite(path: Path, change: Any) -> None:
 
 
 @pytest.mark.costly
-def test_kernels_are_compiled_again_where_entries_are_not_what_they_should_be(tmp_path: Path) -> None:
-    folder = str(tmp_path / "cache")
-    run_program(tmp_path, TILEWRIGHT_CACHE_DIR=folder)
+def test_kernels_are_compiled_again_where_entries_are_not_what_they_should_be(
+    tmp_path: Path, compiler_children: Children
+) -> None:
+    def run() -> None:
+        done = compiler_children.run_text(PROGRAM, {"TILEWRIGHT_CACHE_DIR": str(tmp_path / "cache")}, tmp_path)
+        assert done.stdout == "True\n", done.stderr
+
+    run()
     for change in (
         lambda found: found.metadata.pop("entry"),
         lambda found: found.metadata.update(written=None),
@@ -250,7 +256,7 @@ def test_kernels_are_compiled_again_where_entries_are_not_what_they_should_be(tm
         for path in list((tmp_path / "cache").glob("*/*.twk")):
             if "entry" in json.dumps(getattr(Entry.decode(path.read_bytes()), "metadata", {})):
                 rewrite(path, change)
-        run_program(tmp_path, TILEWRIGHT_CACHE_DIR=folder)
+        run()
 
 
 @pytest.mark.costly

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
+from suite.children import Children
 from tilewright.dialects import make_context
 from tilewright.ir.bisection import Limits
 from tilewright.ir.parsing import parse_module
@@ -16,6 +17,7 @@ from tilewright.ir.passes import PassContext, parse_pipeline
 from tilewright.ir.printing import print_op
 from tilewright.ir.rewrite_watch import watch_rewrites
 from tilewright.support.errors import KnobError
+from tilewright.tools import bisect
 from tilewright.tools.bisect import run_bisect, smallest
 from tilewright.tools.commands import CommandError
 from tilewright.tools.fuzzing.shrink import shrink_kernel
@@ -155,7 +157,22 @@ def script(tmp_path: Path) -> Callable[[str, str], list[str]]:
 
 
 @pytest.mark.costly
-def test_bisect_finds_the_rewrite(script: Callable[[str, str], list[str]], capsys: pytest.CaptureFixture[str]) -> None:
+def test_bisect_finds_the_rewrite(
+    script: Callable[[str, str], list[str]],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    compiler_children: Children,
+    tmp_path: Path,
+) -> None:
+    """Its ten runs or so are children of one process; those of the next test are commands."""
+
+    def succeeds(command: Sequence[str], environment: dict[str, str]) -> bool:
+        path = Path(command[-1])
+        return not compiler_children.run(
+            [path.stem], {**environment, "PYTHONPATH": str(path.parent)}, tmp_path
+        ).returncode
+
+    monkeypatch.setattr(bisect, "succeeds", succeeds)
     fault = (
         "old = arith.AddiOp.fold\n"
         "def wrong(self):\n"
