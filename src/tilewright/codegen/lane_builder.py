@@ -60,7 +60,7 @@ class LaneBuilder:
 
     def binary(self, opcode: str, a: str, b: str, scalar_type: str) -> str:
         """Any two-operand instruction, e.g. ``binary("shl", a, b, "i32")``."""
-        return self.fn.value(f"{opcode} {self.type(scalar_type)} {a}, {b}")
+        return self.fn.binary(opcode, self.type(scalar_type), a, b)
 
     def fadd(self, a: str, b: str, scalar_type: str = "float") -> str:
         return self.binary("fadd contract", a, b, scalar_type)
@@ -75,7 +75,7 @@ class LaneBuilder:
         return self.binary("fdiv", a, b, scalar_type)
 
     def fneg(self, a: str, scalar_type: str = "float") -> str:
-        return self.fn.value(f"fneg {self.type(scalar_type)} {a}")
+        return self.fn.unary("fneg", self.type(scalar_type), a)
 
     def fma(self, a: str, b: str, c: str, scalar_type: str = "float") -> str:
         """a * b + c, rounded once (on CPUs without FMA instructions LLVM calls libm)."""
@@ -115,20 +115,19 @@ class LaneBuilder:
     # -------------------------------------------------------------------------------------- comparison and selection
 
     def icmp(self, predicate: str, a: str, b: str, scalar_type: str = "i32") -> str:
-        return self.fn.value(f"icmp {predicate} {self.type(scalar_type)} {a}, {b}")
+        return self.fn.icmp(predicate, self.type(scalar_type), a, b)
 
     def fcmp(self, predicate: str, a: str, b: str, scalar_type: str = "float") -> str:
-        return self.fn.value(f"fcmp {predicate} {self.type(scalar_type)} {a}, {b}")
+        return self.fn.fcmp(predicate, self.type(scalar_type), a, b)
 
     def select(self, condition: str, a: str, b: str, scalar_type: str = "float") -> str:
-        type = self.type(scalar_type)
-        return self.fn.value(f"select {self.type('i1')} {condition}, {type} {a}, {type} {b}")
+        return self.fn.select(condition, self.type(scalar_type), a, b, condition_type=self.type("i1"))
 
     # -------------------------------------------------------------------------------------------------- conversions
 
     def cast(self, opcode: str, value: str, source: str, target: str) -> str:
         """Any conversion instruction, e.g. ``cast("zext", v, "i16", "i32")``."""
-        return self.fn.value(f"{opcode} {self.type(source)} {value} to {self.type(target)}")
+        return self.fn.cast(opcode, self.type(source), value, self.type(target))
 
     def bits(self, value: str, source: str = "float", target: str = "i32") -> str:
         """The same bits as another type of equal width."""

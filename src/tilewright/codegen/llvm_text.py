@@ -1,14 +1,14 @@
 """Writing LLVM IR as text: modules, functions, blocks, phis, constants.
 
 Text is by far the cheapest way to hand instructions to LLVM from Python (half a microsecond an instruction). The writer
-knows nothing about types: callers spell them. It owns what is easy to get wrong by hand: fresh names, block labels,
-phis whose incoming values are not known yet, declarations that must appear once, and exact constants.
+owns what is easy to get wrong by hand: fresh names, block labels, phis whose incoming values are not known yet,
+declarations that must appear once, and exact constants. What an instruction looks like is in `instructions`.
 
 ```python
 module = ModuleText(triple="x86_64-unknown-linux-gnu")
 f = FunctionText(module, "twice", "float", [Parameter("float", "%x")])
-y = f.value("fadd float %x, %x")
-f.emit(f"ret float {y}")
+y = f.binary("fadd", "float", "%x", "%x")
+f.ret("float", y)
 module.add_function(f)
 ```
 prints
@@ -28,6 +28,8 @@ import re
 import struct
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+
+from tilewright.codegen.instructions import Instructions, Operand, Value, checked, pointer_in
 
 _PLAIN_NAME = re.compile(r"[A-Za-z$._-][\w$.-]*", re.ASCII)
 _DECLARED_NAME = re.compile(r"@([\w.$-]+|\"[^\"]+\")\s*\(")
@@ -94,13 +96,13 @@ class Phi:
     __slots__ = ("incoming", "name", "type")
 
     def __init__(self, name: str, type: str) -> None:
-        self.name = name
+        self.name = Operand(name, type)
         self.type = type
-        self.incoming: list[tuple[str, str]] = []
+        self.incoming: list[tuple[Value, str]] = []
 
-    def add(self, value: str, label: str) -> None:
+    def add(self, value: Value, label: str) -> None:
         """Control that comes from block `label` brings `value`."""
-        self.incoming.append((value, label))
+        self.incoming.append((checked(self.type, value), label))
 
     def __str__(self) -> str:
         pairs = ", ".join(f"[ {value}, %{label} ]" for value, label in self.incoming)
@@ -187,7 +189,18 @@ class ModuleText:
         return "\n".join(parts) + "\n"
 
 
-class FunctionText:
+class EntryText(Instructions):
+    """The head of a function's entry block, as a place for instructions."""
+
+    def __init__(self, function: FunctionText) -> None:
+        self._function = function
+
+    def value(self, instruction: str) -> str:
+        """`FunctionText.entry_value`."""
+        return self._function.entry_value(instruction)
+
+
+class FunctionText(Instructions):
     """A function under construction. Instructions go to the end of the current block."""
 
     def __init__(
@@ -212,6 +225,7 @@ class FunctionText:
         """Whether the current block has its terminator already."""
         self._counter = 0
         self._entry: list[str] = []
+        self.entry = EntryText(self)
         self._lines: list[str | Phi] = []
 
     def fresh(self, hint: str = "v") -> str:
@@ -237,16 +251,37 @@ class FunctionText:
         """Make sure that the module declares an external function or intrinsic."""
         self.module.declare(declaration)
 
-    def call(self, result_type: str, name: str, arguments: Iterable[tuple[str, str]], *, flags: str = "") -> str:
-        """Call an external function or intrinsic, declaring it; `arguments` are (type, operand) pairs."""
+    def call(self, result_type: str, name: str, arguments: Iterable[tuple[str, str]], *, flags: str = "") -> Operand:
+        """Call an external function or intrinsic, declaring it; `arguments` are (type, operand) pairs, of pointers with
+        the alignment that is known (``ptr align 4``)."""
         pairs = tuple(arguments)
         types = ", ".join(type for type, _ in pairs)
         self.module.declarations.setdefault(name, f"declare {result_type} {global_name(name)}({types})")
-        operands = ", ".join(f"{type} {operand}" for type, operand in pairs)
+        operands = ", ".join(f"{type} {checked(type.partition(' align ')[0], operand)}" for type, operand in pairs)
         instruction = f"call {flags}{result_type} {global_name(name)}({operands})"
-        if result_type == "void":
-            return self.emit(instruction)
-        return self.value(instruction)
+        append = self.emit if result_type == "void" else self.value
+        return Operand(append(instruction), result_type)
+
+    def store(
+        self,
+        type: str,
+        value: Value,
+        pointer: Value,
+        *,
+        space: int = 0,
+        align: int = 0,
+        flags: str = "",
+        suffix: str = "",
+    ) -> None:
+        """``store float %x, ptr %p, align 4``; an alignment of 0 is not written."""
+        kind = pointer_in(space)
+        aligned = f", align {align}" if align else ""
+        self.emit(f"store {flags}{type} {checked(type, value)}, {kind} {checked(kind, pointer)}{aligned}{suffix}")
+
+    def alloca(self, type: str, *, align: int = 0) -> Operand:
+        """Memory of this call, made at the head of the entry block."""
+        suffix = f", align {align}" if align else ""
+        return Operand(self.entry_value(f"alloca {type}{suffix}"), "ptr")
 
     def entry_value(self, instruction: str) -> str:
         """Append an instruction to the head of the entry block (stack slots live there)."""
@@ -270,6 +305,19 @@ class FunctionText:
         self._lines.append(f"  {instruction}")
         self.is_terminated = True
 
+    def ret(self, type: str = "void", value: Value = "") -> None:
+        """End the function, with a value if it has a result."""
+        self.terminate("ret void" if type == "void" else f"ret {type} {checked(type, value)}")
+
+    def unreachable(self) -> None:
+        """End the block where control never comes."""
+        self.terminate("unreachable")
+
+    def switch(self, type: str, value: Value, default: str, cases: Iterable[tuple[Value, str]]) -> None:
+        """End the block with a jump to the label of the case that the value is, or to `default`."""
+        table = " ".join(f"{type} {case}, label %{label}" for case, label in cases)
+        self.terminate(f"switch {type} {checked(type, value)}, label %{default} [ {table} ]")
+
     def branch(self, label: str) -> None:
         """End the block with a jump."""
         self.terminate(f"br label %{label}")
@@ -277,7 +325,7 @@ class FunctionText:
     def branch_if(self, condition: str, then: str, otherwise: str, *, metadata: str = "") -> None:
         """End the block with a two-way jump on an i1."""
         suffix = f", {metadata}" if metadata else ""
-        self.terminate(f"br i1 {condition}, label %{then}, label %{otherwise}{suffix}")
+        self.terminate(f"br i1 {checked('i1', condition)}, label %{then}, label %{otherwise}{suffix}")
 
     def loop(self, first: str, end: str, step: int | str, body: Callable[[str], None]) -> None:
         """``for i in range(first, end, step): body(i)`` for signed i64 registers or literals; `step` is positive.
@@ -285,14 +333,14 @@ class FunctionText:
         `body` writes the instructions of a step and may start blocks; it ends in a block without a terminator.
         """
         loop, done, before = self.new_label("loop"), self.new_label("done"), self.label
-        self.branch_if(self.value(f"icmp slt i64 {first}, {end}"), loop, done)
+        self.branch_if(self.icmp("slt", "i64", first, end), loop, done)
         self.start(loop)
         counter = self.phi("i64", "i")
         counter.add(first, before)
         body(counter.name)
-        following = self.value(f"add nsw i64 {counter.name}, {step}")
+        following = self.binary("add nsw", "i64", counter.name, step)
         counter.add(following, self.label)
-        self.branch_if(self.value(f"icmp slt i64 {following}, {end}"), loop, done)
+        self.branch_if(self.icmp("slt", "i64", following, end), loop, done)
         self.start(done)
 
     def phi(self, type: str, hint: str = "v") -> Phi:

@@ -151,7 +151,7 @@ def lower_for(op: scf.ForOp, low: AnyLowering) -> None:
     if runs:
         text.branch(body)
     else:
-        text.branch_if(text.value(f"icmp {predicate} {type} {lower}, {upper}"), body, done)
+        text.branch_if(text.icmp(predicate, type, lower, upper), body, done)
     text.start(body)
     counter = text.phi(type, "i")
     counter.add(lower, before)
@@ -163,8 +163,8 @@ def lower_for(op: scf.ForOp, low: AnyLowering) -> None:
     low.enter_round_of_for(op)
     yielded = low.flat_all(low.lower_region(op.regions[0]))
     low.locate(op)
-    following = text.value(f"add {'nuw' if op.unsigned_cmp is not None else 'nsw'} {type} {counter.name}, {step}")
-    again = text.value(f"icmp {predicate} {type} {following}, {upper}")
+    following = text.binary("add nuw" if op.unsigned_cmp is not None else "add nsw", type, counter.name, step)
+    again = text.icmp(predicate, type, following, upper)
     latch = text.label
     text.branch_if(again, body, done)
     counter.add(following, latch)
@@ -237,8 +237,7 @@ def lower_index_switch(op: scf.IndexSwitchOp, low: AnyLowering) -> None:
     default, done = text.new_label("default"), text.new_label("endswitch")
     values = [int(value) for value in op.cases.get_values()]
     labels = [text.new_label("case") for _ in values]
-    table = " ".join(f"i64 {value}, label %{label}" for value, label in zip(values, labels, strict=True))
-    text.terminate(f"switch i64 {_scalar(low, op.operands[0])}, label %{default} [ {table} ]")
+    text.switch("i64", _scalar(low, op.operands[0]), default, zip(values, labels, strict=True))
     ends: list[tuple[Parts, str]] = []
     for label, region in zip((default, *labels), op.regions, strict=True):
         text.start(label)
@@ -326,8 +325,7 @@ def lower_switch(op: cf.SwitchOp, low: AnyLowering) -> None:
     counts = list(static_values(op.case_operand_segments))
     edges = [text.new_label("edge") for _ in values]
     default = text.new_label("edge")
-    table = " ".join(f"{type} {value}, label %{edge}" for value, edge in zip(values, edges, strict=True))
-    text.terminate(f"switch {type} {flag}, label %{default} [ {table} ]")
+    text.switch(type, flag, default, zip(values, edges, strict=True))
     operands = list(op.case_operands)
     text.start(default)
     _pass_arguments(low, op.successors[0], op.default_operands)
@@ -346,7 +344,7 @@ def _pass_arguments(low: AnyLowering, target: Block, values: Sequence[SSAValue])
 
 def lower_unreachable(op: ub.UnreachableOp, low: AnyLowering) -> None:
     """LLVM's instruction of that name."""
-    low.text.terminate("unreachable")
+    low.text.unreachable()
 
 
 CONTROL_FLOW: dict[type[Operation], Callable[[Any, AnyLowering], None]] = {

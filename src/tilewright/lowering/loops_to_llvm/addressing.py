@@ -24,7 +24,7 @@ def element_address(low: FunctionLowering, value: SSAValue, memref: MemrefValue,
     if offset == 0:
         return memref.base
     text, _ = memory_type(low, value.type)
-    return low.fn.value(f"getelementptr {text}, ptr {memref.base}, i64 {offset}")
+    return low.fn.address(text, memref.base, offset)
 
 
 def nontemporal_suffix(low: FunctionLowering, op: Operation) -> str:
@@ -40,14 +40,14 @@ def emit_element_load(
     low: FunctionLowering, type: Attribute, address: str, suffix: str = "", align: int = 0, *, is_volatile: bool = False
 ) -> str:
     """Load a scalar or vector; `align` in bytes, the element's size unless given."""
-    load = "load volatile" if is_volatile else "load"
+    flags = "volatile " if is_volatile else ""
     value = low.module.types.value(type)
     align = align or value.scalar.bytes
     if value.scalar.text != "i1":
-        return low.fn.value(f"{load} {value.text}, ptr {address}, align {align}{suffix}")
+        return low.fn.load(value.text, address, align=align, flags=flags, suffix=suffix)
     memory = value.of("i8")
-    loaded = low.fn.value(f"{load} {memory}, ptr {address}, align {align}{suffix}")
-    return low.fn.value(f"icmp ne {memory} {loaded}, {'zeroinitializer' if value.lanes else '0'}")
+    loaded = low.fn.load(memory, address, align=align, flags=flags, suffix=suffix)
+    return low.fn.icmp("ne", memory, loaded, "zeroinitializer" if value.lanes else "0")
 
 
 def emit_element_store(
@@ -59,5 +59,5 @@ def emit_element_store(
     text = value.text
     if value.scalar.text == "i1":
         text = value.of("i8")
-        operand = low.fn.value(f"zext {value.text} {operand} to {text}")
-    low.fn.emit(f"store {text} {operand}, ptr {address}, align {align}{suffix}")
+        operand = low.fn.cast("zext", value.text, operand, text)
+    low.fn.store(text, operand, address, align=align, suffix=suffix)

@@ -113,7 +113,7 @@ def lower_integer_binary(op: Operation, low: FunctionLowering) -> None:
     if a[0] != "%" and b[0] != "%" and not type.lanes and opcode in ("add", "mul", "sub"):
         low.set(op.results[0], _fold(opcode, int(a), int(b), type.scalar.bits))
         return
-    result = low.fn.value(f"{opcode} {type.text} {a}, {b}")
+    result = low.fn.binary(opcode, type.text, a, b)
     if opcode in _SHIFTS and not _is_in_range(b, type.scalar.bits):
         result = _defined_shift(low, op, result, b)
     low.set(op.results[0], result)
@@ -235,7 +235,7 @@ def lower_negf(op: arith.NegfOp, low: FunctionLowering) -> None:
 def lower_cmpi(op: arith.CmpiOp, low: FunctionLowering) -> None:
     type = low.type_of(op.lhs)
     predicate = arith.CMPI_KEYWORDS[op.predicate.value.data]
-    low.set(op.result, low.fn.value(f"icmp {predicate} {type.text} {low.get(op.lhs)}, {low.get(op.rhs)}"))
+    low.set(op.result, low.fn.icmp(predicate, type.text, low.get(op.lhs), low.get(op.rhs)))
 
 
 @lowers(arith.CmpfOp)
@@ -250,13 +250,12 @@ def lower_cmpf(op: arith.CmpfOp, low: FunctionLowering) -> None:
 @lowers(arith.SelectOp)
 def lower_select(op: arith.SelectOp, low: FunctionLowering) -> None:
     condition, yes, no = op.operands
-    cond_type = low.type_of(condition)
-    cond = f"{cond_type.text} {low.get(condition)}"
+    mask, mask_type = low.get(condition), low.type_of(condition).text
     registers: list[str] = []
     for (type, a), (_, b) in zip(low.flat(yes), low.flat(no), strict=True):
         if COMPUTES_ALL_LANES in op.attributes:
             a = _fenced(low, yes, a)
-        registers.append(low.fn.value(f"select {cond}, {type} {a}, {type} {b}"))
+        registers.append(low.fn.select(mask, type, a, b, condition_type=mask_type))
     low.bind_flat(op.results, iter(registers))
 
 
@@ -280,7 +279,7 @@ def lower_bitcast(op: arith.BitcastOp, low: FunctionLowering) -> None:
     if source.text == target.text:
         low.set(op.results[0], value)
     else:
-        low.set(op.results[0], low.fn.value(f"bitcast {source.text} {value} to {target.text}"))
+        low.set(op.results[0], low.fn.cast("bitcast", source.text, value, target.text))
 
 
 @lowers(arith.ExtSIOp, arith.ExtUIOp, arith.TruncIOp, arith.IndexCastOp, arith.IndexCastUIOp)
@@ -297,7 +296,7 @@ def lower_integer_cast(op: Operation, low: FunctionLowering) -> None:
         return
     grows = target.scalar.bits > source.scalar.bits
     opcode = ("zext" if unsigned else "sext") if grows else "trunc"
-    low.set(op.results[0], low.fn.value(f"{opcode} {source.text} {value} to {target.text}"))
+    low.set(op.results[0], low.fn.cast(opcode, source.text, value, target.text))
 
 
 @lowers(arith.ExtFOp)

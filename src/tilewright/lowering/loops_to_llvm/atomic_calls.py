@@ -49,7 +49,7 @@ def _lower_lanes(low: FunctionLowering, op: func.CallOp, call: AtomicCall) -> No
     flat, index, *offsets, mask, values = op.operands
     base = element_address(low, flat, low.memref(flat), [index])
     mask = for_scalar_use(low, low.get(mask), type.lanes)
-    bits = fn.value(f"bitcast {type.of('i1')} {mask} to i{type.lanes}")
+    bits = fn.cast("bitcast", type.of("i1"), mask, f"i{type.lanes}")
     lanes = Lanes(fn, call.kind, type, low.get(values), bits, mask)
     low.module.externals.update((ENTER, *((HOLD, RELEASE) if type.scalar.is_float else ())))
     name = f"tw.{call.symbol.removeprefix('tw_')}"
@@ -75,7 +75,7 @@ def _function(low: FunctionLowering, name: str, lanes: Lanes, offsets: SSAValue 
 
 def _update_here_if_alone(fn: FunctionText, lanes: Lanes, base: str, end: str, otherwise: str) -> None:
     here = fn.new_label("here")
-    fn.branch_if(fn.value(f"icmp eq i32 {emit_mode(fn)}, {ALONE}"), here, otherwise)
+    fn.branch_if(fn.icmp("eq", "i32", emit_mode(fn), ALONE), here, otherwise)
     fn.start(here)
     lanes.update_together(base, end)
 

@@ -63,21 +63,20 @@ class CoroutineLowering(FunctionLowering):
             fn.declare(line)
         self._id = fn.value(f"call token @llvm.coro.id(i32 {ALIGNMENT}, ptr null, ptr null, ptr null)")
         size = fn.call("i64", "llvm.coro.size.i64", ())
-        rounded = fn.value(f"and i64 {fn.value(f'add i64 {size}, {ALIGNMENT - 1}')}, -{ALIGNMENT}")
+        rounded = fn.binary("and", "i64", fn.binary("add", "i64", size, ALIGNMENT - 1), f"-{ALIGNMENT}")
         memory = fn.call("ptr", "aligned_alloc", [("i64", str(ALIGNMENT)), ("i64", rounded)])
         self._handle = fn.value(f"call ptr @llvm.coro.begin(token {self._id}, ptr {memory})")
         self._suspended, self._destroyed, self._end = map(fn.new_label, ("suspended", "destroyed", "end"))
 
     def handle(self) -> str:
         """Return the own handle, as an i64."""
-        return self.fn.value(f"ptrtoint ptr {self._handle} to i64")
+        return self.fn.cast("ptrtoint", "ptr", self._handle, "i64")
 
     def suspend(self, *, is_final: bool = False) -> None:
         """Go back to the caller; what follows is what a resumption does."""
         fn, go_on = self.fn, self.fn.new_label("go")
         state = fn.value(f"call i8 @llvm.coro.suspend(token none, i1 {'true' if is_final else 'false'})")
-        cases = f"i8 0, label %{go_on} i8 1, label %{self._destroyed}"
-        fn.terminate(f"switch i8 {state}, label %{self._suspended} [ {cases} ]")
+        fn.switch("i8", state, self._suspended, ((0, go_on), (1, self._destroyed)))
         fn.start(go_on)
 
     def emit_return(self, values: Sequence[tuple[str, str]]) -> None:
@@ -90,25 +89,25 @@ class CoroutineLowering(FunctionLowering):
         fn = self.fn
         fn.start(self._end)
         self.suspend(is_final=True)
-        fn.terminate("unreachable")
+        fn.unreachable()
         fn.start(self._destroyed)
         memory = fn.value(f"call ptr @llvm.coro.free(token {self._id}, ptr {self._handle})")
         fn.call("void", "free", [("ptr", memory)])
         fn.branch(self._suspended)
         fn.start(self._suspended)
         fn.emit(f"call void @llvm.coro.end(ptr {self._handle}, i1 false, token none)")
-        fn.terminate(f"ret ptr {self._handle}")
+        fn.ret("ptr", self._handle)
 
 
 def lower_start(low: FunctionLowering, call: func.CallOp, arguments: list[tuple[str, str]]) -> None:
     """Run a coroutine up to its first suspension; its frame of the arena is part of the caller's."""
     fn = low.fn
     slot = low.frame.slots[call]
-    frame = fn.value(f"getelementptr i8, ptr {FRAME}, i64 {slot.offset}")
+    frame = fn.address("i8", FRAME, slot.offset)
     operands = ", ".join(f"{type} {value}" for type, value in [*arguments, ("ptr", ARENA), ("ptr", frame)])
     handle = fn.value(f"call ptr {global_name(call.callee.string_value())}({operands})")
-    fn.emit(f"store ptr {handle}, ptr {low.coroutine_notes[call]}")
-    low.set(call.results[0], fn.value(f"ptrtoint ptr {handle} to i64"))
+    fn.store("ptr", handle, low.coroutine_notes[call])
+    low.set(call.results[0], fn.cast("ptrtoint", "ptr", handle, "i64"))
 
 
 def lower_coroutine_call(low: FunctionLowering, call: func.CallOp) -> bool:
@@ -124,7 +123,7 @@ def lower_coroutine_call(low: FunctionLowering, call: func.CallOp) -> bool:
         return True
     if name not in (RESUME, HAS_ENDED, DESTROY):
         return False
-    handle = fn.value(f"inttoptr i64 {low.get(call.operands[0])} to ptr")
+    handle = fn.cast("inttoptr", "i64", low.get(call.operands[0]), "ptr")
     if name == DESTROY:
         fn.call("void", "llvm.coro.destroy", [("ptr", handle)])
         for note in low.coroutine_notes.values():
@@ -146,11 +145,11 @@ def lower_coroutine_call(low: FunctionLowering, call: func.CallOp) -> bool:
 def make_notes(low: FunctionLowering, calls: Iterable[func.CallOp]) -> None:
     """Of each coroutine that the function starts, where its handle is while it is not destroyed; null otherwise."""
     for call in calls:
-        low.coroutine_notes[call] = note = low.fn.entry_value("alloca ptr")
-        low.fn.emit(f"store ptr null, ptr {note}")
+        low.coroutine_notes[call] = note = low.fn.alloca("ptr")
+        low.fn.store("ptr", "null", note)
 
 
 def _forget(fn: FunctionText, note: str, handle: str) -> None:
-    noted = fn.value(f"load ptr, ptr {note}")
-    left = fn.value(f"select i1 {fn.value(f'icmp eq ptr {noted}, {handle}')}, ptr null, ptr {noted}")
-    fn.emit(f"store ptr {left}, ptr {note}")
+    noted = fn.load("ptr", note)
+    left = fn.select(fn.icmp("eq", "ptr", noted, handle), "ptr", "null", noted)
+    fn.store("ptr", left, note)

@@ -125,13 +125,13 @@ def _take_apart(low: FunctionLowering, instruction: str, results: list[str], res
     value = low.fn.value(instruction)
     if len(results) == 1:
         return [value]
-    return [low.fn.value(f"extractvalue {result_type} {value}, {i}") for i in range(len(results))]
+    return [low.fn.extract_value(result_type, value, position, type) for position, type in enumerate(results)]
 
 
 def _has_stopped(low: FunctionLowering) -> str:
     """The stop flag of the launch, which the arena's header points to."""
     fn = low.fn
-    header = fn.value(f"getelementptr i8, ptr {ARENA}, i64 -{HEADER_BYTES}")
-    launch = fn.value(f"load ptr, ptr {header}")
-    flag = fn.value(f"load atomic i32, ptr {launch} monotonic, align 4")
-    return fn.value(f"icmp ne i32 {flag}, 0")
+    header = fn.address("i8", ARENA, f"-{HEADER_BYTES}")
+    launch = fn.load("ptr", header)
+    flag = fn.load_atomic("i32", launch, align=4)
+    return fn.icmp("ne", "i32", flag, 0)

@@ -232,15 +232,15 @@ class FunctionLowering(ControlFlowLowering[FunctionText]):
     def slot_address(self, slot: Slot) -> str:
         """The address of an alloca: a stack slot, or a place in this function's part of the arena."""
         if slot.on_stack:
-            return self.fn.entry_value(f"alloca [{slot.bytes} x i8], align {slot.alignment}")
+            return self.fn.alloca(f"[{slot.bytes} x i8]", align=slot.alignment)
         if slot.offset == 0:
             return FRAME
-        return self.fn.value(f"getelementptr i8, ptr {FRAME}, i64 {slot.offset}")
+        return self.fn.address("i8", FRAME, slot.offset)
 
     def callee_frame(self) -> str:
         """Return where the frame of a called function starts."""
         size = self.frame.frame_bytes
-        return self.fn.value(f"getelementptr i8, ptr {FRAME}, i64 {size}") if size else FRAME
+        return self.fn.address("i8", FRAME, size) if size else FRAME
 
     def counter_in(self, op: scf.ForOp, counter: str) -> str:
         """Of a loop that uses its counter often, a copy that strength reduction does not see through."""
@@ -255,8 +255,8 @@ class FunctionLowering(ControlFlowLowering[FunctionText]):
         """The runtime has no notes yet on a loop that waits."""
         if op in self.module.waiting_loops:
             self.module.externals.update((WAIT, END_WAIT))
-            self._waits[op] = state = self.fn.entry_value(f"alloca [{STATE_BYTES} x i8], align 8")
-            self.fn.emit(f"store [{STATE_BYTES} x i8] zeroinitializer, ptr {state}")
+            self._waits[op] = state = self.fn.alloca(f"[{STATE_BYTES} x i8]", align=8)
+            self.fn.store(f"[{STATE_BYTES} x i8]", "zeroinitializer", state)
         self._start_counting(op)
 
     def enter_for(self, op: scf.ForOp) -> None:
@@ -286,26 +286,26 @@ class FunctionLowering(ControlFlowLowering[FunctionText]):
     def _start_counting(self, op: Operation) -> None:
         if op not in self.module.long_loops:
             return
-        rounds, state = self.fn.entry_value("alloca i32"), self.fn.entry_value(f"alloca [{LOOK_BYTES} x i8], align 8")
+        rounds, state = self.fn.alloca("i32"), self.fn.alloca(f"[{LOOK_BYTES} x i8]", align=8)
         self._counts[op] = rounds, state
-        self.fn.emit(f"store i32 {FIRST_ROUNDS}, ptr {rounds}")
-        self.fn.emit(f"store [{LOOK_BYTES} x i8] zeroinitializer, ptr {state}")
+        self.fn.store("i32", FIRST_ROUNDS, rounds)
+        self.fn.store(f"[{LOOK_BYTES} x i8]", "zeroinitializer", state)
 
     def _count_round(self, op: Operation) -> None:
         if op not in self._counts:
             return
         rounds, state = self._counts[op]
         fn = self.fn
-        left = fn.value(f"sub i32 {fn.value(f'load i32, ptr {rounds}')}, 1")
-        fn.emit(f"store i32 {left}, ptr {rounds}")
+        left = fn.binary("sub", "i32", fn.load("i32", rounds), 1)
+        fn.store("i32", left, rounds)
         look, go_on = fn.new_label("look"), fn.new_label("go")
-        fn.branch_if(fn.value(f"icmp eq i32 {left}, 0"), look, go_on)
+        fn.branch_if(fn.icmp("eq", "i32", left, 0), look, go_on)
         fn.start(look)
         fn.declare(LOOK_DECLARATION)
         self.module.externals.add(LOOK)
         further = fn.call("i32", LOOK, [("ptr", ARENA), ("ptr", state)])
-        fn.emit(f"store i32 {further}, ptr {rounds}")
-        fn.branch_if(fn.value(f"icmp eq i32 {further}, 0"), self.exit_label(), go_on)
+        fn.store("i32", further, rounds)
+        fn.branch_if(fn.icmp("eq", "i32", further, 0), self.exit_label(), go_on)
         fn.start(go_on)
 
     # ------------------------------------------------------------------------------------------------ leaving early
@@ -333,9 +333,9 @@ class FunctionLowering(ControlFlowLowering[FunctionText]):
         """Destroy what the function started and has not destroyed yet."""
         fn = self.fn
         for note in self.coroutine_notes.values():
-            handle = fn.value(f"load ptr, ptr {note}")
+            handle = fn.load("ptr", note)
             destroy, go_on = fn.new_label("destroy"), fn.new_label("go")
-            fn.branch_if(fn.value(f"icmp eq ptr {handle}, null"), go_on, destroy)
+            fn.branch_if(fn.icmp("eq", "ptr", handle, "null"), go_on, destroy)
             fn.start(destroy)
             fn.call("void", "llvm.coro.destroy", [("ptr", handle)])
             fn.branch(go_on)
@@ -344,17 +344,17 @@ class FunctionLowering(ControlFlowLowering[FunctionText]):
     def emit_return(self, values: Sequence[tuple[str, str]]) -> None:
         """Return nothing, one value, or a structure of several."""
         if not values:
-            self.fn.terminate("ret void")
+            self.fn.ret()
             return
         if len(values) == 1:
             type, operand = values[0]
-            self.fn.terminate(f"ret {type} {operand}")
+            self.fn.ret(type, operand)
             return
         struct = result_struct(self.results)
         whole = "poison"
         for position, (type, operand) in enumerate(values):
-            whole = self.fn.value(f"insertvalue {struct} {whole}, {type} {operand}, {position}")
-        self.fn.terminate(f"ret {struct} {whole}")
+            whole = self.fn.insert_value(struct, whole, type, operand, position)
+        self.fn.ret(struct, whole)
 
 
 def result_struct(types: Sequence[str]) -> str:

@@ -63,9 +63,9 @@ def may_permute(facts: TargetFacts, indices: SSAValue, type: ValueType) -> bool:
 def compare_offsets(fn: FunctionText, lanes: int, type: str, offsets: str, mask: str) -> LaneOffsets:
     """Emit the run-time check that lanes are near one another; where one is masked off it fails."""
     b, whole = LaneBuilder(fn, lanes), f"<{lanes} x {type}>"
-    first = fn.value(f"extractelement {whole} {offsets}, i64 0")
-    last = fn.value(f"extractelement {whole} {offsets}, i64 {lanes - 1}")
-    reach = LaneBuilder(fn, 0).intrinsic("umin", type, fn.value(f"sub {type} {last}, {first}"), str(lanes - 1))
+    first = fn.extract_element(whole, offsets, 0, index_type="i64")
+    last = fn.extract_element(whole, offsets, lanes - 1, index_type="i64")
+    reach = LaneBuilder(fn, 0).intrinsic("umin", type, fn.binary("sub", type, last, first), str(lanes - 1))
     distances = b.sub(offsets, _splat(b, type, first), type)
     span = _splat(b, type, reach)
     inside = b.icmp("ule", distances, span, type)
@@ -84,7 +84,7 @@ def gather_or_permute(
     fn.branch_if(near.are_near, here, anywhere)
     fn.start(here)
     element, base = address
-    start = fn.value(f"getelementptr {element}, ptr {base}, {near.type} {near.first}")
+    start = fn.address(element, base, near.first, index_type=near.type)
     permuted = _load_and_permute(LaneBuilder(fn, type.lanes), type, start, near)
     fn.branch(done)
     fn.start(anywhere)
@@ -108,19 +108,19 @@ def _load_and_permute(b: LaneBuilder, type: ValueType, start: str, near: LaneOff
     loaded = fn.call(whole, name, arguments)
     offsets = _resize(b, near.distances, near.type, number)
     permuted = fn.call(whole, intrinsic, [(whole, loaded), (b.type(number), offsets)])
-    return permuted if whole == type.text else fn.value(f"bitcast {whole} {permuted} to {type.text}")
+    return permuted if whole == type.text else fn.cast("bitcast", whole, permuted, type.text)
 
 
 def _resize(b: LaneBuilder, value: str, source: str, target: str) -> str:
     if source == target:
         return value
-    return b.fn.value(f"{'trunc' if target == 'i32' else 'zext'} {b.type(source)} {value} to {b.type(target)}")
+    return b.fn.cast("trunc" if target == "i32" else "zext", b.type(source), value, b.type(target))
 
 
 def _splat(b: LaneBuilder, scalar: str, value: str) -> str:
     text = b.type(scalar)
-    single = b.fn.value(f"insertelement {text} poison, {scalar} {value}, i32 0")
-    return b.fn.value(f"shufflevector {text} {single}, {text} poison, {b.type('i32')} zeroinitializer")
+    single = b.fn.insert_element(text, "poison", scalar, value, 0)
+    return b.fn.shuffle(text, single, "poison", f"{b.type('i32')} zeroinitializer")
 
 
 def _is_computed(offsets: SSAValue) -> bool:

@@ -30,7 +30,7 @@ def emit_sharing(low: FunctionLowering) -> None:
     fn = low.fn
     low.module.externals.add(SHARE)
     share, ready = fn.new_label("share"), fn.new_label("shared")
-    fn.branch_if(fn.value(f"icmp eq i32 {emit_mode(fn)}, {AMONG_OTHERS}"), ready, share)
+    fn.branch_if(fn.icmp("eq", "i32", emit_mode(fn), AMONG_OTHERS), ready, share)
     fn.start(share)
     fn.call("void", SHARE, [("ptr", ARENA)])
     fn.branch(ready)
@@ -40,7 +40,7 @@ def emit_sharing(low: FunctionLowering) -> None:
 def emit_guarded(low: FunctionLowering, type: ValueType, address: str, step: Callable[[str], str]) -> str:
     """Replace one element by ``step(element)`` under its region's lock; returns what it was before."""
     low.module.externals.update((HOLD, RELEASE))
-    _hold(low.fn, low.fn.value(f"ptrtoint ptr {address} to i64"))
+    _hold(low.fn, low.fn.cast("ptrtoint", "ptr", address, "i64"))
     before = _update(low.fn, type, address, step)
     low.fn.call("void", RELEASE, [("ptr", ARENA)])
     return before
@@ -48,10 +48,10 @@ def emit_guarded(low: FunctionLowering, type: ValueType, address: str, step: Cal
 
 def _hold(fn: FunctionText, place: str) -> None:
     """Hold the region of an address, given as i64."""
-    region = fn.value(f"lshr i64 {place}, {REGION_BITS}")
-    held = fn.value(f"load i64, ptr {fn.value(f'getelementptr i8, ptr {ARENA}, i64 {HELD_REGION_OFFSET}')}")
+    region = fn.binary("lshr", "i64", place, REGION_BITS)
+    held = fn.load("i64", fn.address("i8", ARENA, HELD_REGION_OFFSET))
     change, ready = fn.new_label("change"), fn.new_label("ready")
-    fn.branch_if(fn.value(f"icmp eq i64 {region}, {held}"), ready, change)
+    fn.branch_if(fn.icmp("eq", "i64", region, held), ready, change)
     fn.start(change)
     fn.call("void", HOLD, [("ptr", ARENA), ("i64", region)])
     fn.branch(ready)
@@ -61,8 +61,8 @@ def _hold(fn: FunctionText, place: str) -> None:
 def _update(fn: FunctionText, type: ValueType, address: str, step: Callable[[str], str]) -> str:
     """Load, change and store an element."""
     align = type.scalar.bytes
-    before = fn.value(f"load volatile {type.text}, ptr {address}, align {align}")
-    fn.emit(f"store volatile {type.text} {step(before)}, ptr {address}, align {align}")
+    before = fn.load(type.text, address, align=align, flags="volatile ")
+    fn.store(type.text, step(before), address, align=align, flags="volatile ")
     return before
 
 
@@ -74,9 +74,9 @@ class FloatLanes(LaneFunction):
         together, apart = fn.new_label("together"), fn.new_label("apart")
         address, is_run = ("%base", "true") if self.is_row else self.find_run()
         inside = self._is_inside(address)
-        fn.branch_if(fn.value(f"and i1 {is_run}, {inside}"), together, apart)
+        fn.branch_if(fn.binary("and", "i1", is_run, inside), together, apart)
         fn.start(together)
-        _hold(fn, fn.value(f"ptrtoint ptr {address} to i64"))
+        _hold(fn, fn.cast("ptrtoint", "ptr", address, "i64"))
         self.lanes.update_together(address, end)
         fn.start(apart)
         each = fn.new_label("each")
@@ -89,11 +89,11 @@ class FloatLanes(LaneFunction):
 
     def _is_inside(self, address: str) -> str:
         """Return whether a vector lies in one region."""
-        start = self.fn.value(f"ptrtoint ptr {address} to i64")
-        end = self.fn.value(f"add i64 {start}, {self.type.lanes * self.scalar.bytes - 1}")
-        return self.fn.value(f"icmp ult i64 {self.fn.value(f'xor i64 {start}, {end}')}, {1 << REGION_BITS}")
+        start = self.fn.cast("ptrtoint", "ptr", address, "i64")
+        end = self.fn.binary("add", "i64", start, self.type.lanes * self.scalar.bytes - 1)
+        return self.fn.icmp("ult", "i64", self.fn.binary("xor", "i64", start, end), 1 << REGION_BITS)
 
     def _update_held(self, address: str, value: str, held_as: ScalarType | None = None) -> None:
-        _hold(self.fn, self.fn.value(f"ptrtoint ptr {address} to i64"))
+        _hold(self.fn, self.fn.cast("ptrtoint", "ptr", address, "i64"))
         b = LaneBuilder(self.fn, 0)
         _update(self.fn, ValueType(self.scalar), address, lambda before: self.lanes.combine(b, before, value, held_as))

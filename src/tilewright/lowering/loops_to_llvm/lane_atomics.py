@@ -31,7 +31,7 @@ ALONE = 2
 
 def emit_mode(fn: FunctionText) -> str:
     """Return how the thread has passed the gate of atomics, as i32."""
-    return fn.value(f"load i32, ptr {fn.value(f'getelementptr i8, ptr {ARENA}, i64 {ATOMICS_OFFSET}')}")
+    return fn.load("i32", fn.address("i8", ARENA, ATOMICS_OFFSET))
 
 
 def steps_of(type: ValueType, scalar: str = "i64") -> str:
@@ -64,19 +64,19 @@ class LaneFunction(ABC):
         """The whole function."""
         fn = self.fn
         some, enter, alone, shared, end = map(fn.new_label, ("some", "enter", "alone", "shared", "end"))
-        fn.branch_if(fn.value(f"icmp ne {self.bits} %bits, 0"), some, end)
+        fn.branch_if(fn.icmp("ne", self.bits, "%bits", 0), some, end)
         fn.start(some)
         self.lanes = self.lanes.masked()
-        fn.branch_if(fn.value(f"icmp eq i32 {emit_mode(fn)}, {ALONE}"), alone, enter)
+        fn.branch_if(fn.icmp("eq", "i32", emit_mode(fn), ALONE), alone, enter)
         fn.start(enter)
         mode = fn.call("i32", ENTER, [("ptr", ARENA)])
-        fn.branch_if(fn.value(f"icmp eq i32 {mode}, {ALONE}"), alone, shared)
+        fn.branch_if(fn.icmp("eq", "i32", mode, ALONE), alone, shared)
         fn.start(alone)
         self._update_alone(end)
         fn.start(shared)
         self.update_among_others(end)
         fn.start(end)
-        fn.terminate("ret void")
+        fn.ret()
         return fn.text()
 
     @abstractmethod
@@ -93,8 +93,8 @@ class LaneFunction(ABC):
         orderly, run, no_run, apart = map(fn.new_label, ("orderly", "run", "no_run", "apart"))
         places = self.spill(self.offsets, self.places)
         first, second = (self.lane_of(places, self.offset, lane, volatile=True) for lane in ("0", "1"))
-        step = fn.value(f"sub {self.offset} {second}, {first}")
-        fn.branch_if(fn.value(f"icmp ule {self.offset} {step}, 1"), orderly, apart)
+        step = fn.binary("sub", self.offset, second, first)
+        fn.branch_if(fn.icmp("ule", self.offset, step, 1), orderly, apart)
         fn.start(orderly)
         address, is_run = self.find_run()
         fn.branch_if(is_run, run, no_run)
@@ -113,21 +113,21 @@ class LaneFunction(ABC):
             return
         values = self.spill(self.type.text, "%values")
         whole, part, many, few = map(fn.new_label, ("whole", "part", "many", "few"))
-        fn.branch_if(fn.value(f"icmp eq {self.bits} %bits, -1"), whole, part)
+        fn.branch_if(fn.icmp("eq", self.bits, "%bits", -1), whole, part)
         fn.start(whole)
         self._step_through(values, lambda lane: self.address(self.lane_of(places, self.offset, lane, volatile=True)))
         fn.branch(end)
         fn.start(part)
         count = fn.call(self.bits, f"llvm.ctpop.{self.bits}", [(self.bits, "%bits")])
-        fn.branch_if(fn.value(f"icmp ugt {self.bits} {count}, {lanes // 4}"), many, few)
+        fn.branch_if(fn.icmp("ugt", self.bits, count, lanes // 4), many, few)
         fn.start(few)
         self.for_each_lane(places, end, self.lanes.update_one)
         fn.start(many)
-        idle = fn.entry_value(f"alloca [{lanes} x {self.scalar.memory}], align 64")
+        idle = fn.alloca(f"[{lanes} x {self.scalar.memory}]", align=64)
         at, pointers = self.type.of("i64"), self.type.of("ptr")
-        there = fn.value(f"getelementptr {self.scalar.memory}, ptr %base, {self.offsets} {self.places}")
-        nowhere = fn.value(f"getelementptr {self.scalar.memory}, ptr {idle}, {at} {steps_of(self.type)}")
-        chosen = fn.value(f"select {self.type.of('i1')} {self.lanes.mask}, {pointers} {there}, {pointers} {nowhere}")
+        there = fn.address(self.scalar.memory, "%base", self.places, index_type=self.offsets)
+        nowhere = fn.address(self.scalar.memory, idle, steps_of(self.type), index_type=at)
+        chosen = fn.select(self.lanes.mask, pointers, there, nowhere, condition_type=self.type.of("i1"))
         addresses = self.spill(pointers, chosen)
         self._step_through(values, lambda lane: self.lane_of(addresses, "ptr", lane, volatile=True))
         fn.branch(end)
@@ -142,13 +142,13 @@ class LaneFunction(ABC):
     def find_run(self) -> tuple[str, str]:
         """Return where the first lane lies, and whether lane i is the element i after it."""
         fn = self.fn
-        first = fn.value(f"extractelement {self.offsets} {self.places}, i64 0")
-        run = fn.value(f"add {self.offsets} {self.splat(first)}, {steps_of(self.type, self.offset)}")
-        follows = self.all_live(fn.value(f"icmp eq {self.offsets} {self.places}, {run}"))
+        first = fn.extract_element(self.offsets, self.places, 0, index_type="i64")
+        run = fn.binary("add", self.offsets, self.splat(first), steps_of(self.type, self.offset))
+        follows = self.all_live(fn.icmp("eq", self.offsets, self.places, run))
         # Numbers that wrap around are no neighbours.
         last = (1 << (int(self.offset[1:]) - 1)) - self.type.lanes
-        ends = fn.value(f"icmp sle {self.offset} {first}, {last}")
-        return self.address(first), fn.value(f"and i1 {follows}, {ends}")
+        ends = fn.icmp("sle", self.offset, first, last)
+        return self.address(first), fn.binary("and", "i1", follows, ends)
 
     def update_if_same(self, end: str, otherwise: str, update: Callable[[str, str, ScalarType], None]) -> None:
         """Emit the case that all lanes have one element: ``update(address, value, type)`` with their total, and a
@@ -156,14 +156,14 @@ class LaneFunction(ABC):
         """
         fn = self.fn
         offset = self.lane_of(self.spill(self.offsets, self.places), self.offset, self.first_lane("%bits"))
-        same = self.all_live(fn.value(f"icmp eq {self.offsets} {self.places}, {self.splat(offset)}"))
+        same = self.all_live(fn.icmp("eq", self.offsets, self.places, self.splat(offset)))
         equal = fn.new_label("equal")
         fn.branch_if(same, equal, otherwise)
         fn.start(equal)
         # All lanes have a branch of their own: LLVM makes masks of what is in the register of the sum before, and
         # every sum would wait for the last.
         of_all, of_some = fn.new_label("all"), fn.new_label("some")
-        fn.branch_if(fn.value(f"icmp eq {self.bits} %bits, -1"), of_all, of_some)
+        fn.branch_if(fn.icmp("eq", self.bits, "%bits", -1), of_all, of_some)
         for label, masked in ((of_all, False), (of_some, True)):
             fn.start(label)
             update(self.address(offset), self.lanes.together(masked=masked), self.lanes.compute)
@@ -181,40 +181,40 @@ class LaneFunction(ABC):
         lane = self.first_lane(left.name)
         value = self.lane_of(values, self.scalar.text, lane)
         act(self.address(self.lane_of(offsets, self.offset, lane)), value)
-        less = fn.value(f"and {self.bits} {left.name}, {fn.value(f'add {self.bits} {left.name}, -1')}")
+        less = fn.binary("and", self.bits, left.name, fn.binary("add", self.bits, left.name, -1))
         left.add(less, fn.label)
-        fn.branch_if(fn.value(f"icmp eq {self.bits} {less}, 0"), end, loop)
+        fn.branch_if(fn.icmp("eq", self.bits, less, 0), end, loop)
 
     # -- values -----------------------------------------------------------------------------------------------------
 
     def all_live(self, condition: str) -> str:
         """Return whether a condition holds in all lanes that are on."""
-        off = self.fn.value(f"xor {self.bits} %bits, -1")
-        packed = self.fn.value(f"bitcast {self.type.of('i1')} {condition} to {self.bits}")
-        return self.fn.value(f"icmp eq {self.bits} {self.fn.value(f'or {self.bits} {packed}, {off}')}, -1")
+        off = self.fn.binary("xor", self.bits, "%bits", -1)
+        packed = self.fn.cast("bitcast", self.type.of("i1"), condition, self.bits)
+        return self.fn.icmp("eq", self.bits, self.fn.binary("or", self.bits, packed, off), -1)
 
     def splat(self, offset: str) -> str:
-        single = self.fn.value(f"insertelement {self.offsets} poison, {self.offset} {offset}, i64 0")
+        single = self.fn.insert_element(self.offsets, "poison", self.offset, offset, 0, index_type="i64")
         mask = f"<{self.type.lanes} x i32> zeroinitializer"
-        return self.fn.value(f"shufflevector {self.offsets} {single}, {self.offsets} poison, {mask}")
+        return self.fn.shuffle(self.offsets, single, "poison", mask)
 
     def address(self, offset: str) -> str:
-        return self.fn.value(f"getelementptr {self.scalar.memory}, ptr %base, {self.offset} {offset}")
+        return self.fn.address(self.scalar.memory, "%base", offset, index_type=self.offset)
 
     def first_lane(self, bits: str) -> str:
         """The number of the lowest bit that is set, as i64."""
         lane = self.fn.call(self.bits, f"llvm.cttz.{self.bits}", [(self.bits, bits), ("i1", "true")])
-        return self.fn.value(f"zext {self.bits} {lane} to i64")
+        return self.fn.cast("zext", self.bits, lane, "i64")
 
     def spill(self, type: str, value: str) -> str:
         """The lanes in memory, to be read one by one."""
-        slot = self.fn.entry_value(f"alloca {type}, align 64")
-        self.fn.emit(f"store {type} {value}, ptr {slot}, align 64")
+        slot = self.fn.alloca(type, align=64)
+        self.fn.store(type, value, slot, align=64)
         return slot
 
     def lane_of(self, slot: str, text: str, lane: str, *, volatile: bool = False) -> str:
-        place = self.fn.value(f"getelementptr {text}, ptr {slot}, i64 {lane}")
-        return self.fn.value(f"load {'volatile ' * volatile}{text}, ptr {place}")
+        place = self.fn.address(text, slot, lane)
+        return self.fn.load(text, place, flags="volatile " * volatile)
 
 
 class IntegerLanes(LaneFunction):

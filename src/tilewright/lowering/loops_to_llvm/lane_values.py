@@ -43,7 +43,7 @@ class Lanes:
 
     def masked(self) -> Lanes:
         """With the mask made of the bits."""
-        return replace(self, mask=self.fn.value(f"bitcast i{self.type.lanes} {self.bits} to {self.type.of('i1')}"))
+        return replace(self, mask=self.fn.cast("bitcast", f"i{self.type.lanes}", self.bits, self.type.of("i1")))
 
     @property
     def compute(self) -> ScalarType:
@@ -98,12 +98,12 @@ class Lanes:
         lanes are off: what a masked store writes cannot be handed on to the next load."""
         fn, type = self.fn, self.type
         whole, part = fn.new_label("whole"), fn.new_label("part")
-        fn.branch_if(fn.value(f"icmp eq i{type.lanes} {self.bits}, -1"), whole, part)
+        fn.branch_if(fn.icmp("eq", f"i{type.lanes}", self.bits, -1), whole, part)
         fn.start(whole)
         b, align = LaneBuilder(fn, type.lanes), type.scalar.bytes
-        before = fn.value(f"load volatile {type.text}, ptr {address}, align {align}")
+        before = fn.load(type.text, address, align=align, flags="volatile ")
         after = self.combine(b, before, self.values)
-        fn.emit(f"store volatile {type.text} {after}, ptr {address}, align {align}")
+        fn.store(type.text, after, address, align=align, flags="volatile ")
         fn.branch(end)
         fn.start(part)
         suffix, masks = intrinsic_suffix(type.scalar.text, type.lanes), (type.of("i1"), self.mask)
@@ -119,6 +119,6 @@ class Lanes:
     def update_one(self, address: str, value: str, held_as: ScalarType | None = None) -> None:
         """Update one element by a value of its type, or of the one computed in."""
         fn, text, align = self.fn, self.type.scalar.text, self.type.scalar.bytes
-        before = fn.value(f"load {text}, ptr {address}, align {align}")
+        before = fn.load(text, address, align=align)
         after = self.combine(LaneBuilder(fn, 0), before, value, held_as)
-        fn.emit(f"store {text} {after}, ptr {address}, align {align}")
+        fn.store(text, after, address, align=align)

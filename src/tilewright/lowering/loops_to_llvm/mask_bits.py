@@ -27,9 +27,9 @@ def for_scalar_use(low: FunctionLowering, mask: str, lanes: int) -> str:
     if mask[0] != "%" or not (low.module.facts.has("avx512bw") or low.module.facts.has("avx512dq")):
         return mask
     held = f"<{lanes} x i{max(8, min(64, _REGISTER_BITS // lanes))}>"
-    spread = low.fn.value(f"sext <{lanes} x i1> {mask} to {held}")
+    spread = low.fn.cast("sext", f"<{lanes} x i1>", mask, held)
     hidden = low.fn.value(f'call {held} asm "", "=v,0"({held} {spread})')
-    return low.fn.value(f"icmp ne {held} {hidden}, zeroinitializer")
+    return low.fn.icmp("ne", held, hidden, "zeroinitializer")
 
 
 def for_masked_store(low: FunctionLowering, value: str, mask: str, bits: int, lanes: int) -> tuple[str, str]:
@@ -39,8 +39,8 @@ def for_masked_store(low: FunctionLowering, value: str, mask: str, bits: int, la
     if bits * lanes in _WHOLE_REGISTERS:
         type = f"<{lanes} x i{bits}>"
         return low.fn.value(f'call {type} asm "", "=v,0"({type} {value})'), mask
-    packed = low.fn.value(f"bitcast <{lanes} x i1> {mask} to i{lanes}")
-    wide = packed if lanes == _MASK_BITS else low.fn.value(f"zext i{lanes} {packed} to i{_MASK_BITS}")
+    packed = low.fn.cast("bitcast", f"<{lanes} x i1>", mask, f"i{lanes}")
+    wide = packed if lanes == _MASK_BITS else low.fn.cast("zext", f"i{lanes}", packed, f"i{_MASK_BITS}")
     hidden = low.fn.value(f'call i{_MASK_BITS} asm "", "=r,0"(i{_MASK_BITS} {wide})')
-    narrow = hidden if lanes == _MASK_BITS else low.fn.value(f"trunc i{_MASK_BITS} {hidden} to i{lanes}")
-    return value, low.fn.value(f"bitcast i{lanes} {narrow} to <{lanes} x i1>")
+    narrow = hidden if lanes == _MASK_BITS else low.fn.cast("trunc", f"i{_MASK_BITS}", hidden, f"i{lanes}")
+    return value, low.fn.cast("bitcast", f"i{lanes}", narrow, f"<{lanes} x i1>")

@@ -88,24 +88,24 @@ def _is_outlined(low: FunctionLowering, type: ValueType) -> bool:
 def _packed(low: FunctionLowering, type: ValueType, mask: str) -> tuple[str, str]:
     """A mask as a number of as many bits, which registers for scalars take."""
     bits = f"i{type.lanes}"
-    return bits, low.fn.value(f"bitcast {type.of('i1')} {mask} to {bits}")
+    return bits, low.fn.cast("bitcast", type.of("i1"), mask, bits)
 
 
 def _loading_function(low: FunctionLowering, name: str, type: ValueType, memory: str, align: int) -> str:
     fn, mask, some = _open(low, name, type, memory, memory)
-    fn.terminate(f"ret {memory} {fn.value(f'load {memory}, ptr %p, align {align}')}")
+    fn.ret(memory, fn.load(memory, "%p", align=align))
     fn.start(some)
-    fn.terminate(f"ret {memory} {_load(fn, type, memory, ('%p', align), mask, '%value')}")
+    fn.ret(memory, _load(fn, type, memory, ("%p", align), mask, "%value"))
     return fn.text()
 
 
 def _storing_function(low: FunctionLowering, name: str, type: ValueType, memory: str, align: int) -> str:
     fn, mask, some = _open(low, name, type, memory, "void")
-    fn.emit(f"store {memory} %value, ptr %p, align {align}")
-    fn.terminate("ret void")
+    fn.store(memory, "%value", "%p", align=align)
+    fn.ret()
     fn.start(some)
     _store(fn, type, memory, ("%p", align), mask, "%value")
-    fn.terminate("ret void")
+    fn.ret()
     return fn.text()
 
 
@@ -114,9 +114,9 @@ def _open(low: FunctionLowering, name: str, type: ValueType, memory: str, result
     bits = f"i{type.lanes}"
     parameters = [Parameter("ptr", "%p"), Parameter(bits, "%lanes"), Parameter(memory, "%value")]
     fn = FunctionText(low.module.text, name, result, parameters, linkage="internal", attributes="noinline nounwind")
-    mask = fn.value(f"bitcast {bits} %lanes to {type.of('i1')}")
+    mask = fn.cast("bitcast", bits, "%lanes", type.of("i1"))
     whole, some = fn.new_label("whole"), fn.new_label("some")
-    fn.branch_if(fn.value(f"icmp eq {bits} %lanes, -1"), whole, some)
+    fn.branch_if(fn.icmp("eq", bits, "%lanes", -1), whole, some)
     fn.start(whole)
     return fn, mask, some
 

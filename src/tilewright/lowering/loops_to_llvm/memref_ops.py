@@ -72,7 +72,7 @@ def lower_view(op: memref.ViewOp, low: FunctionLowering) -> None:
     shift, extents = low.index(op.operands[1]), iter(op.operands[2:])
     base = low.memref(op.operands[0]).base
     if shift != 0:
-        base = low.fn.value(f"getelementptr i8, ptr {base}, i64 {shift}")
+        base = low.fn.address("i8", base, shift)
     sizes: list[Index] = [low.index(next(extents)) if n is None else n for n in shape_of(op.results[0].type).sizes]
     strides: list[Index] = [1] * len(sizes)
     for dim in reversed(range(len(sizes) - 1)):
@@ -132,7 +132,7 @@ def lower_rank(op: memref.RankOp, low: FunctionLowering) -> None:
 @lowers(memref.ExtractAlignedPointerAsIndexOp)
 def lower_extract_pointer(op: memref.ExtractAlignedPointerAsIndexOp, low: FunctionLowering) -> None:
     """The address of the buffer's start: offsets are not part of it."""
-    low.set(op.results[0], low.fn.value(f"ptrtoint ptr {low.memref(op.operands[0]).base} to i64"))
+    low.set(op.results[0], low.fn.cast("ptrtoint", "ptr", low.memref(op.operands[0]).base, "i64"))
 
 
 # ---------------------------------------------------------------------------------------------------------- buffers
@@ -233,12 +233,10 @@ def _copy_run(
 ) -> None:
     text, size = element
     fn = low.fn
-    from_address = fn.value(f"getelementptr {text}, ptr {source}, i64 {from_offset}")
-    to_address = fn.value(f"getelementptr {text}, ptr {target}, i64 {to_offset}")
+    from_address = fn.address(text, source, from_offset)
+    to_address = fn.address(text, target, to_offset)
     if run == 1:
-        fn.emit(
-            f"store {text} {fn.value(f'load {text}, ptr {from_address}, align {size}')}, ptr {to_address}, align {size}"
-        )
+        fn.store(text, fn.load(text, from_address, align=size), to_address, align=size)
         return
     length = low.math.mul(run, size)
     arguments = [("ptr", to_address), ("ptr", from_address), ("i64", str(length)), ("i1", "false")]

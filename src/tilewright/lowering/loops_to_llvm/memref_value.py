@@ -46,7 +46,7 @@ class IndexMath:
             return b
         if b == 0:
             return a
-        return self.fn.value(f"add i64 {a}, {b}")
+        return self.fn.binary("add", "i64", a, b)
 
     def mul(self, a: Index, b: Index) -> Index:
         if isinstance(a, int) and isinstance(b, int):
@@ -57,7 +57,7 @@ class IndexMath:
             return b
         if b == 1:
             return a
-        return self.fn.value(f"mul i64 {a}, {b}")
+        return self.fn.binary("mul", "i64", a, b)
 
     def linear(self, memref: MemrefValue, indices: list[Index] | tuple[Index, ...]) -> Index:
         """The element offset of memref[indices] from its base pointer."""

@@ -35,9 +35,9 @@ def plan_divisor(b: LaneBuilder, scalar: str, type: ValueType) -> UniformDivisor
     above = one.fcmp("oge", size, one.float(SMALLEST, text), text)
     below = one.fcmp("ole", size, one.float(LARGEST, text), text)
     reciprocal = one.fdiv(one.float(1.0, text), scalar, text)
-    single = fn.value(f"insertelement {type.text} poison, {text} {reciprocal}, i32 0")
+    single = fn.insert_element(type.text, "poison", text, reciprocal, 0)
     mask = f"<{type.lanes} x i32> zeroinitializer"
-    spread = fn.value(f"shufflevector {type.text} {single}, {type.text} poison, {mask}")
+    spread = fn.shuffle(type.text, single, "poison", mask)
     return UniformDivisor(spread, one.and_(above, below, "i1"))
 
 
@@ -48,7 +48,7 @@ def emit_uniform_division(b: LaneBuilder, x: str, s: str, divisor: UniformDiviso
     fn.branch_if(divisor.is_ordinary, quick, plain)
     fn.start(quick)
     # Plain instructions: contracting q into the correction would lose what is being corrected.
-    q = fn.value(f"fmul {b.type(scalar)} {x}, {divisor.reciprocal}")
+    q = fn.binary("fmul", b.type(scalar), x, divisor.reciprocal)
     rest = b.fma(b.fneg(q, scalar), s, x, scalar)
     corrected = b.fma(rest, divisor.reciprocal, q, scalar)
     corrected = b.select(b.fcmp("ord", corrected, corrected, scalar), corrected, q, scalar)

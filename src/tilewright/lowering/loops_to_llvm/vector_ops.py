@@ -55,7 +55,7 @@ def lower_load(op: vector.LoadOp, low: FunctionLowering) -> None:
     address = element_address(low, base, low.memref(base), op.operands[1:])
     value = emit_element_load(low, op.results[0].type, address, nontemporal_suffix(low, op), _alignment(op))
     if may_become_masked_store(op):
-        value = low.fn.value(f"freeze {low.type_of(op.results[0]).text} {value}")  # LLVM sees no load through it
+        value = low.fn.unary("freeze", low.type_of(op.results[0]).text, value)  # LLVM sees no load through it
     low.set(op.results[0], value)
 
 
@@ -99,13 +99,13 @@ def _to_memory(low: FunctionLowering, type: ValueType, value: str) -> tuple[str,
     if type.scalar.text != "i1":
         return type.text, value
     memory = type.of("i8")
-    return memory, low.fn.value(f"zext {type.text} {value} to {memory}")
+    return memory, low.fn.cast("zext", type.text, value, memory)
 
 
 def _from_memory(low: FunctionLowering, type: ValueType, value: str) -> str:
     if type.scalar.text != "i1":
         return value
-    return low.fn.value(f"icmp ne {type.of('i8')} {value}, zeroinitializer")
+    return low.fn.icmp("ne", type.of("i8"), value, "zeroinitializer")
 
 
 def _base_address(low: FunctionLowering, op: Operation) -> tuple[str, str, SSAValue, SSAValue, SSAValue]:
@@ -119,7 +119,7 @@ def _base_address(low: FunctionLowering, op: Operation) -> tuple[str, str, SSAVa
 
 
 def _lane_addresses(low: FunctionLowering, text: str, address: str, indices: SSAValue) -> str:
-    return low.fn.value(f"getelementptr {text}, ptr {address}, {low.type_of(indices).text} {low.get(indices)}")
+    return low.fn.address(text, address, low.get(indices), index_type=low.type_of(indices).text)
 
 
 def _lane_by_lane_mask(low: FunctionLowering, type: ValueType, mask: SSAValue) -> str:
@@ -197,9 +197,9 @@ def lower_broadcast(op: vector.BroadcastOp, low: FunctionLowering) -> None:
         held = source.text
     else:
         held = f"<{target.lanes} x {source.text}>"
-        single = fn.value(f"insertelement {held} poison, {source.text} {value}, i32 0")
+        single = fn.insert_element(held, "poison", source.text, value, 0)
     mask = f"<{target.lanes} x i32> zeroinitializer"
-    low.set(op.results[0], fn.value(f"shufflevector {held} {single}, {held} poison, {mask}"))
+    low.set(op.results[0], fn.shuffle(held, single, "poison", mask))
     if not source.lanes and target.scalar in (F32, F64) and _is_divisor(op.results[0]):
         low.divisors[op.results[0]] = plan_divisor(low.lanes(target), value, target)
 
@@ -221,7 +221,7 @@ def lower_bitcast(op: vector.BitcastOp, low: FunctionLowering) -> None:
     source, target = low.type_of(op.operands[0]), low.type_of(op.results[0])
     value = low.get(op.operands[0])
     if source.text != target.text:
-        value = low.fn.value(f"bitcast {source.text} {value} to {target.text}")
+        value = low.fn.cast("bitcast", source.text, value, target.text)
     low.set(op.results[0], value)
 
 
@@ -246,12 +246,12 @@ def lower_create_mask(op: vector.CreateMaskOp, low: FunctionLowering) -> None:
     fn = low.fn
     at_least = fn.call("i64", "llvm.smax.i64", [("i64", count), ("i64", "0")])
     bounded = fn.call("i64", "llvm.smin.i64", [("i64", at_least), ("i64", str(lanes))])
-    narrow = fn.value(f"trunc i64 {bounded} to i32")
+    narrow = fn.cast("trunc", "i64", bounded, "i32")
     vector_type = f"<{lanes} x i32>"
-    single = fn.value(f"insertelement {vector_type} poison, i32 {narrow}, i32 0")
-    spread = fn.value(f"shufflevector {vector_type} {single}, {vector_type} poison, {vector_type} zeroinitializer")
+    single = fn.insert_element(vector_type, "poison", "i32", narrow, 0)
+    spread = fn.shuffle(vector_type, single, "poison", f"{vector_type} zeroinitializer")
     lane_numbers = vector_constant("i32", map(str, range(lanes)))
-    low.set(op.results[0], fn.value(f"icmp ult {vector_type} {lane_numbers}, {spread}"))
+    low.set(op.results[0], fn.icmp("ult", vector_type, lane_numbers, spread))
 
 
 def _prefix_mask(count: int, lanes: int) -> str:
@@ -276,7 +276,7 @@ def lower_shuffle(op: vector.ShuffleOp, low: FunctionLowering) -> None:
 
 def _shuffle(low: FunctionLowering, type: ValueType, a: str, b: str, mask: Sequence[int]) -> str:
     lanes = ", ".join("i32 poison" if lane < 0 else f"i32 {lane}" for lane in mask)
-    return low.fn.value(f"shufflevector {type.text} {a}, {type.text} {b}, <{len(mask)} x i32> <{lanes}>")
+    return low.fn.shuffle(type.text, a, b, f"<{len(mask)} x i32> <{lanes}>")
 
 
 def _static_values(attr: object) -> list[int]:
@@ -336,7 +336,7 @@ def lower_extract(op: vector.ExtractOp, low: FunctionLowering) -> None:
     lane = _position(low, op, op.operands[1:])
     if source.scalar.text == "i1":
         value = for_scalar_use(low, value, source.lanes)
-    low.set(op.results[0], low.fn.value(f"extractelement {source.text} {value}, i64 {lane}"))
+    low.set(op.results[0], low.fn.extract_element(source.text, value, lane, index_type="i64"))
 
 
 @lowers(vector.InsertOp)
@@ -430,10 +430,7 @@ def _reduce_in_halves(low: FunctionLowering, name: str, scalar: str, lanes: int,
         width = lanes - half
         low_lanes = ", ".join(f"i32 {lane}" for lane in range(width))
         high_lanes = ", ".join(f"i32 {lane}" for lane in range(half, lanes))
-        parts = [
-            fn.value(f"shufflevector {text} {value}, {text} poison, <{width} x i32> <{mask}>")
-            for mask in (low_lanes, high_lanes)
-        ]
+        parts = [fn.shuffle(text, value, "poison", f"<{width} x i32> <{mask}>") for mask in (low_lanes, high_lanes)]
         value = LaneBuilder(fn, width).intrinsic(name, scalar, *parts, flags=flags)
         lanes = width
-    return fn.value(f"extractelement <1 x {scalar}> {value}, i64 0")
+    return fn.extract_element(f"<1 x {scalar}>", value, 0, index_type="i64")

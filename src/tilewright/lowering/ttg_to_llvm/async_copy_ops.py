@@ -103,7 +103,7 @@ class _Copy:
             return
         # A copy of no bytes would still write zeros, at some later time: it must not run where others are stored.
         self._copy(target, source, num_bytes, self.fn.both(mask, self.writer), None)
-        outside = self.fn.text.value(f"xor i1 {mask}, true")
+        outside = self.fn.text.binary("xor", "i1", mask, "true")
         self._store(target, others, self.fn.both(outside, self.writer))
 
     def _copy(self, target: str, source: str, num_bytes: int, predicate: str | None, kept: str | None) -> None:
@@ -115,7 +115,7 @@ class _Copy:
         """As many bytes as are read: none where the mask is false."""
         size = self._sizes.get(mask)
         if size is None:
-            size = self._sizes[mask] = self.fn.text.value(f"select i1 {mask}, i32 {num_bytes}, i32 0")
+            size = self._sizes[mask] = self.fn.text.select(mask, "i32", num_bytes, 0)
         return size
 
     def _through_registers(self, registers: tuple[int, ...], source: str, target: str, mask: str | None) -> None:

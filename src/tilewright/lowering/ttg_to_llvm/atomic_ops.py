@@ -112,10 +112,10 @@ def lower_atomic_poll(op: tt.AtomicPollOp, fn: FunctionLowering) -> None:
     start = fn.leaf.nanoseconds(fn.text) if timeout is not None else None
 
     def is_late() -> str | None:
-        if timeout is None:
+        if timeout is None or start is None:
             return None
-        passed = fn.text.value(f"sub i64 {fn.leaf.nanoseconds(fn.text)}, {start}")
-        return fn.text.value(f"icmp uge i64 {passed}, {timeout}")
+        passed = fn.text.binary("sub", "i64", fn.leaf.nanoseconds(fn.text), start)
+        return fn.text.icmp("uge", "i64", passed, timeout)
 
     def run(group: Sequence[int], predicate: str | None) -> list[str]:
         [register] = group
@@ -123,7 +123,7 @@ def lower_atomic_poll(op: tt.AtomicPollOp, fn: FunctionLowering) -> None:
         def is_there() -> str:
             pointer = pointers[register]
             found = fn.leaf.atomic_load(fn.text, pointer, element.bits, order=order, predicate=None)
-            return fn.text.value(f"icmp eq i{element.bits} {found}, {expected[register]}")
+            return fn.text.icmp("eq", f"i{element.bits}", found, expected[register])
 
         return [_repeated(fn.text, is_there, is_late, predicate)]
 

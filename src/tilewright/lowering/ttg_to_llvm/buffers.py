@@ -152,8 +152,8 @@ def writer_predicate(
     mask = (0 if whole_warps else masks[LANE]) | masks[WARP] << len(offsets.packed_bases[LANE])
     if not mask:
         return None
-    bits = fn.text.value(f"and i32 {fn.thread}, {mask}")
-    return fn.text.value(f"icmp eq i32 {bits}, {last_lanes & mask}")
+    bits = fn.text.binary("and", "i32", fn.thread, mask)
+    return fn.text.icmp("eq", "i32", bits, last_lanes & mask)
 
 
 def static_image(type: MemDescType, coordinates: Sequence[int]) -> int:

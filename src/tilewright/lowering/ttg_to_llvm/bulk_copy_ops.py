@@ -111,7 +111,7 @@ def copies(fn: FunctionLowering, op: Operation, buffer: SSAValue, predicate: SSA
     elected = fn.leaf.elect(text)
     for first in range(0, boxes.count, warps):
         count = min(warps, boxes.count - first)
-        takes_part = None if count == warps else text.value(f"icmp ult i32 {fn.uniform_warp}, {count}")
+        takes_part = None if count == warps else text.icmp("ult", "i32", fn.uniform_warp, count)
         condition = fn.both(elected, takes_part, None if predicate is None else fn.scalar(predicate))
         assert condition is not None
         bits = [1 << bit for bit in range(count.bit_length() - 1)]
@@ -135,7 +135,7 @@ def _padded(fn: FunctionLowering, columns: list[int]) -> list[int]:
 def _at(fn: FunctionLowering, pointer: str, offset: str) -> str:
     if offset == "0":
         return pointer
-    return fn.text.value(f"getelementptr i8, ptr addrspace(3) {pointer}, i32 {offset}")
+    return fn.text.address("i8", pointer, offset, index_type="i32", space=3)
 
 
 def _coordinates(fn: FunctionLowering, coordinates: Sequence[SSAValue], steps: Sequence[str]) -> list[str]:
@@ -146,7 +146,7 @@ def _coordinates(fn: FunctionLowering, coordinates: Sequence[SSAValue], steps: S
 
 
 def _sum(fn: FunctionLowering, a: str, b: str) -> str:
-    return fn.add(a, int(b)) if b.isdecimal() else fn.text.value(f"add i32 {a}, {b}")
+    return fn.add(a, int(b)) if b.isdecimal() else fn.text.binary("add", "i32", a, b)
 
 
 @lowers(ttng.AsyncTMACopyGlobalToLocalOp)
@@ -223,8 +223,8 @@ def _rows(
     owners = layout.free_variable_masks.get(WARP, 0)
     is_owner = None
     if owners:
-        masked = text.value(f"and i32 {fn.uniform_warp}, {owners}")
-        is_owner = text.value(f"icmp eq i32 {masked}, 0")
+        masked = text.binary("and", "i32", fn.uniform_warp, owners)
+        is_owner = text.icmp("eq", "i32", masked, 0)
     condition = fn.both(fn.leaf.elect(text), is_owner, None if predicate is None else fn.scalar(predicate))
     assert condition is not None
     warp_columns = [boxes.offset_of((basis[0], 0)) for basis in layout.bases_of(WARP)]
@@ -242,18 +242,18 @@ def _flipped(fn: FunctionLowering, part: str, offset: int) -> str:
     """The thread's part XOR a constant."""
     if not offset or part == "0":
         return part if not offset else str(offset)
-    return fn.text.value(f"xor i32 {part}, {offset}")
+    return fn.text.binary("xor", "i32", part, offset)
 
 
 @lowers(ttng.TensormapCreateOp)
 def lower_tensormap_create(op: ttng.TensormapCreateOp, fn: FunctionLowering) -> None:
     """The map is made in shared memory by one thread, copied to global memory by its warp."""
     text, leaf = fn.text, fn.leaf
-    address = text.value(f"ptrtoint ptr addrspace(1) {fn.scalar(op.global_address)} to i64")
+    address = text.cast("ptrtoint", "ptr addrspace(1)", fn.scalar(op.global_address), "i64")
     _check_alignment(op, fn, address)
     scratch = fn.shared_pointer(op)
-    first_warp = text.value(f"icmp ult i32 {fn.thread}, 32")
-    word = text.value(f"shl i32 {fn.lane}, 2")
+    first_warp = text.icmp("ult", "i32", fn.thread, 32)
+    word = text.binary("shl", "i32", fn.lane, 2)
     leaf.store_words(text, _at(fn, scratch, word), ["0"], 32, space=SHARED_SPACE, predicate=first_warp)
     leaf.warp_barrier(text)
     one = fn.first_thread()
@@ -289,10 +289,10 @@ def _check_alignment(op: ttng.TensormapCreateOp, fn: FunctionLowering, address: 
     unproven = [operand for value, operand in parts if info.of(value).divisibility_at(0, 1) % MAP_ALIGNMENT]
     if not unproven:
         return
-    union = reduce(lambda a, b: text.value(f"or i64 {a}, {b}"), unproven)
-    rest = text.value(f"and i64 {union}, {MAP_ALIGNMENT - 1}")
+    union = reduce(lambda a, b: text.binary("or", "i64", a, b), unproven)
+    rest = text.binary("and", "i64", union, MAP_ALIGNMENT - 1)
     message = "a tensor descriptor needs a base and strides that are multiples of 16 bytes"
-    fail_unless(op, fn, text.value(f"icmp eq i64 {rest}, 0"), message)
+    fail_unless(op, fn, text.icmp("eq", "i64", rest, 0), message)
 
 
 @lowers(ttng.TensormapFenceproxyAcquireOp)
@@ -304,4 +304,4 @@ def lower_fenceproxy_acquire(op: ttng.TensormapFenceproxyAcquireOp, fn: Function
 @lowers(ttng.ReinterpretTensorDescOp)
 def lower_reinterpret_descriptor(op: ttng.ReinterpretTensorDescOp, fn: FunctionLowering) -> None:
     assert isinstance(op.raw_desc.type, tt.PointerType)
-    fn.set(op.result, fn.text.value(f"addrspacecast ptr addrspace(1) {fn.scalar(op.raw_desc)} to ptr"))
+    fn.set(op.result, fn.text.cast("addrspacecast", "ptr addrspace(1)", fn.scalar(op.raw_desc), "ptr"))

@@ -45,7 +45,7 @@ class Combiner:
     def select(self, condition: str, yes: Operands, no: Operands) -> Operands:
         """`yes` where an i1 holds."""
         return tuple(
-            a if a == b else self.fn.text.value(f"select i1 {condition}, {element.text} {a}, {element.text} {b}")
+            a if a == b else self.fn.text.select(condition, element.text, a, b)
             for element, a, b in zip(self.elements, yes, no, strict=True)
         )
 

@@ -83,9 +83,9 @@ def _table(op: arith.ConstantOp, fn: FunctionLowering, literals: list[str], elem
     assert flat.out_dims["index"] == len(literals), shape
 
     def fetch(index: str) -> str:
-        wide = fn.text.value(f"zext i32 {index} to i64")
-        place = fn.text.value(f"getelementptr {memory}, ptr addrspace(1) {symbol}, i64 {wide}")
-        value = fn.text.value(f"load {memory}, ptr addrspace(1) {place}")
-        return fn.text.value(f"trunc i8 {value} to i1") if element.text == "i1" else value
+        wide = fn.text.cast("zext", "i32", index, "i64")
+        place = fn.text.address(memory, symbol, wide, space=1)
+        value = fn.text.load(memory, place, space=1)
+        return fn.text.cast("trunc", "i8", value, "i1") if element.text == "i1" else value
 
     return fn.each([tuple(fn.index.along(flat, "index"))], fetch)

@@ -88,9 +88,9 @@ def _swap_and_permute(
     [(register_bit, lane_bit)] = plan.swaps
     text = fn.text
     source = _source_lane(fn, plan)
-    other = text.value(f"xor i32 {source}, {1 << lane_bit}")
+    other = text.binary("xor", "i32", source, 1 << lane_bit)
     upper = _lane_bit(fn, lane_bit)
-    from_upper = text.value(f"icmp ne i32 {text.value(f'and i32 {source}, {1 << lane_bit}')}, 0")
+    from_upper = text.icmp("ne", "i32", text.binary("and", "i32", source, 1 << lane_bit), 0)
     lows = [index for index in range(len(values)) if not index >> register_bit & 1]
     pairs = [(values[low], values[low | 1 << register_bit]) for low in lows]
     first = [_select(fn, element, upper, high, low) for low, high in pairs]
@@ -113,13 +113,13 @@ def _source_lane(fn: FunctionLowering, plan: WarpShuffle) -> str:
 
 
 def _lane_bit(fn: FunctionLowering, bit: int) -> str:
-    return fn.text.value(f"icmp ne i32 {fn.text.value(f'and i32 {fn.lane}, {1 << bit}')}, 0")
+    return fn.text.icmp("ne", "i32", fn.text.binary("and", "i32", fn.lane, 1 << bit), 0)
 
 
 def _select(fn: FunctionLowering, element: ElementType, condition: str, yes: str, no: str) -> str:
     if yes == no:
         return yes
-    return fn.text.value(f"select i1 {condition}, {element.text} {yes}, {element.text} {no}")
+    return fn.text.select(condition, element.text, yes, no)
 
 
 # ------------------------------------------------------------------------------------------------------- shared memory

@@ -68,25 +68,25 @@ def _formatted(
         return _hexadecimal(fn, element, operand)
     if element.is_float:
         wide = convert(fn, [operand], element, F32)[0] if element != F64 else operand
-        return "%f", ("double", wide if element == F64 else fn.text.value(f"fpext float {wide} to double"))
+        return "%f", ("double", wide if element == F64 else fn.text.cast("fpext", "float", wide, "double"))
     signed = is_signed and element.text != "i1"
     if element.bits == 64:
         return ("%lli" if signed else "%llu"), ("i64", operand)
     if element.text == "i32":
         return ("%i" if signed else "%u"), ("i32", operand)
     opcode = "sext" if signed else "zext"
-    return ("%i" if signed else "%u"), ("i32", fn.text.value(f"{opcode} {element.text} {operand} to i32"))
+    return ("%i" if signed else "%u"), ("i32", fn.text.cast(opcode, element.text, operand, "i32"))
 
 
 def _hexadecimal(fn: FunctionLowering, element: ElementType, operand: str) -> tuple[str, tuple[str, str]]:
     digits = 1 if element.text == "i1" else element.bits // 4
     bits = operand
     if element.is_float and element.format is None:
-        bits = fn.text.value(f"bitcast {element.text} {operand} to i{element.bits}")
+        bits = fn.text.cast("bitcast", element.text, operand, f"i{element.bits}")
     if element.bits == 64:
         return f"0x%0{digits}llx", ("i64", bits)
     source = element.text if not element.is_float else f"i{element.bits}"
-    wide = bits if source == "i32" else fn.text.value(f"zext {source} {bits} to i32")
+    wide = bits if source == "i32" else fn.text.cast("zext", source, bits, "i32")
     return f"0x%0{digits}x", ("i32", wide)
 
 
@@ -94,10 +94,10 @@ def _print(fn: FunctionLowering, format: str, arguments: Arguments) -> None:
     """A call of vprintf, which takes its arguments as a structure in memory."""
     text = fn.text
     struct = "{ " + ", ".join(type for type, _ in arguments) + " }"
-    slot = text.entry_value(f"alloca {struct}, align 8")
+    slot = text.alloca(struct, align=8)
     for index, (type, operand) in enumerate(arguments):
         place = text.value(f"getelementptr {struct}, ptr {slot}, i32 0, i32 {index}")
-        text.emit(f"store {type} {operand}, ptr {place}")
+        text.store(type, operand, place)
     message = text.module.string(format.encode())
     text.call("i32", "vprintf", [("ptr", message), ("ptr", slot)])
 

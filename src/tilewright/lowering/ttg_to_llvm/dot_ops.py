@@ -80,7 +80,7 @@ def _operand(fn: FunctionLowering, value: SSAValue, result: ElementType) -> _Ope
     elif element.text == result.text:
         widened = distinct
     else:
-        widened = [fn.text.value(f"sext {element.text} {operand} to {result.text}") for operand in distinct]
+        widened = [fn.text.cast("sext", element.text, operand, result.text) for operand in distinct]
     by_register = dict(zip(distinct, widened, strict=True))
     coordinates = register_coordinates(fn.layout(value))
     return _Operand({place: by_register[operand] for place, operand in zip(coordinates, registers, strict=True)})
@@ -90,8 +90,8 @@ def _multiply_add(fn: FunctionLowering, element: ElementType) -> Callable[[str, 
     """a * b + c: one fused operation on floats where they may fuse."""
     text, type = fn.text, element.text
     if not element.is_float:
-        return lambda a, b, c: text.value(f"add {type} {text.value(f'mul {type} {a}, {b}')}, {c}")
+        return lambda a, b, c: text.binary("add", type, text.binary("mul", type, a, b), c)
     if fn.module.fuses:
         name = f"llvm.fma.{_SUFFIXES[type]}"
         return lambda a, b, c: text.call(type, name, [(type, a), (type, b), (type, c)])
-    return lambda a, b, c: text.value(f"fadd {type} {text.value(f'fmul {type} {a}, {b}')}, {c}")
+    return lambda a, b, c: text.binary("fadd", type, text.binary("fmul", type, a, b), c)

@@ -70,12 +70,12 @@ def _narrow_pairs(fn: FunctionLowering, values: Sequence[str], target: ElementTy
     text, results = fn.text, list[str]()
     for index in range(0, len(values) - 1, 2):
         pair = build_vector(text, F32.text, values[index : index + 2])
-        narrow = text.value(f"fptrunc <2 x float> {pair} to <2 x {target.text}>")
+        narrow = text.cast("fptrunc", "<2 x float>", pair, f"<2 x {target.text}>")
         halves = vector_elements(text, target.text, narrow, 2)
-        fn.packed[tuple(halves)] = text.value(f"bitcast <2 x {target.text}> {narrow} to i32")
+        fn.packed[tuple(halves)] = text.cast("bitcast", f"<2 x {target.text}>", narrow, "i32")
         results += halves
     if len(values) % 2:
-        results.append(text.value(f"fptrunc float {values[-1]} to {target.text}"))
+        results.append(text.cast("fptrunc", "float", values[-1], target.text))
     return results
 
 
@@ -83,11 +83,11 @@ def _between_native(
     fn: FunctionLowering, value: str, source: ElementType, target: ElementType, *, to_zero: bool
 ) -> str:
     if target.bits > source.bits:
-        return fn.text.value(f"fpext {source.text} {value} to {target.text}")
+        return fn.text.cast("fpext", source.text, value, target.text)
     if target.bits == source.bits:  # f16 and bf16
         return _between_native(fn, to_f32(fn, value, source), F32, target, to_zero=to_zero)
     if not to_zero:
-        return fn.text.value(f"fptrunc {source.text} {value} to {target.text}")
+        return fn.text.cast("fptrunc", source.text, value, target.text)
     if source == F64:
         # Towards zero twice is towards zero.
         value = fn.text.call("float", "llvm.nvvm.d2f.rz", [("double", value)])
@@ -95,7 +95,7 @@ def _between_native(
         return value
     suffix = {F16.text: "f16", BF16.text: "bf16"}[target.text]
     [bits] = inline_asm(fn.text, f"cvt.rz.{suffix}.f32 $0, $1;", "=h,f", ["i16"], [("float", value)], has_effect=False)
-    return fn.text.value(f"bitcast i16 {bits} to {target.text}")
+    return fn.text.cast("bitcast", "i16", bits, target.text)
 
 
 # ---------------------------------------------------------------------------------------------------- 8-bit floats
@@ -121,22 +121,22 @@ def _from_float8(
 
 def _e5m2_to_half(fn: FunctionLowering, value: str) -> str:
     """The bits of an e5m2 are the upper byte of a half."""
-    wide = fn.text.value(f"zext i8 {value} to i16")
-    shifted = fn.text.value(f"shl i16 {wide}, 8")
-    return fn.text.value(f"bitcast i16 {shifted} to half")
+    wide = fn.text.cast("zext", "i8", value, "i16")
+    shifted = fn.text.binary("shl", "i16", wide, 8)
+    return fn.text.cast("bitcast", "i16", shifted, "half")
 
 
 def _pairs_to_halves(fn: FunctionLowering, values: Sequence[str], kind: str) -> list[str]:
     halves: list[str] = []
     for start in range(0, len(values), 2):
         pair = values[start : start + 2]
-        low = fn.text.value(f"insertelement <2 x i8> zeroinitializer, i8 {pair[0]}, i32 0")
-        both = fn.text.value(f"insertelement <2 x i8> {low}, i8 {pair[1]}, i32 1") if len(pair) == 2 else low
-        bits = fn.text.value(f"bitcast <2 x i8> {both} to i16")
+        low = fn.text.insert_element("<2 x i8>", "zeroinitializer", "i8", pair[0], 0)
+        both = fn.text.insert_element("<2 x i8>", low, "i8", pair[1], 1) if len(pair) == 2 else low
+        bits = fn.text.cast("bitcast", "<2 x i8>", both, "i16")
         asm = f"cvt.rn.f16x2.{kind} $0, $1;"
         [word] = inline_asm(fn.text, asm, "=r,h", ["i32"], [("i16", bits)], has_effect=False)
-        vector = fn.text.value(f"bitcast i32 {word} to <2 x half>")
-        halves += [fn.text.value(f"extractelement <2 x half> {vector}, i32 {index}") for index in range(len(pair))]
+        vector = fn.text.cast("bitcast", "i32", word, "<2 x half>")
+        halves += [fn.text.extract_element("<2 x half>", vector, index) for index in range(len(pair))]
     return halves
 
 
@@ -162,8 +162,8 @@ def _pairs_to_float8(fn: FunctionLowering, floats: Sequence[str], kind: str) -> 
         asm = f"cvt.rn.satfinite.{kind}.f32 $0, $1, $2;"
         operands = [("float", high), ("float", pair[0])]
         [word] = inline_asm(fn.text, asm, "=h,f,f", ["i16"], operands, has_effect=False)
-        vector = fn.text.value(f"bitcast i16 {word} to <2 x i8>")
-        results += [fn.text.value(f"extractelement <2 x i8> {vector}, i32 {index}") for index in range(len(pair))]
+        vector = fn.text.cast("bitcast", "i16", word, "<2 x i8>")
+        results += [fn.text.extract_element("<2 x i8>", vector, index) for index in range(len(pair))]
     return results
 
 

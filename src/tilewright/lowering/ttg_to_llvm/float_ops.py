@@ -33,13 +33,13 @@ _TO_NEAREST_EVEN, _TOWARD_ZERO = 0, 3
 def lower_binary(op: Operation, fn: FunctionLowering) -> None:
     element = fn.element(op.results[0])
     flags = " contract" if fn.module.fuses else ""
-    head = f"{_BINARY[type(op)]}{flags} {compute_type(element).text} "
+    opcode, type_text = f"{_BINARY[type(op)]}{flags}", compute_type(element).text
     if element.format is None:
-        fn.elementwise(op, lambda a, b: fn.text.value(f"{head}{a}, {b}"))
+        fn.elementwise(op, lambda a, b: fn.text.binary(opcode, type_text, a, b))
         return
 
     def compute(a: str, b: str) -> str:
-        value = fn.text.value(f"{head}{to_compute(fn, a, element)}, {to_compute(fn, b, element)}")
+        value = fn.text.binary(opcode, type_text, to_compute(fn, a, element), to_compute(fn, b, element))
         return from_compute(fn, value, element)
 
     fn.elementwise(op, compute)
@@ -66,13 +66,13 @@ def intrinsic(fn: FunctionLowering, name: str, element: ElementType, *operands: 
 def lower_negf(op: arith.NegfOp, fn: FunctionLowering) -> None:
     element = fn.element(op.results[0])
     if element.format is None:
-        fn.elementwise(op, lambda x: fn.text.value(f"fneg {element.text} {x}"))
+        fn.elementwise(op, lambda x: fn.text.unary("fneg", element.text, x))
     elif element.format.unsigned_zero:
         b = LaneBuilder(fn.text, 0)
         fn.elementwise(op, lambda x: from_compute(fn, b.fneg(to_compute(fn, x, element)), element))
     else:
         sign = 1 << (element.bits - 1)
-        fn.elementwise(op, lambda x: fn.text.value(f"xor {element.text} {x}, {sign}"))
+        fn.elementwise(op, lambda x: fn.text.binary("xor", element.text, x, sign))
 
 
 # --------------------------------------------------------------------------------------------------------- division
@@ -101,10 +101,10 @@ def lower_approx_divf(op: tt.ApproxDivFOp, fn: FunctionLowering) -> None:
 def divide(fn: FunctionLowering, a: str, b: str, element: ElementType, *, precise: bool) -> str:
     """A quotient; f16 and bf16 are divided as f32, whose two roundings give the one right result."""
     if element == F64:
-        return fn.text.value(f"fdiv double {a}, {b}")
+        return fn.text.binary("fdiv", "double", a, b)
     x, y = convert(fn, [a, b], element, F32)
     if precise:
-        quotient = fn.text.value(f"fdiv float {x}, {y}")
+        quotient = fn.text.binary("fdiv", "float", x, y)
     else:
         quotient = fn.text.call("float", "llvm.nvvm.div.full", [("float", x), ("float", y)])
     return convert(fn, [quotient], F32, element)[0]
@@ -184,7 +184,7 @@ def lower_int_to_float(op: Operation, fn: FunctionLowering) -> None:
     through = _holder(source, target)
 
     def to_float(x: str) -> str:
-        value = fn.text.value(f"{opcode} {source.text} {x} to {through.text}")
+        value = fn.text.cast(opcode, source.text, x, through.text)
         return convert(fn, [value], through, target)[0]
 
     fn.elementwise(op, to_float)
@@ -207,6 +207,6 @@ def lower_float_to_int(op: Operation, fn: FunctionLowering) -> None:
 
     def to_int(x: str) -> str:
         value = fn.text.call(through.text, name, [(wide.text, convert(fn, [x], source, wide)[0])])
-        return value if through == target else fn.text.value(f"trunc {through.text} {value} to {target.text}")
+        return value if through == target else fn.text.cast("trunc", through.text, value, target.text)
 
     fn.elementwise(op, to_int)

@@ -72,14 +72,14 @@ def lower_fp4_to_fp(op: ttg.Fp4ToFpOp, fn: FunctionLowering) -> None:
 def _widened(fn: FunctionLowering, byte: str, wide: _Format) -> tuple[str, str]:
     """Both elements of a byte."""
     text = fn.text
-    word = text.value(f"zext i8 {byte} to i32")
-    nibbles = text.value(f"or i32 {word}, {text.value(f'shl i32 {word}, {HIGH_NIBBLE_SHIFT}')}")
-    magnitudes = text.value(f"and i32 {text.value(f'shl i32 {nibbles}, {wide.shift}')}, {wide.magnitudes}")
-    signs = text.value(f"and i32 {text.value(f'shl i32 {nibbles}, {SIGN_SHIFT}')}, {SIGNS}")
-    bits = text.value(f"or disjoint i32 {magnitudes}, {signs}")
+    word = text.cast("zext", "i8", byte, "i32")
+    nibbles = text.binary("or", "i32", word, text.binary("shl", "i32", word, HIGH_NIBBLE_SHIFT))
+    magnitudes = text.binary("and", "i32", text.binary("shl", "i32", nibbles, wide.shift), wide.magnitudes)
+    signs = text.binary("and", "i32", text.binary("shl", "i32", nibbles, SIGN_SHIFT), SIGNS)
+    bits = text.binary("or disjoint", "i32", magnitudes, signs)
     pair = f"<2 x {wide.text}>"
-    small = text.value(f"bitcast i32 {bits} to {pair}")
+    small = text.cast("bitcast", "i32", bits, pair)
     factors = f"<{wide.text} {wide.factor}, {wide.text} {wide.factor}>"
-    values = text.value(f"fmul {pair} {small}, {factors}")
-    low, high = (text.value(f"extractelement {pair} {values}, i32 {half}") for half in (0, 1))
+    values = text.binary("fmul", pair, small, factors)
+    low, high = (text.extract_element(pair, values, half) for half in (0, 1))
     return low, high

@@ -185,12 +185,12 @@ class FunctionLowering(ControlFlowLowering[LocatedFunctionText]):
     @property
     def lane(self) -> str:
         """The thread's number in its warp, an i32."""
-        return self._number("lane", lambda: self.text.entry_value(f"and i32 {self.thread}, 31"))
+        return self._number("lane", lambda: self.text.entry.binary("and", "i32", self.thread, 31))
 
     @property
     def warp(self) -> str:
         """The number of the thread's warp in its CTA, an i32."""
-        return self._number("warp", lambda: self.text.entry_value(f"lshr i32 {self.thread}, 5"))
+        return self._number("warp", lambda: self.text.entry.binary("lshr", "i32", self.thread, 5))
 
     @property
     def uniform_warp(self) -> str:
@@ -228,12 +228,12 @@ class FunctionLowering(ControlFlowLowering[LocatedFunctionText]):
             conditions.append(self._is_clear("block", masks[BLOCK], self.block))
         if len(conditions) == 2:
             first, second = conditions
-            return self._number(f"{first} {second}", lambda: self.text.entry_value(f"and i1 {first}, {second}"))
+            return self._number(f"{first} {second}", lambda: self.text.entry.binary("and", "i1", first, second))
         return conditions[0] if conditions else None
 
     def first_thread(self) -> str:
         """An i1 that holds in one thread of the CTA."""
-        return self._number("first", lambda: self.text.entry_value(f"icmp eq i32 {self.thread}, 0"))
+        return self._number("first", lambda: self.text.entry.icmp("eq", "i32", self.thread, 0))
 
     def first_lane(self) -> str:
         """An i1 that holds in one thread of each warp."""
@@ -241,8 +241,8 @@ class FunctionLowering(ControlFlowLowering[LocatedFunctionText]):
 
     def _is_clear(self, name: str, mask: int, source: str) -> str:
         def make() -> str:
-            bits = self.text.entry_value(f"and i32 {source}, {mask}")
-            return self.text.entry_value(f"icmp eq i32 {bits}, 0")
+            bits = self.text.entry.binary("and", "i32", source, mask)
+            return self.text.entry.icmp("eq", "i32", bits, 0)
 
         return self._number(f"{name} {mask}", make)
 
@@ -275,7 +275,7 @@ class FunctionLowering(ControlFlowLowering[LocatedFunctionText]):
         """ptr addrspace(3) to a byte of this function's shared memory."""
         if not offset:
             return self.shared_base
-        return self.text.value(f"getelementptr inbounds i8, ptr addrspace(3) {self.shared_base}, i32 {offset}")
+        return self.text.address("i8", self.shared_base, offset, index_type="i32", space=3, flags="inbounds ")
 
     def barrier(self) -> None:
         """All threads that run this code wait for each other: those of the CTA, of the kernel's own warps, or of the
@@ -293,7 +293,7 @@ class FunctionLowering(ControlFlowLowering[LocatedFunctionText]):
         before = self.index, self._numbers, self.num_warps, self.partition
         thread = self.thread
         self._numbers = {name: self._numbers[name] for name in ("block", "scratch") if name in self._numbers}
-        self._numbers["thread"] = self.text.entry_value(f"sub i32 {thread}, {32 * warps.first}")
+        self._numbers["thread"] = self.text.entry.binary("sub", "i32", thread, 32 * warps.first)
         self.index = LayoutIndex(self.text, lambda: self.thread, lambda: self.block)
         self.num_warps, self.partition = warps.count, warps
         try:
@@ -307,7 +307,7 @@ class FunctionLowering(ControlFlowLowering[LocatedFunctionText]):
         """a plus a constant, folded where possible."""
         if not b:
             return a
-        return str(int(a) + b) if a.lstrip("-").isdecimal() else self.text.value(f"add {type} {a}, {b}")
+        return str(int(a) + b) if a.lstrip("-").isdecimal() else self.text.binary("add", type, a, b)
 
     def both(self, *conditions: str | None) -> str | None:
         """The conjunction of i1 operands, of which None and ``true`` are neutral; None if nothing else is left."""
@@ -315,7 +315,7 @@ class FunctionLowering(ControlFlowLowering[LocatedFunctionText]):
         for condition in conditions:
             if condition is None or condition in ("true", "1", "-1"):
                 continue
-            result = condition if result is None else self.text.value(f"and i1 {result}, {condition}")
+            result = condition if result is None else self.text.binary("and", "i1", result, condition)
         return result
 
     def each(self, columns: Sequence[Registers], emit: Emit) -> Registers:
@@ -340,7 +340,7 @@ class FunctionLowering(ControlFlowLowering[LocatedFunctionText]):
 
     def bitcast(self, operand: str, source: str, target: str) -> str:
         """The same bits as another type of equal width."""
-        return operand if source == target else self.text.value(f"bitcast {source} {operand} to {target}")
+        return operand if source == target else self.text.cast("bitcast", source, operand, target)
 
     # ---------------------------------------------------------------------------------------- values that are carried
 

@@ -26,17 +26,17 @@ def lower_return(op: tt.ReturnOp, fn: FunctionLowering) -> None:
         fn.workers.end_kernel()
     values = fn.flat_all(op.operands)
     if not values:
-        fn.text.terminate("ret void")
+        fn.text.ret()
         return
     if len(values) == 1:
         type, operand = values[0]
-        fn.text.terminate(f"ret {type} {operand}")
+        fn.text.ret(type, operand)
         return
     struct = result_struct([type for type, _ in values])
     whole = "poison"
     for position, (type, operand) in enumerate(values):
-        whole = fn.text.value(f"insertvalue {struct} {whole}, {type} {operand}, {position}")
-    fn.text.terminate(f"ret {struct} {whole}")
+        whole = fn.text.insert_value(struct, whole, type, operand, position)
+    fn.text.ret(struct, whole)
 
 
 @lowers(tt.CallOp)
@@ -62,5 +62,5 @@ def lower_call(op: tt.CallOp, fn: FunctionLowering) -> None:
     value = fn.text.value(call)
     operands = [value]
     if len(results) > 1:
-        operands = [fn.text.value(f"extractvalue {struct} {value}, {index}") for index in range(len(results))]
+        operands = [fn.text.extract_value(struct, value, index, type) for index, type in enumerate(results)]
     fn.bind_flat(op.results, iter(operands))

@@ -42,7 +42,7 @@ def lower_gather(op: tt.GatherOp, fn: FunctionLowering) -> None:
     for index, row in zip(fn.registers(op.indices), rows, strict=True):
         loaded = made.get((index, row))
         if loaded is None:
-            offset = fn.text.value(f"add i32 {_scaled(fn, as_i32(fn, op.indices, index), stride)}, {row}")
+            offset = fn.text.binary("add", "i32", _scaled(fn, as_i32(fn, op.indices, index), stride), row)
             pointer = step_pointer(fn, base, _scaled(fn, offset, element.bytes))
             words = fn.leaf.load_words(fn.text, pointer, element.bits, 1, space=SHARED_SPACE)
             [loaded] = from_words(fn.text, element, words, element.bits)
@@ -96,7 +96,7 @@ def _scaled(fn: FunctionLowering, operand: str, factor: int) -> str:
         return operand
     if is_literal(operand):
         return str(int(operand) * factor)
-    return fn.text.value(f"shl i32 {operand}, {factor.bit_length() - 1}")
+    return fn.text.binary("shl", "i32", operand, factor.bit_length() - 1)
 
 
 def as_i32(fn: FunctionLowering, value: SSAValue, operand: str) -> str:
@@ -105,7 +105,7 @@ def as_i32(fn: FunctionLowering, value: SSAValue, operand: str) -> str:
     if element.text == "i32" or is_literal(operand):
         return operand
     conversion = "trunc" if element.bits > I32.bits else "zext"
-    return fn.text.value(f"{conversion} {element.text} {operand} to i32")
+    return fn.text.cast(conversion, element.text, operand, "i32")
 
 
 @lowers(tt.HistogramOp)
@@ -150,11 +150,11 @@ def _has_bin(fn: FunctionLowering, element: ElementType, number: str, bins: int)
     """Return whether a number, read as unsigned, has a bin; None where its type has no other numbers."""
     if bins >= 1 << element.bits:
         return None
-    return fn.text.value(f"icmp ult {element.text} {number}, {bins}")
+    return fn.text.icmp("ult", element.text, number, bins)
 
 
 def _count_as(fn: FunctionLowering, count: str, element: ElementType) -> str:
     if element.bits == I32.bits:
         return count
     conversion = "zext" if element.bits > I32.bits else "trunc"
-    return fn.text.value(f"{conversion} i32 {count} to {element.text}")
+    return fn.text.cast(conversion, "i32", count, element.text)

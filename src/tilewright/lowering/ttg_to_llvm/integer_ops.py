@@ -37,15 +37,15 @@ _UNARY: dict[type[Operation], tuple[str, str]] = {
 
 @lowers(*(cls for cls in INTEGER_BINARY if cls is not arith.AddiOp))
 def lower_binary(op: Operation, fn: FunctionLowering) -> None:
-    head = f"{INTEGER_BINARY[type(op)]} {fn.element(op.results[0]).text} "
-    fn.elementwise(op, lambda a, b: fn.text.value(f"{head}{a}, {b}"))
+    opcode, type_text = INTEGER_BINARY[type(op)], fn.element(op.results[0]).text
+    fn.elementwise(op, lambda a, b: fn.text.binary(opcode, type_text, a, b))
 
 
 @lowers(arith.AddiOp)
 def lower_sum(op: arith.AddiOp, fn: FunctionLowering) -> None:
     type = fn.element(op.result).text
     shared = SharedOperands(fn.text, type, len(fn.registers(op.lhs)))
-    fn.elementwise(op, lambda a, b: fn.text.value(f"add {type} {shared.next_use(a)}, {shared.next_use(b)}"))
+    fn.elementwise(op, lambda a, b: fn.text.binary("add", type, shared.next_use(a), shared.next_use(b)))
 
 
 @lowers(*INTEGER_MINMAX)
@@ -114,9 +114,9 @@ def _rounded(b: LaneBuilder, rounding: str, x: str, y: str, quotient: str, type_
 def lower_add_extended(op: arith.AddUIExtendedOp, fn: FunctionLowering) -> None:
     type_text = fn.element(op.results[0]).text
     columns = [fn.registers(operand) for operand in op.operands]
-    sums = fn.each(columns, lambda a, b: fn.text.value(f"add {type_text} {a}, {b}"))
+    sums = fn.each(columns, lambda a, b: fn.text.binary("add", type_text, a, b))
     fn.set_like(op.results[0], sums)
-    overflow = fn.each([sums, columns[0]], lambda s, a: fn.text.value(f"icmp ult {type_text} {s}, {a}"))
+    overflow = fn.each([sums, columns[0]], lambda s, a: fn.text.icmp("ult", type_text, s, a))
     fn.set_like(op.results[1], overflow)
 
 
@@ -124,7 +124,7 @@ def lower_add_extended(op: arith.AddUIExtendedOp, fn: FunctionLowering) -> None:
 def lower_multiply_extended(op: Operation, fn: FunctionLowering) -> None:
     columns = [fn.registers(operand) for operand in op.operands]
     type_text = fn.element(op.results[0]).text
-    fn.set_like(op.results[0], fn.each(columns, lambda a, b: fn.text.value(f"mul {type_text} {a}, {b}")))
+    fn.set_like(op.results[0], fn.each(columns, lambda a, b: fn.text.binary("mul", type_text, a, b)))
     extend = "sext" if isinstance(op, arith.MulSIExtendedOp) else "zext"
     fn.set_like(op.results[1], fn.each(columns, lambda a, b: _upper_half(fn, type_text, extend, a, b)))
 
@@ -148,17 +148,17 @@ def _upper_half(fn: FunctionLowering, type_text: str, extend: str, x: str, y: st
 
 @lowers(arith.CmpiOp)
 def lower_cmpi(op: arith.CmpiOp, fn: FunctionLowering) -> None:
-    head = f"icmp {arith.CMPI_KEYWORDS[op.predicate.value.data]} {fn.element(op.lhs).text} "
-    fn.elementwise(op, lambda a, b: fn.text.value(f"{head}{a}, {b}"))
+    predicate, type_text = arith.CMPI_KEYWORDS[op.predicate.value.data], fn.element(op.lhs).text
+    fn.elementwise(op, lambda a, b: fn.text.icmp(predicate, type_text, a, b))
 
 
 @lowers(arith.CmpfOp)
 def lower_cmpf(op: arith.CmpfOp, fn: FunctionLowering) -> None:
     element = fn.element(op.lhs)
-    head = f"fcmp {arith.CMPF_KEYWORDS[op.predicate.value.data]} {compute_type(element).text} "
+    predicate, type_text = arith.CMPF_KEYWORDS[op.predicate.value.data], compute_type(element).text
 
     def compare(a: str, b: str) -> str:
-        return fn.text.value(f"{head}{to_compute(fn, a, element)}, {to_compute(fn, b, element)}")
+        return fn.text.fcmp(predicate, type_text, to_compute(fn, a, element), to_compute(fn, b, element))
 
     fn.elementwise(op, compare)
 
@@ -183,7 +183,7 @@ def lower_select(op: arith.SelectOp, fn: FunctionLowering) -> None:
 def _select(fn: FunctionLowering, condition: str, type_text: str, a: str, b: str) -> str:
     if a == b or condition == "true":
         return a
-    return b if condition == "false" else fn.text.value(f"select i1 {condition}, {type_text} {a}, {type_text} {b}")
+    return b if condition == "false" else fn.text.select(condition, type_text, a, b)
 
 
 # ----------------------------------------------------------------------------------------------------- casts, pointers
@@ -198,7 +198,7 @@ def lower_integer_cast(op: Operation, fn: FunctionLowering) -> None:
     unsigned = isinstance(op, arith.ExtUIOp | arith.IndexCastUIOp)
     grows = int(target.text[1:]) > int(source.text[1:])
     opcode = ("zext" if unsigned else "sext") if grows else "trunc"
-    fn.elementwise(op, lambda x: fn.text.value(f"{opcode} {source.text} {x} to {target.text}"))
+    fn.elementwise(op, lambda x: fn.text.cast(opcode, source.text, x, target.text))
 
 
 @lowers(arith.BitcastOp, tt.BitcastOp)
@@ -207,7 +207,7 @@ def lower_bitcast(op: Operation, fn: FunctionLowering) -> None:
     if source.text == target.text:
         fn.set(op.results[0], fn.values[op.operands[0]])
         return
-    fn.elementwise(op, lambda x: fn.text.value(f"bitcast {source.text} {x} to {target.text}"))
+    fn.elementwise(op, lambda x: fn.text.cast("bitcast", source.text, x, target.text))
 
 
 @lowers(tt.AddPtrOp)
@@ -217,13 +217,14 @@ def lower_addptr(op: tt.AddPtrOp, fn: FunctionLowering) -> None:
     assert isinstance(pointer, tt.PointerType)
     pointee = element_of(pointer.pointee_type).memory
     type_text, offset = fn.element(op.ptr).text, fn.element(op.offset).text
-    head = f"getelementptr {pointee}, {type_text} "
+    space = pointer.address_space.data
     shared = SharedOperands(fn.text, type_text, len(fn.registers(op.ptr)))
 
     def move(base: str, index: str) -> str:
         if index == "0":
             return base
-        return fn.text.value(f"{head}{base if is_literal(index) else shared.next_use(base)}, {offset} {index}")
+        base = base if is_literal(index) else shared.next_use(base)
+        return fn.text.address(pointee, base, index, space=space, index_type=offset)
 
     fn.elementwise(op, move)
 
@@ -231,10 +232,10 @@ def lower_addptr(op: tt.AddPtrOp, fn: FunctionLowering) -> None:
 @lowers(tt.PtrToIntOp)
 def lower_ptr_to_int(op: tt.PtrToIntOp, fn: FunctionLowering) -> None:
     source, target = fn.element(op.src).text, fn.element(op.result).text
-    fn.elementwise(op, lambda x: fn.text.value(f"ptrtoint {source} {x} to {target}"))
+    fn.elementwise(op, lambda x: fn.text.cast("ptrtoint", source, x, target))
 
 
 @lowers(tt.IntToPtrOp)
 def lower_int_to_ptr(op: tt.IntToPtrOp, fn: FunctionLowering) -> None:
     source, target = fn.element(op.src).text, fn.element(op.result).text
-    fn.elementwise(op, lambda x: fn.text.value(f"inttoptr {source} {x} to {target}"))
+    fn.elementwise(op, lambda x: fn.text.cast("inttoptr", source, x, target))

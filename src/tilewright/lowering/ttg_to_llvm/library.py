@@ -48,7 +48,7 @@ def call_own_form(
 ) -> str:
     """The form that `codegen.math_library` has; PassError where it has none."""
     if wide == F32 and name == "fmod":
-        return fn.text.value(f"frem float {values[0]}, {values[1]}")
+        return fn.text.binary("frem", "float", values[0], values[1])
     if wide != F32 or name not in VECTOR_FORMS:
         raise op_error(op, str(LibdeviceNotFoundError(symbol)), pass_name=PASS_NAME)
     return MathLibrary(fn.module.text, fn.facts).call(fn.text, name, wide.text, 0, values)

@@ -73,7 +73,7 @@ def lower_local_load(op: ttg.LocalLoadOp, fn: FunctionLowering) -> None:
 def lower_memdesc_index(op: ttg.MemDescIndexOp, fn: FunctionLowering) -> None:
     size = slot_bytes(as_buffer(op.result))
     index = fn.scalar(op.index)
-    offset = str(int(index) * size) if is_literal(index) else fn.text.value(f"mul i32 {index}, {size}")
+    offset = str(int(index) * size) if is_literal(index) else fn.text.binary("mul", "i32", index, size)
     source = fn.shared(op.src)
     fn.set(op.result, SharedValue(step_pointer(fn, source.base, offset), source.flip))
 

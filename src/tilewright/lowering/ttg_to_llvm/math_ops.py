@@ -85,7 +85,7 @@ def lower_intrinsic(op: Operation, fn: FunctionLowering) -> None:
 
 
 def _exp(fn: FunctionLowering, x: str) -> str:
-    scaled = fn.text.value(f"fmul float {x}, {f32_constant(LOG2_E)}")
+    scaled = fn.text.binary("fmul", "float", x, f32_constant(LOG2_E))
     return fn.text.call("float", "llvm.nvvm.ex2.approx.f", [("float", scaled)])
 
 
@@ -160,7 +160,7 @@ def lower_fpowi(op: math.FPowIOp, fn: FunctionLowering) -> None:
 
     def power(x: str, n: str) -> str:
         base = convert(fn, [x], element, wide)[0]
-        whole = fn.text.value(f"sitofp {exponent.text} {n} to {wide.text}")
+        whole = fn.text.cast("sitofp", exponent.text, n, wide.text)
         return convert(fn, [call_library(fn, op, "pow", wide, (base, whole))], wide, element)[0]
 
     fn.elementwise(op, power)

@@ -113,7 +113,7 @@ def to_memory(fn: FunctionLowering, element: ElementType, operand: str) -> str:
 def from_memory(fn: FunctionLowering, element: ElementType, operand: str) -> str:
     """An element as it was loaded."""
     if element.text == "i1":
-        return fn.text.value(f"icmp ne i8 {operand}, 0")
+        return fn.text.icmp("ne", "i8", operand, 0)
     return from_integer(fn.text, element, operand) if element.is_pointer else operand
 
 

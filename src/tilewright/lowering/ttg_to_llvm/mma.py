@@ -159,9 +159,9 @@ class _Fragments:
             return word
         text = self._fn.text
         type, zero = ("double", "0.0") if self._element.bits > WORD_BITS else ("i32", "0")
-        bits = text.value(f"and i32 {self._fn.lane}, {self._repeats}")
-        first = text.value(f"icmp eq i32 {bits}, 0")
-        return text.value(f"select i1 {first}, {type} {word}, {type} {zero}")
+        bits = text.binary("and", "i32", self._fn.lane, self._repeats)
+        first = text.icmp("eq", "i32", bits, 0)
+        return text.select(first, type, word, zero)
 
 
 def _lanes_that_repeat_k(layout: LinearLayout, k_dim: int) -> int:

@@ -37,8 +37,8 @@ def to_words(text: FunctionText, element: ElementType, operands: Sequence[str], 
     parts = bits // word_bits
     words: list[str] = []
     for operand in whole:
-        vector = text.value(f"bitcast i{bits} {operand} to <{parts} x i{word_bits}>")
-        words += [text.value(f"extractelement <{parts} x i{word_bits}> {vector}, i32 {i}") for i in range(parts)]
+        vector = text.cast("bitcast", f"i{bits}", operand, f"<{parts} x i{word_bits}>")
+        words += [text.extract_element(f"<{parts} x i{word_bits}>", vector, i) for i in range(parts)]
     return words
 
 
@@ -53,7 +53,7 @@ def from_words(text: FunctionText, element: ElementType, words: Sequence[str], w
     operands: list[str] = []
     for start in range(0, len(words), parts):
         vector = build_vector(text, f"i{word_bits}", words[start : start + parts])
-        whole = text.value(f"bitcast <{parts} x i{word_bits}> {vector} to i{bits}")
+        whole = text.cast("bitcast", f"<{parts} x i{word_bits}>", vector, f"i{bits}")
         operands.append(from_integer(text, element, whole))
     return operands
 
@@ -63,25 +63,25 @@ def as_integer(text: FunctionText, element: ElementType, operand: str) -> str:
     if element.text == "i1":
         if is_literal(operand):
             return str(int(operand in ("1", "true", "-1")))
-        return text.value(f"zext i1 {operand} to i8")
+        return text.cast("zext", "i1", operand, "i8")
     if element.is_pointer:
-        return text.value(f"ptrtoint {element.text} {operand} to i64")
+        return text.cast("ptrtoint", element.text, operand, "i64")
     if element.text.startswith("i"):
         return operand
     if operand == "zeroinitializer":
         return "0"
-    return text.value(f"bitcast {element.text} {operand} to i{element.bits}")
+    return text.cast("bitcast", element.text, operand, f"i{element.bits}")
 
 
 def from_integer(text: FunctionText, element: ElementType, operand: str) -> str:
     """The element whose bits in memory an integer has."""
     if element.text == "i1":
-        return text.value(f"trunc i8 {operand} to i1")
+        return text.cast("trunc", "i8", operand, "i1")
     if element.is_pointer:
-        return text.value(f"inttoptr i64 {operand} to {element.text}")
+        return text.cast("inttoptr", "i64", operand, element.text)
     if element.text.startswith("i"):
         return operand
-    return text.value(f"bitcast i{element.bits} {operand} to {element.text}")
+    return text.cast("bitcast", f"i{element.bits}", operand, element.text)
 
 
 def _memory_scalar(element: ElementType) -> str:
@@ -95,14 +95,14 @@ def _pack(text: FunctionText, element: ElementType, operands: Sequence[str], wor
     if all(is_literal(operand) and operand in ("0", "zeroinitializer") for operand in operands):
         return "0"
     vector = build_vector(text, scalar, operands)
-    return text.value(f"bitcast <{len(operands)} x {scalar}> {vector} to i{word_bits}")
+    return text.cast("bitcast", f"<{len(operands)} x {scalar}>", vector, f"i{word_bits}")
 
 
 def _unpack(text: FunctionText, element: ElementType, word: str, word_bits: int) -> list[str]:
     count = word_bits // element.bits
     scalar = _memory_scalar(element)
-    vector = text.value(f"bitcast i{word_bits} {word} to <{count} x {scalar}>")
-    operands = [text.value(f"extractelement <{count} x {scalar}> {vector}, i32 {index}") for index in range(count)]
+    vector = text.cast("bitcast", f"i{word_bits}", word, f"<{count} x {scalar}>")
+    operands = vector_elements(text, scalar, vector, count)
     if element.text == "i1":
         return [from_integer(text, element, operand) for operand in operands]
     return operands
@@ -110,4 +110,4 @@ def _unpack(text: FunctionText, element: ElementType, word: str, word_bits: int)
 
 def vector_elements(text: FunctionText, scalar: str, vector: str, count: int) -> list[str]:
     """The elements of an LLVM vector."""
-    return [text.value(f"extractelement <{count} x {scalar}> {vector}, i32 {index}") for index in range(count)]
+    return [text.extract_element(f"<{count} x {scalar}>", vector, index) for index in range(count)]

@@ -82,8 +82,8 @@ class _Reducer:
         text, type = self.fn.text, self.elements[0].text
         if type == "i32":
             return self.fn.leaf.redux(text, operation, operand)
-        wide = text.value(f"{extension_for(operation)} {type} {operand} to i32")
-        return text.value(f"trunc i32 {self.fn.leaf.redux(text, operation, wide)} to {type}")
+        wide = text.cast(extension_for(operation), type, operand, "i32")
+        return text.cast("trunc", "i32", self.fn.leaf.redux(text, operation, wide), type)
 
     def _between_lanes(self, partials: Sequence[Operands], mask: int) -> list[Operands]:
         columns = [list(column) for column in zip(*partials, strict=True)]

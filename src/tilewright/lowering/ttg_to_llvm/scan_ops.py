@@ -125,8 +125,8 @@ class _Scanner:
     def _end_of_lanes(self, mask: int) -> str:
         """The lane that the scan reaches last of those that differ in `mask`."""
         if self.reverse:
-            return self.fn.text.value(f"and i32 {self.fn.lane}, {LANE_MASK & ~mask}")
-        return self.fn.text.value(f"or i32 {self.fn.lane}, {mask}")
+            return self.fn.text.binary("and", "i32", self.fn.lane, LANE_MASK & ~mask)
+        return self.fn.text.binary("or", "i32", self.fn.lane, mask)
 
     def _from_lane(self, rows: dict[int, Operands], lane: str) -> dict[int, Operands]:
         """Return what another lane holds in the same registers."""
@@ -182,9 +182,9 @@ class _Scanner:
         if is_local and not self.done_registers:
             self.rows = {**self.rows, **totals}
         else:
-            index = text.value(f"and i32 {lane}, {below}")
+            index = text.binary("and", "i32", lane, below)
             edge = below if self.reverse else 0
-            condition = text.value(f"icmp ne i32 {index}, {edge}")
+            condition = text.icmp("ne", "i32", index, edge)
             before = self._from_lane(totals, self._neighbour(bits, index))
             if is_local:
                 last = {self._last(block): row for block, row in totals.items()}
@@ -200,32 +200,32 @@ class _Scanner:
     def _lower_half(self, bit: int, below: int) -> tuple[str, str]:
         """For the lanes in the later half of a block: the lane that ends the earlier half, and whether it is one."""
         text, lane = self.fn.text, self.fn.lane
-        own = text.value(f"and i32 {lane}, {1 << bit}")
+        own = text.binary("and", "i32", lane, 1 << bit)
         if self.reverse:
-            cleared = text.value(f"and i32 {lane}, {LANE_MASK & ~below}") if below else lane
-            return text.value(f"or i32 {cleared}, {1 << bit}"), text.value(f"icmp eq i32 {own}, 0")
-        cleared = text.value(f"and i32 {lane}, {LANE_MASK & ~(1 << bit)}")
-        source = text.value(f"or i32 {cleared}, {below}") if below else cleared
-        return source, text.value(f"icmp ne i32 {own}, 0")
+            cleared = text.binary("and", "i32", lane, LANE_MASK & ~below) if below else lane
+            return text.binary("or", "i32", cleared, 1 << bit), text.icmp("eq", "i32", own, 0)
+        cleared = text.binary("and", "i32", lane, LANE_MASK & ~(1 << bit))
+        source = text.binary("or", "i32", cleared, below) if below else cleared
+        return source, text.icmp("ne", "i32", own, 0)
 
     def _neighbour(self, bits: Sequence[int], index: str) -> str:
         """The lane before this one in the order of the scan; any where there is none."""
         text = self.fn.text
         mask = sum(1 << bit for bit in bits)
-        rest = text.value(f"and i32 {self.fn.lane}, {LANE_MASK & ~mask}")
+        rest = text.binary("and", "i32", self.fn.lane, LANE_MASK & ~mask)
         if list(bits) == sorted(bits):
-            filled = text.value(f"or i32 {index}, {LANE_MASK & ~mask}") if self.reverse else index
-            stepped = text.value(f"{'add' if self.reverse else 'sub'} i32 {filled}, {1 << bits[0]}")
+            filled = text.binary("or", "i32", index, LANE_MASK & ~mask) if self.reverse else index
+            stepped = text.binary("add" if self.reverse else "sub", "i32", filled, 1 << bits[0])
         else:
             compact = [0] * (max(bits) + 1)
             for position, bit in enumerate(bits):
                 compact[bit] = 1 << position
             number = map_bits(text.value, index, compact).operand
-            moved = text.value(f"add i32 {number}, {1 if self.reverse else -1}")
-            kept = text.value(f"and i32 {moved}, {(1 << len(bits)) - 1}")
+            moved = text.binary("add", "i32", number, 1 if self.reverse else -1)
+            kept = text.binary("and", "i32", moved, (1 << len(bits)) - 1)
             stepped = map_bits(text.value, kept, [1 << bit for bit in bits]).operand
-        own = text.value(f"and i32 {stepped}, {mask}")
-        return text.value(f"or i32 {rest}, {own}")
+        own = text.binary("and", "i32", stepped, mask)
+        return text.binary("or", "i32", rest, own)
 
     def _scan_warps(self, index: int, run: WarpRun) -> None:
         text = self.fn.text
@@ -243,14 +243,14 @@ class _Scanner:
         bit_columns = [0] * (max(run.bits) + 1)
         for position, bit in enumerate(run.bits):
             bit_columns[bit] = 1 << position
-        number = map_bits(text.value, text.value(f"and i32 {self.fn.warp}, {(1 << len(bit_columns)) - 1}"), bit_columns)
+        number = map_bits(text.value, text.binary("and", "i32", self.fn.warp, (1 << len(bit_columns)) - 1), bit_columns)
         before: dict[int, Operands] = {}
         sums: dict[int, Operands] = {}
         order = range(count - 1, -1, -1) if self.reverse else range(count)
         for position, block in enumerate(blocks):
             warps = rows[position * count : (position + 1) * count]
             before[block], sums[block] = self._prefix(warps, order, number.operand)
-        first = text.value(f"icmp ne i32 {number.operand}, {order[0]}")
+        first = text.icmp("ne", "i32", number.operand, order[0])
         self._combine_into(blocks, before, first)
         self.totals = sums
 
@@ -262,7 +262,7 @@ class _Scanner:
         for position, warp in enumerate(order[1:], start=1):
             if position > 1:
                 comparison = "sle" if self.reverse else "sge"
-                reached = text.value(f"icmp {comparison} i32 {number}, {warp}")
+                reached = text.icmp(comparison, "i32", number, warp)
                 before = self.combiner.select(reached, running, before)
             running = self.combiner.combine(running, warps[warp])
         return before, running

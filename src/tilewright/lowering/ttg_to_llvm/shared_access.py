@@ -66,9 +66,9 @@ def padded_operand(fn: FunctionLowering, offset: str, pads: Pads) -> str:
     """Return where the byte at an offset that does not count gaps really lies."""
     operand = offset
     for interval, padding in pads:
-        groups = fn.text.value(f"lshr i32 {offset}, {interval.bit_length() - 1}")
-        gap = fn.text.value(f"shl i32 {groups}, {padding.bit_length() - 1}")
-        operand = fn.text.value(f"add i32 {operand}, {gap}")
+        groups = fn.text.binary("lshr", "i32", offset, interval.bit_length() - 1)
+        gap = fn.text.binary("shl", "i32", groups, padding.bit_length() - 1)
+        operand = fn.text.binary("add", "i32", operand, gap)
     return operand
 
 
@@ -80,7 +80,7 @@ def step_pointer(fn: FunctionLowering, pointer: str, offset: str) -> str:
     """A shared address some bytes further."""
     if offset == "0":
         return pointer
-    return fn.text.value(f"getelementptr i8, ptr addrspace(3) {pointer}, i32 {offset}")
+    return fn.text.address("i8", pointer, offset, index_type="i32", space=3)
 
 
 def thread_part(fn: FunctionLowering, access: SharedAccess) -> Partial:

@@ -159,13 +159,13 @@ class Descriptors:
     def _start(self, base: str, part: Partial | None) -> str:
         """The descriptor of the tile at the start of the view, an i64."""
         text = self._fn.text
-        address = text.value(f"ptrtoint ptr addrspace(3) {base} to i32")
+        address = text.cast("ptrtoint", "ptr addrspace(3)", base, "i32")
         if part is not None:
-            address = text.value(f"add i32 {address}, {part.operand}")
-        field = text.value(f"lshr i32 {address}, 4")
-        wide = text.value(f"zext i32 {text.value(f'and i32 {field}, {ADDRESS_MASK}')} to i64")
+            address = text.binary("add", "i32", address, part.operand)
+        field = text.binary("lshr", "i32", address, 4)
+        wide = text.cast("zext", "i32", text.binary("and", "i32", field, ADDRESS_MASK), "i64")
         fixed = self._plan.fixed
-        return text.value(f"or disjoint i64 {wide}, {fixed - (1 << 64) if fixed >> 63 else fixed}")
+        return text.binary("or disjoint", "i64", wide, fixed - (1 << 64) if fixed >> 63 else fixed)
 
     def at(self, row: int, column: int) -> str:
         """The descriptor of the tile whose first element is at these coordinates of the matrix."""
@@ -174,7 +174,7 @@ class Descriptors:
             return self._base
         made = self._made.get(step)
         if made is None:
-            made = self._made[step] = self._fn.text.value(f"add i64 {self._base}, {step}")
+            made = self._made[step] = self._fn.text.binary("add", "i64", self._base, step)
         return made
 
 
@@ -264,7 +264,7 @@ class WarpGroupDot:
         if uses_c == "false":
             registers = [zero] * len(registers)
         elif uses_c != "true":
-            registers = [text.value(f"select i1 {uses_c}, {type} {old}, {type} {zero}") for old in registers]
+            registers = [text.select(uses_c, type, old, zero) for old in registers]
         for first in range(0, self.depth, max(limit, self.shape.k)):
             partial, follows = ["poison"] * len(registers), "false"
             for k in range(first, min(first + limit, self.depth), self.shape.k):
@@ -272,7 +272,7 @@ class WarpGroupDot:
                 follows = "true"
             leaf.group_commit(text)
             partial = leaf.group_wait(text, 0, [(type, register) for register in partial])
-            registers = [text.value(f"fadd {type} {a}, {b}") for a, b in zip(registers, partial, strict=True)]
+            registers = [text.binary("fadd", type, a, b) for a, b in zip(registers, partial, strict=True)]
             self._fence()
         return registers
 

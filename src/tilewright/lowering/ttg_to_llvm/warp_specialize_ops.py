@@ -82,7 +82,7 @@ class Workers:
         text = self.fn.text
         own = text.new_label("kernel")
         self.wait = text.new_label("workers")
-        is_worker = text.value(f"icmp uge i32 {self.fn.uniform_warp}, {self.fn.num_warps}")
+        is_worker = text.icmp("uge", "i32", self.fn.uniform_warp, self.fn.num_warps)
         text.branch_if(is_worker, self.wait, own)
         text.start(own)
 
@@ -104,7 +104,7 @@ class Workers:
         text.branch_if(self.fn.first_thread(), then, done)
         text.start(then)
         for type, operand, address in stores:
-            text.emit(f"store {type} {operand}, ptr addrspace(3) {address}, align {CAPTURE_BYTES}")
+            text.store(type, operand, address, space=3, align=CAPTURE_BYTES)
         text.branch(done)
         text.start(done)
 
@@ -118,12 +118,11 @@ class Workers:
         text = self.fn.text
         text.start(self.wait)
         self.meet()
-        state = text.value(f"load i32, ptr addrspace(3) {self._state()}, align {CAPTURE_BYTES}")
+        state = text.load("i32", self._state(), space=3, align=CAPTURE_BYTES)
         end = text.new_label("end")
-        table = " ".join(f"i32 {number}, label %{label}" for number, label in enumerate(self.starts, 1))
-        text.terminate(f"switch i32 {state}, label %{end} [ {table} ]")
+        text.switch("i32", state, end, enumerate(self.starts, 1))
         text.start(end)
-        text.terminate("ret void")
+        text.ret()
 
     # ------------------------------------------------------------------------------------------------------ captures
 
@@ -138,8 +137,7 @@ class Workers:
         types = [type for value in captures for type in flat_types(value.type)]
         addresses = self._addresses(op, len(types))
         return [
-            self.fn.text.value(f"load {type}, ptr addrspace(3) {at}, align {CAPTURE_BYTES}")
-            for type, at in zip(types, addresses, strict=True)
+            self.fn.text.load(type, at, space=3, align=CAPTURE_BYTES) for type, at in zip(types, addresses, strict=True)
         ]
 
     def _addresses(self, op: Operation, count: int) -> list[str]:
@@ -206,8 +204,8 @@ def _lower_partitions(
     end = text.new_label("idle")
     for index, (region, (first, count)) in enumerate(zip(op.partitions, places, strict=True)):
         mine, other = text.new_label("partition"), text.new_label("other")
-        number = text.value(f"sub i32 {fn.uniform_warp}, {first}")
-        text.branch_if(text.value(f"icmp ult i32 {number}, {count}"), mine, other)
+        number = text.binary("sub", "i32", fn.uniform_warp, first)
+        text.branch_if(text.icmp("ult", "i32", number, count), mine, other)
         text.start(mine)
         _bind_captures(op, fn, region, captures, loaded)
         with fn.on_warps(Warps(first, count, FIRST_OF_PARTITIONS + index)):
@@ -262,10 +260,9 @@ def _change_registers(workers: Workers, changes: dict[int, tuple[int, int]]) -> 
     if not changes:
         return
     done = text.new_label("registers")
-    group = text.value(f"lshr i32 {fn.uniform_warp}, {WARP_GROUP.bit_length() - 1}")
+    group = text.binary("lshr", "i32", fn.uniform_warp, WARP_GROUP.bit_length() - 1)
     labels = {number: text.new_label("group") for number in changes}
-    table = " ".join(f"i32 {number}, label %{label}" for number, label in labels.items())
-    text.terminate(f"switch i32 {group}, label %{done} [ {table} ]")
+    text.switch("i32", group, done, labels.items())
     for number, (before, after) in changes.items():
         text.start(labels[number])
         fn.leaf.set_registers(text, before, after)
