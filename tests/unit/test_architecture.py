@@ -47,6 +47,7 @@ PUBLIC_XDSL = {
 
 #: Who else uses more of it.
 INNER_XDSL = {
+    ("analysis", "xdsl.irdl"): "the class of ops, as a type",
     ("lowering", "xdsl.irdl"): "the class of ops, as a type",
     ("tools", "xdsl.context"): "the registry of dialects, as a type",
     ("transforms", "xdsl.pattern_rewriter"): "what rules are given, as a type",

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from xdsl.ir import SSAValue
 
+from tilewright.analysis.combiners import identity_of, is_identity
 from tilewright.dialects import arith, vector
 from tilewright.lowering.linalg_to_loops.batched_rows import BatchedRows
 from tilewright.lowering.linalg_to_loops.body_values import BodyValues, Frame
-from tilewright.lowering.linalg_to_loops.combiners import identity_of, is_identity
 from tilewright.lowering.linalg_to_loops.emitter import LoopEmitter, default_flags
 from tilewright.lowering.linalg_to_loops.lane_combinations import combine, fold_lanes
 from tilewright.lowering.linalg_to_loops.nest_plan import Nest, Output

@@ -19,10 +19,10 @@ from dataclasses import dataclass
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
+from tilewright.analysis.combiners import is_identity
 from tilewright.dialects import vector
 from tilewright.dialects.construction import index_array
 from tilewright.dialects.types import bit_width, element_type, is_float
-from tilewright.lowering.linalg_to_loops.combiners import is_identity
 from tilewright.lowering.linalg_to_loops.costs import FEWEST_LANES
 from tilewright.lowering.linalg_to_loops.emitter import Index, LoopEmitter, vector_type
 from tilewright.lowering.linalg_to_loops.nest_plan import Nest, Output

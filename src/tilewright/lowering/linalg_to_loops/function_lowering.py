@@ -15,6 +15,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from tilewright.analysis.combination import Combination
+from tilewright.analysis.combiners import combiner_of
 from tilewright.dialects import func, linalg, memref, tensor, vector
 from tilewright.dialects.arithmetic import is_arithmetic
 from tilewright.dialects.types import bit_width, element_type, is_tensor
@@ -34,7 +35,6 @@ from tilewright.lowering.linalg_to_loops.nest_plan import (
     Nest,
     Operand,
     Output,
-    combiner_of,
     obstacle_to_vectors,
     plan_nest,
 )

@@ -18,12 +18,12 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 
 from tilewright.analysis.combination import Combination
+from tilewright.analysis.combiners import Combiner
 from tilewright.dialects import arith, linalg, memref, tensor
 from tilewright.dialects.arithmetic import takes_many_instructions
 from tilewright.dialects.types import bit_width
 from tilewright.lowering.linalg_to_loops.access_log import AccessLog
 from tilewright.lowering.linalg_to_loops.atomic_offsets import find_offsets_of_atomics
-from tilewright.lowering.linalg_to_loops.combiners import Combiner, find_combiner, identity_of
 from tilewright.lowering.linalg_to_loops.costs import (
     FOLDED_BODY,
     HEAVY,
@@ -225,8 +225,11 @@ def choose_unrolling(nest: Nest) -> int:
     if nest.folds():
         is_long = vectors >= 2 * UNROLL and nest.bounds[nest.vector_dim] == nest.extents[nest.vector_dim]
         return UNROLL if nest.cost <= FOLDED_BODY and is_long else 1
-    if nest.cost <= (FOLDED_BODY if nest.starts_at_first() else LIGHT_BODY):
-        return min(UNROLL, _power_of_two_at_most(vectors))
+    if nest.starts_at_first():
+        return min(UNROLL, _power_of_two_at_most(vectors)) if nest.cost <= FOLDED_BODY else 1
+    chains = sum(output.reduces for output in nest.outputs)  # which do not wait for one another
+    if nest.cost <= LIGHT_BODY * chains:
+        return min(max(1, UNROLL // chains), _power_of_two_at_most(vectors))
     return 1
 
 
@@ -443,22 +446,11 @@ def _power_of_two_at_most(value: int) -> int:
     return 1 << (value.bit_length() - 1) if value > 0 else 1
 
 
-def combiner_of(body: Block, output_index: int) -> Combiner | None:
-    """The known combiner of one output, provided its element type has an identity."""
-    yield_op = body.last_op
-    assert yield_op is not None
-    yielded = yield_op.operands[output_index]
-    accumulator = body.args[len(body.args) - len(yield_op.operands) + output_index]
-    combiner = find_combiner(body, accumulator, yielded)
-    return combiner if combiner is not None and identity_of(combiner, yielded.type) is not None else None
-
-
 __all__ = [
     "Box",
     "Nest",
     "Operand",
     "Output",
-    "combiner_of",
     "plan_nest",
     "stride_along",
 ]

@@ -16,10 +16,10 @@ from xdsl.dialects.builtin import i32
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
+from tilewright.analysis.combiners import Combiner, is_identity
 from tilewright.dialects import arith, linalg
 from tilewright.dialects.types import is_integer
 from tilewright.lowering.linalg_to_loops.body_values import BodyValues, Frame
-from tilewright.lowering.linalg_to_loops.combiners import Combiner, is_identity
 from tilewright.lowering.linalg_to_loops.comparisons import FALSE_PAST_BOUND, add_bound, is_outside, lane_bound
 from tilewright.lowering.linalg_to_loops.emitter import Index, LoopEmitter, default_flags
 from tilewright.lowering.linalg_to_loops.nest_plan import Nest, Operand

@@ -99,6 +99,7 @@ def _to_loops() -> Sequence[Pass]:
     from tilewright.transforms.linalg.forward_loads import ForwardLoadsPass
     from tilewright.transforms.linalg.fuse_elementwise import LinalgFuseElementwisePass
     from tilewright.transforms.linalg.if_conversion import LinalgIfConversionPass
+    from tilewright.transforms.linalg.merge_reductions import LinalgMergeReductionsPass
     from tilewright.transforms.linalg.merge_siblings import LinalgMergeSiblingsPass
     from tilewright.transforms.linalg.narrow_results import LinalgNarrowResultsPass
     from tilewright.transforms.linalg.recognize_scans import LinalgRecognizeScansPass
@@ -116,6 +117,7 @@ def _to_loops() -> Sequence[Pass]:
         LinalgExpandSelectsPass(),  # selections of tiles are branches, as those of the program are
         LinalgRecognizeScansPass(),  # loops over elements that can go by vectors
         LinalgElideReductionStartsPass(),  # argmax and the like need no first element
+        LinalgMergeReductionsPass(),  # what is reduced twice is read once
         LinalgSelectMicrokernelsPass(),  # matmuls by register tiles; others are loops
         LinalgAllowFlushToZeroPass(),  # narrowings that only matmuls read need not mend subnormals
         LinalgFormExchangeNetworksPass(),  # sorts and butterflies run in registers

@@ -8,6 +8,7 @@ from tilewright.transforms.linalg.forward_loads import ForwardLoadsPass
 from tilewright.transforms.linalg.fuse_elementwise import LinalgFuseElementwisePass
 from tilewright.transforms.linalg.generalize_named_ops import LinalgGeneralizeNamedOpsPass
 from tilewright.transforms.linalg.if_conversion import LinalgIfConversionPass
+from tilewright.transforms.linalg.merge_reductions import LinalgMergeReductionsPass
 from tilewright.transforms.linalg.merge_siblings import LinalgMergeSiblingsPass
 from tilewright.transforms.linalg.narrow_results import LinalgNarrowResultsPass
 from tilewright.transforms.linalg.one_shot_bufferize import OneShotBufferizePass
@@ -24,6 +25,7 @@ __all__ = [
     "LinalgFuseElementwisePass",
     "LinalgGeneralizeNamedOpsPass",
     "LinalgIfConversionPass",
+    "LinalgMergeReductionsPass",
     "LinalgMergeSiblingsPass",
     "LinalgNarrowResultsPass",
     "LinalgRecognizeScansPass",

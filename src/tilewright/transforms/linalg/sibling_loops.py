@@ -169,7 +169,7 @@ class Merge:
     @staticmethod
     def _unify(op: Operation, computed: dict[object, Operation]) -> bool:
         """Use an op that computes the same in the place of a pure one, or note this one; whether there was one."""
-        key = _value_key(op)
+        key = value_key(op)
         if key is None:
             return False
         found = computed.setdefault(key, op)
@@ -212,7 +212,7 @@ class Merge:
         return new
 
 
-def _value_key(op: Operation) -> object:
+def value_key(op: Operation) -> object:
     """Return what two ops that compute the same have in common; None for ops that may give something else each time.
     A body writes nothing: what it loads twice from one place is the same."""
     if is_guarded_load(op):
@@ -254,7 +254,7 @@ def read_values(op: linalg.GenericOp) -> Iterator[SSAValue]:
     yield from captured(op)
 
 
-def captured(op: linalg.GenericOp) -> Iterator[SSAValue]:
+def captured(op: linalg.StructuredOp) -> Iterator[SSAValue]:
     """Yield what the body of a generic reads from around it."""
     for inner in ops_within(op.body):
         yield from (operand for operand in inner.operands if not _is_inside(operand, op))

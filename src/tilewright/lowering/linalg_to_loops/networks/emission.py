@@ -17,9 +17,9 @@ from typing import TypeAlias
 
 from xdsl.ir import Operation, SSAValue
 
+from tilewright.analysis.combiners import is_identity
 from tilewright.dialects import linalg_ext
 from tilewright.dialects.types import element_type
-from tilewright.lowering.linalg_to_loops.combiners import is_identity
 from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, lowers
 from tilewright.lowering.linalg_to_loops.networks.bodies import BodyOfRegister, LoopBits, index_numbers

@@ -20,10 +20,10 @@ from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
 
+from tilewright.analysis.combiners import Combiner, find_combiner
 from tilewright.dialects import arith, linalg, tensor
 from tilewright.dialects.arithmetic import is_arithmetic
 from tilewright.dialects.types import is_tensor
-from tilewright.lowering.linalg_to_loops.combiners import Combiner, find_combiner
 from tilewright.lowering.linalg_to_loops.costs import LEAST_EXCHANGES
 from tilewright.transforms.linalg.effects import may_write
 from tilewright.transforms.linalg.structured import access_of, is_elementwise, loop_extents, shape_or_scalar

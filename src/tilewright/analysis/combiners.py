@@ -114,3 +114,13 @@ def is_identity(combiner: Combiner, value: SSAValue) -> bool:
             return number == neutral
         case _:
             return False
+
+
+def combiner_of(body: Block, output_index: int) -> Combiner | None:
+    """The known combiner of one output, provided its element type has an identity."""
+    yield_op = body.last_op
+    assert yield_op is not None
+    yielded = yield_op.operands[output_index]
+    accumulator = body.args[len(body.args) - len(yield_op.operands) + output_index]
+    combiner = find_combiner(body, accumulator, yielded)
+    return combiner if combiner is not None and identity_of(combiner, yielded.type) is not None else None
