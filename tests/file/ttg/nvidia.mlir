@@ -35,10 +35,6 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
     %3:2 = ttng.warp_group_dot_wait %1, %arg2 {pendings = 0 : i32} : tensor<64x64xf32, #mma>, !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
     ttng.cluster_arrive {relaxed = false}
     ttng.cluster_wait
-    ttng.await_turn after %arg9 : tensor<64x64xf32, #mma>
-    ttng.await_turn
-    ttng.pass_turn %arg6 after %arg9 : tensor<64x64xf32, #mma>
-    ttng.pass_turn %arg6 {opens}
     tt.return
   }
 }
@@ -79,10 +75,6 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
 //     %3:2 = ttng.warp_group_dot_wait %1, %arg2 {pendings = 0 : i32} : tensor<64x64xf32, #mma>, !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
 //     ttng.cluster_arrive {relaxed = false}
 //     ttng.cluster_wait
-//     ttng.await_turn after %arg9 : tensor<64x64xf32, #mma>
-//     ttng.await_turn
-//     ttng.pass_turn %arg6 after %arg9 : tensor<64x64xf32, #mma>
-//     ttng.pass_turn %arg6 {opens}
 //     tt.return
 //   }
 // }

@@ -22,7 +22,7 @@ from tilewright.lowering.convert_linalg_to_loops.expand_ops import EXPANDED
 from tilewright.lowering.convert_linalg_to_loops.lower_affine import AFFINE
 from tilewright.lowering.loops_to_llvm.lower import RULES as TO_LLVM
 from tilewright.support import knobs
-from tilewright.transforms.linalg.one_shot_bufferize.one_shot_bufferize import RULES
+from tilewright.transforms.linalg.one_shot_bufferize.rules import RULES
 
 WITH_THE_OP_AROUND = {
     "affine.yield", "func.func", "linalg.index", "linalg.yield", "memref.global", "scf.reduce", "scf.reduce.return",

@@ -7,11 +7,10 @@ from collections.abc import Callable
 import pytest
 from xdsl.dialects.builtin import UNKNOWN_LOC, ModuleOp, i32
 from xdsl.ir import Block, Operation
-from xdsl.rewriter import InsertPoint
 
 from tilewright.dialects import arith
 from tilewright.ir import effects
-from tilewright.ir.builder import OpBuilder
+from tilewright.ir.builder import Cursor, OpBuilder
 from tilewright.ir.dominance import DominatorTree, properly_dominates, verify_dominance
 from tilewright.ir.folding import fold_all, insert_folded, try_fold
 from tilewright.ir.locations import (
@@ -244,8 +243,8 @@ def test_builder_stamps_locations_and_moves(parse: Parse) -> None:
     builder.insert_all([arith.constant_int(7, i32)])
     builder.move_to_end(block)
     assert builder.block is block
-    builder.point = InsertPoint.before(end)
-    assert builder.point == InsertPoint.before(end)
+    builder.cursor = Cursor.before(end)
+    assert builder.block is end.parent
     assert [op.name for op in _blocks(module)[0].ops] == ["arith.constant"] * 2 + ["arith.addi"] * 3 + ["func.return"]
 
 
