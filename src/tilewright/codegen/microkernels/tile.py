@@ -243,7 +243,7 @@ class TileWriter:
         mask = f"<{self.tile.lanes} x i32> zeroinitializer"
         return self.fn.value(f"shufflevector {text} {single}, {text} poison, {mask}")
 
-    def start_of_edge(self, c_rows: list[str], numbers: list[str], masks: list[str]) -> list[list[str]]:
+    def start_of_edge(self, c_rows: list[str], numbers: Sequence[str], masks: list[str]) -> list[list[str]]:
         """Return what the sums of some rows at the edge start from; `numbers` count from the first row of the tile."""
         return [[self.masked_start(base, v, mask) for v, mask in enumerate(masks)] for base in c_rows]
 

@@ -11,6 +11,7 @@ Where elements of B are increased by 128, the sums of each step start from what 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from tilewright.codegen.llvm_text import FunctionText
@@ -118,7 +119,7 @@ class WordBlockWriter(CopyingBlockWriter):
         first = self.sums_of_tile()
         return self._without(start, [self.advance(first, str(WORD_BYTES * row)) for row in range(len(start))])
 
-    def start_of_edge(self, c_rows: list[str], numbers: list[str], masks: list[str]) -> list[list[str]]:
+    def start_of_edge(self, c_rows: list[str], numbers: Sequence[str], masks: list[str]) -> list[list[str]]:
         start = super().start_of_edge(c_rows, numbers, masks)
         if not self.sums:
             return start
