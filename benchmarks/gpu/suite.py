@@ -40,6 +40,8 @@ LAUNCHED = (
     "test_joined_loops",
     "test_overlapped_products",
     "test_specialized_warps",
+    "test_persistent_programs",
+    "test_batches_by_tma",
     "test_atomics",
     "test_conversions",
     "test_mathematics",
