@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from xdsl.dialects.builtin import StringAttr
-from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import Attribute
 from xdsl.irdl import irdl_attr_definition
-from xdsl.parser import AttrParser
-from xdsl.printer import Printer
 from xdsl.utils.str_enum import StrEnum
+
+from tilewright.dialects.words import WordAttr
 
 
 class IteratorType(StrEnum):
@@ -22,19 +21,10 @@ class IteratorType(StrEnum):
 
 
 @irdl_attr_definition
-class IteratorTypeAttr(EnumAttribute[IteratorType]):
+class IteratorTypeAttr(WordAttr[IteratorType]):
     """``#linalg.iterator_type<parallel>``."""
 
     name = "linalg.iterator_type"
-
-    @classmethod
-    def parse_parameter(cls, parser: AttrParser) -> IteratorType:
-        with parser.in_angle_brackets():
-            return super().parse_parameter(parser)
-
-    def print_parameter(self, printer: Printer) -> None:
-        with printer.in_angle_brackets():
-            super().print_parameter(printer)
 
 
 PARALLEL = IteratorTypeAttr(IteratorType.PARALLEL)

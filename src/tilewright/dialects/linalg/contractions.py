@@ -8,11 +8,10 @@ from functools import cache
 from typing import Any, ClassVar, Self, cast
 
 from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr
-from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import Attribute, Region, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap
 from xdsl.irdl import irdl_attr_definition
-from xdsl.parser import AttrParser, Parser
+from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
@@ -26,6 +25,7 @@ from tilewright.dialects.linalg.scalars import convert
 from tilewright.dialects.linalg.structured import entry_block
 from tilewright.dialects.text import write
 from tilewright.dialects.types import bit_width, is_float
+from tilewright.dialects.words import WordAttr
 
 MapArray = ArrayAttr[AffineMapAttr]
 
@@ -38,19 +38,10 @@ class TypeFn(StrEnum):
 
 
 @irdl_attr_definition
-class TypeFnAttr(EnumAttribute[TypeFn]):
+class TypeFnAttr(WordAttr[TypeFn]):
     """``#linalg.type_fn<cast_unsigned>``."""
 
     name = "linalg.type_fn"
-
-    @classmethod
-    def parse_parameter(cls, parser: AttrParser) -> TypeFn:
-        with parser.in_angle_brackets():
-            return super().parse_parameter(parser)
-
-    def print_parameter(self, printer: Printer) -> None:
-        with printer.in_angle_brackets():
-            super().print_parameter(printer)
 
 
 @cache

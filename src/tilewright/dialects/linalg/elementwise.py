@@ -7,11 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar, Self, cast
 
 from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr
-from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import Attribute, Region, SSAValue
 from xdsl.ir.affine import AffineMap
 from xdsl.irdl import irdl_attr_definition
-from xdsl.parser import AttrParser, Parser
+from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.str_enum import StrEnum
 
@@ -24,6 +23,7 @@ from tilewright.dialects.linalg.scalars import FUNCTIONS, ScalarFunction, conver
 from tilewright.dialects.linalg.structured import entry_block
 from tilewright.dialects.text import write
 from tilewright.dialects.types import shape_of
+from tilewright.dialects.words import WordAttr
 
 
 class ElementwiseNamedOp(NamedOp, ABC, init=False):
@@ -300,19 +300,10 @@ class ElementwiseKind(StrEnum):
 
 
 @irdl_attr_definition
-class ElementwiseKindAttr(EnumAttribute[ElementwiseKind]):
+class ElementwiseKindAttr(WordAttr[ElementwiseKind]):
     """``#linalg.elementwise_kind<add>``."""
 
     name = "linalg.elementwise_kind"
-
-    @classmethod
-    def parse_parameter(cls, parser: AttrParser) -> ElementwiseKind:
-        with parser.in_angle_brackets():
-            return super().parse_parameter(parser)
-
-    def print_parameter(self, printer: Printer) -> None:
-        with printer.in_angle_brackets():
-            super().print_parameter(printer)
 
 
 class ElementwiseOp(NamedOp, init=False):

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.utils import EnumAttribute
 from xdsl.irdl import irdl_attr_definition
-from xdsl.parser import AttrParser
-from xdsl.printer import Printer
 from xdsl.utils.str_enum import StrEnum
+
+from tilewright.dialects.words import WordAttr
 
 
 class CombiningKind(StrEnum):
@@ -28,19 +27,10 @@ class CombiningKind(StrEnum):
 
 
 @irdl_attr_definition
-class CombiningKindAttr(EnumAttribute[CombiningKind]):
+class CombiningKindAttr(WordAttr[CombiningKind]):
     """``#vector.kind<add>``."""
 
     name = "vector.kind"
-
-    @classmethod
-    def parse_parameter(cls, parser: AttrParser) -> CombiningKind:
-        with parser.in_angle_brackets():
-            return super().parse_parameter(parser)
-
-    def print_parameter(self, printer: Printer) -> None:
-        with printer.in_angle_brackets():
-            super().print_parameter(printer)
 
 
 class Punctuation(StrEnum):
@@ -54,19 +44,10 @@ class Punctuation(StrEnum):
 
 
 @irdl_attr_definition
-class PunctuationAttr(EnumAttribute[Punctuation]):
+class PunctuationAttr(WordAttr[Punctuation]):
     """``#vector.punctuation<newline>``."""
 
     name = "vector.punctuation"
-
-    @classmethod
-    def parse_parameter(cls, parser: AttrParser) -> Punctuation:
-        with parser.in_angle_brackets():
-            return super().parse_parameter(parser)
-
-    def print_parameter(self, printer: Printer) -> None:
-        with printer.in_angle_brackets():
-            super().print_parameter(printer)
 
 
 NEWLINE = PunctuationAttr(Punctuation.NEWLINE)
