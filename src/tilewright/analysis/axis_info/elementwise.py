@@ -5,12 +5,11 @@ from __future__ import annotations
 from tilewright.analysis.axis_info import arithmetic, bits, memory, shapes
 from tilewright.analysis.axis_info.rules import RULES, elementwise_constancy
 from tilewright.dialects import arith, math, tt
-from tilewright.dialects.traits import ElementwiseMappable
+from tilewright.dialects.traits import is_elementwise_class
 
-OTHERS = (tt.ApproxDivFOp, tt.ClampFOp, tt.FpToFpOp, tt.MulhiUIOp, tt.PreciseDivFOp, tt.PreciseSqrtOp)
 RULE_FILES = (arithmetic, bits, memory, shapes)
 """Imported before, for their rules go first."""
 
-for _cls in (*arith.OPERATIONS, *math.OPERATIONS, *OTHERS):
-    if _cls in OTHERS or any(isinstance(trait, ElementwiseMappable) for trait in getattr(_cls, "traits", ())):
+for _cls in (*arith.OPERATIONS, *math.OPERATIONS, *tt.OPS):
+    if is_elementwise_class(_cls):
         RULES.setdefault(_cls, elementwise_constancy)

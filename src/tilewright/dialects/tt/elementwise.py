@@ -20,6 +20,7 @@ from tilewright.dialects.fields import (
     var_operand_def,
     var_result_def,
 )
+from tilewright.dialects.traits import Elementwise
 from tilewright.dialects.tt.constraints import INTEGER_LIKE, SAME_TYPE, MemberOf
 from tilewright.dialects.tt.definition import TritonOp
 from tilewright.dialects.tt.enums import PropagateNan
@@ -59,7 +60,7 @@ class ClampFOp(TritonOp):
     assembly_format = (
         "$x `,` $min `,` $max `,` `propagateNan` `=` custom<PropagateNan>($propagateNan) attr-dict `:` type($result)"
     )
-    traits = traits_def(Pure(), TensorSizeTrait())
+    traits = traits_def(Pure(), Elementwise(), TensorSizeTrait())
 
 
 class PreciseSqrtOp(TritonOp):
@@ -71,7 +72,7 @@ class PreciseSqrtOp(TritonOp):
     result: Result = inferred_result_def(VarConstraint("T", AnyAttr()), of="x")
 
     assembly_format = "$x attr-dict `:` type($x)"
-    traits = traits_def(Pure(), TensorSizeTrait())
+    traits = traits_def(Pure(), Elementwise(), TensorSizeTrait())
 
 
 class PreciseDivFOp(TritonOp):
@@ -84,7 +85,7 @@ class PreciseDivFOp(TritonOp):
     result: Result = inferred_result_def(VarConstraint("T", AnyAttr()), of="x")
 
     assembly_format = "$x `,` $y attr-dict `:` type($x)"
-    traits = traits_def(Pure(), TensorSizeTrait())
+    traits = traits_def(Pure(), Elementwise(), TensorSizeTrait())
 
 
 class ApproxDivFOp(TritonOp):
@@ -98,7 +99,7 @@ class ApproxDivFOp(TritonOp):
     result: Result = inferred_result_def(VarConstraint("T", AnyAttr()), of="x")
 
     assembly_format = "$x `,` $y attr-dict `:` type($x)"
-    traits = traits_def(Pure(), TensorSizeTrait())
+    traits = traits_def(Pure(), Elementwise(), TensorSizeTrait())
 
     def verify_(self) -> None:
         if element_type(self.x.type) != f32:
@@ -115,7 +116,7 @@ class MulhiUIOp(TritonOp):
     result: Result = inferred_result_def(VarConstraint("T", AnyAttr()), of="x")
 
     assembly_format = "$x `,` $y attr-dict `:` type($x)"
-    traits = traits_def(Pure(), TensorSizeTrait())
+    traits = traits_def(Pure(), Elementwise(), TensorSizeTrait())
 
 
 class ElementwiseInlineAsmOp(TritonOp):

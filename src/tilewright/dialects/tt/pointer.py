@@ -20,6 +20,7 @@ from tilewright.dialects.fields import (
     opt_prop_def,
     result_def,
 )
+from tilewright.dialects.traits import Elementwise
 from tilewright.dialects.tt.constraints import INTEGER_LIKE, POINTER_LIKE, MemberOf
 from tilewright.dialects.tt.definition import TritonOp
 from tilewright.dialects.tt.enums import RoundingMode
@@ -28,7 +29,7 @@ from tilewright.dialects.tt.traits import SameOperandsAndResultEncoding, SameOpe
 from tilewright.dialects.tt.types import PointerType
 from tilewright.dialects.types import FLOAT_LIKE, bit_width, element_type, with_element_type
 
-ELEMENTWISE = (Pure(), TensorSizeTrait(), SameOperandsAndResultShape(), SameOperandsAndResultEncoding())
+ELEMENTWISE = (Pure(), Elementwise(), TensorSizeTrait(), SameOperandsAndResultShape(), SameOperandsAndResultEncoding())
 """Traits of an op that acts on each element by itself."""
 
 

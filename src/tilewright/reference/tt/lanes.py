@@ -5,7 +5,7 @@ from __future__ import annotations
 from xdsl.ir import Operation, Region
 
 from tilewright.dialects import arith, scf, tt, ub
-from tilewright.dialects.traits import ElementwiseMappable
+from tilewright.dialects.traits import is_elementwise_class
 from tilewright.reference.machine import Machine
 
 LANE_OPS = (
@@ -13,15 +13,8 @@ LANE_OPS = (
     scf.IfOp,
     scf.YieldOp,
     ub.PoisonOp,
-    tt.ApproxDivFOp,
-    tt.BitcastOp,
-    tt.ClampFOp,
     tt.ExternElementwiseOp,
-    tt.FpToFpOp,
     tt.MapElementwiseReturnOp,
-    tt.MulhiUIOp,
-    tt.PreciseDivFOp,
-    tt.PreciseSqrtOp,
     tt.ReduceReturnOp,
     tt.ReturnOp,
     tt.ScanReturnOp,
@@ -40,6 +33,6 @@ def _takes_lanes(machine: Machine, op: Operation) -> bool:
     if isinstance(op, tt.CallOp):
         callee = machine.functions.get(op.callee.string_value())
         return callee is not None and runs_in_lanes(machine, callee.regions[0])
-    if not isinstance(op, LANE_OPS) and not op.has_trait(ElementwiseMappable):
+    if not isinstance(op, LANE_OPS) and not is_elementwise_class(type(op)):
         return False
     return all(not region.blocks or runs_in_lanes(machine, region) for region in op.regions)

@@ -10,7 +10,7 @@ from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
 from tilewright.dialects import tt
 from tilewright.dialects.arith import constant_attr, is_splat, materialize_constant
-from tilewright.dialects.traits import ElementwiseMappable
+from tilewright.dialects.traits import is_elementwise_class
 from tilewright.dialects.tt.folds import AnyDense, is_dense, resplat, scalar_of_splat
 from tilewright.dialects.tt.types import is_tensor, tensor_type
 from tilewright.dialects.types import element_type
@@ -20,31 +20,10 @@ from tilewright.ir.rules import RewriteRule, RuleRewriter, op_type_rewrite_patte
 from tilewright.ir.walking import is_subclass
 from tilewright.transforms.common.greedy import Entry, GreedyRewriter, fold_of, is_commutative
 
-TT_ELEMENTWISE = (
-    tt.AddPtrOp,
-    tt.ApproxDivFOp,
-    tt.BitcastOp,
-    tt.ClampFOp,
-    tt.FpToFpOp,
-    tt.IntToPtrOp,
-    tt.MulhiUIOp,
-    tt.PreciseDivFOp,
-    tt.PreciseSqrtOp,
-    tt.PtrToIntOp,
-)
-"""Ops of the tt dialect that act on each element by itself."""
-
-
-@cache
-def _is_elementwise_class(cls: type[Operation]) -> bool:
-    if is_subclass(cls, TT_ELEMENTWISE):
-        return True
-    return any(isinstance(trait, ElementwiseMappable) for trait in getattr(cls, "traits", ()))
-
 
 def is_elementwise(op: Operation) -> bool:
     """Return whether an op computes each element of its only result from the elements there of its operands."""
-    return bool(op.operands) and len(op.results) == 1 and _is_elementwise_class(type(op)) and is_memory_free(op)
+    return bool(op.operands) and len(op.results) == 1 and is_elementwise_class(type(op)) and is_memory_free(op)
 
 
 def _splat_constant(value: SSAValue) -> AnyDense | None:
@@ -156,7 +135,7 @@ class MoveBroadcastAfterElementwise(RewriteRule):
 def reorder_entry(cls: type[Operation]) -> Entry:
     """The fold of an op class, and the rules of the pass with the canonicalizations of views that let them meet."""
     rules: list[RewriteRule] = []
-    if _is_elementwise_class(cls):
+    if is_elementwise_class(cls):
         rules += (MoveSplatAfterElementwise(), MoveBroadcastAfterElementwise())
     of_views = (rule for view in (tt.BroadcastOp, tt.ExpandDimsOp) for rule in view.get_canonicalization_patterns())
     rules += (rule for rule in of_views if is_subclass(cls, op_types_of(rule)))

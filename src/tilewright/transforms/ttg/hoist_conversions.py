@@ -15,9 +15,9 @@ from tilewright.ir.effects import is_memory_free
 from tilewright.layouts.distributed import DotOperandLayout, NvidiaMmaLayout
 from tilewright.transforms.ttg.layout_inference import (
     infer_operand_encoding,
-    is_elementwise_class,
     layout_of,
     with_encoding,
+    works_on_registers_class,
 )
 from tilewright.transforms.ttg.layout_slices import LayoutSlice, find_slice
 from tilewright.transforms.ttg.rematerialize import Rematerializer, conversions_in, repeated
@@ -158,7 +158,7 @@ def _converted_after(value: OpResult, encoding: Attribute, rematerializer: Remat
 
 
 def _moves_no_data(op: Operation) -> bool:
-    if is_elementwise_class(type(op)) and is_memory_free(op):
+    if works_on_registers_class(type(op)) and is_memory_free(op):
         return True
     return isinstance(op, (tt.BroadcastOp, ttg.Fp4ToFpOp, ttg.ConvertLayoutOp, *VIEWS))
 

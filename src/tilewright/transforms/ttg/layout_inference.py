@@ -16,7 +16,7 @@ from xdsl.utils.exceptions import VerifyException
 from tilewright.dialects import scf, tt, ttg, ttng
 from tilewright.dialects.arith import ConstantOp
 from tilewright.dialects.construction import static_values
-from tilewright.dialects.traits import ElementwiseMappable
+from tilewright.dialects.traits import is_elementwise_class
 from tilewright.dialects.tt.inference import LayoutInference
 from tilewright.dialects.tt.types import PointerType, is_tensor, tensor_type
 from tilewright.dialects.ttg.canonicalization import can_join_registers, can_reorder
@@ -34,21 +34,8 @@ from tilewright.layouts.distributed import (
     SliceLayout,
 )
 
-ELEMENTWISE_TT = (
-    tt.AddPtrOp,
-    tt.ApproxDivFOp,
-    tt.BitcastOp,
-    tt.ClampFOp,
-    tt.ElementwiseInlineAsmOp,
-    tt.ExternElementwiseOp,
-    tt.FpToFpOp,
-    tt.IntToPtrOp,
-    tt.MulhiUIOp,
-    tt.PreciseDivFOp,
-    tt.PreciseSqrtOp,
-    tt.PtrToIntOp,
-)
-"""Ops of the tt dialect that act on each element by itself."""
+FOREIGN_CODE = (tt.ElementwiseInlineAsmOp, tt.ExternElementwiseOp)
+"""Code of others, on a register or a few neighbours at a time: it takes any layout, too."""
 
 SAME_LAYOUT_TT = (*tt.ATOMICS, tt.BroadcastOp, tt.MapElementwiseOp, tt.ScanOp, tt.SplatOp)
 """Other ops whose operands and results share a layout."""
@@ -68,17 +55,15 @@ Access = tt.LoadOp | tt.StoreOp
 
 
 @cache
-def is_elementwise_class(cls: type[Operation]) -> bool:
-    """Return whether ops of a class act on each element by itself."""
-    if issubclass(cls, ELEMENTWISE_TT):
-        return True
-    return any(isinstance(trait, ElementwiseMappable) for trait in getattr(cls, "traits", ()))
+def works_on_registers_class(cls: type[Operation]) -> bool:
+    """Return whether ops of a class compute registers from those of the same index, whatever elements they hold."""
+    return is_elementwise_class(cls) or issubclass(cls, FOREIGN_CODE)
 
 
 @cache
 def keeps_layout_class(cls: type[Operation]) -> bool:
     """Return whether operands and results of ops of a class have one layout, whichever it is."""
-    return is_elementwise_class(cls) or issubclass(cls, SAME_LAYOUT_TT)
+    return works_on_registers_class(cls) or issubclass(cls, SAME_LAYOUT_TT)
 
 
 @cache

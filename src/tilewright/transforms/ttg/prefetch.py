@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
 
 from tilewright.dialects import scf, tt, ttg
-from tilewright.dialects.traits import ElementwiseMappable
+from tilewright.dialects.traits import is_elementwise_class
 from tilewright.dialects.tt.types import tensor_type
 from tilewright.dialects.ttg.constraints import as_memdesc
 from tilewright.dialects.ttg.encodings import layout_of
@@ -30,9 +30,6 @@ MMA_VERSION = 2
 
 K_PER_WIDTH = 8
 """The extent along K of the smallest slice, in units of what a lane holds side by side: of one instruction."""
-
-PER_LANE = (tt.FpToFpOp, tt.BitcastOp)
-"""Ops of one operand that work lane by lane, besides those with the trait."""
 
 
 @dataclass(frozen=True)
@@ -91,9 +88,7 @@ def _find_chain(value: SSAValue) -> tuple[Operation, ...] | None:
         chain.append(op)
         if isinstance(op, ttg.LocalLoadOp):
             return tuple(reversed(chain))
-        if len(op.operands) != 1 or not (
-            op.has_trait(ElementwiseMappable, value_if_unregistered=False) or isinstance(op, PER_LANE)
-        ):
+        if len(op.operands) != 1 or not is_elementwise_class(type(op)):
             return None
         value = op.operands[0]
     return None
