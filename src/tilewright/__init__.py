@@ -9,42 +9,60 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from tilewright.support.late import bind_modules, bind_names, find_name
+
 __version__ = "0.1.0"
 
-#: Public name -> module that defines it; a name that equals its module's last part is the module itself.
-_HOMES = {
-    "Config": "tilewright.runtime.autotuner",
-    "autotune": "tilewright.runtime.autotuner",
-    "heuristics": "tilewright.runtime.autotuner",
-    "AutotunerError": "tilewright.runtime.autotuner",
-    "KernelInterface": "tilewright.runtime.interface",
-    "JITFunction": "tilewright.runtime.jit",
-    "jit": "tilewright.runtime.jit",
-    "AsyncCompileMode": "tilewright.runtime.async_compile",
-    "FutureKernel": "tilewright.runtime.async_compile",
-    "InterpreterError": "tilewright.runtime.errors",
-    "MockTensor": "tilewright.runtime.tensors",
-    "TensorWrapper": "tilewright.runtime.tensors",
-    "reinterpret": "tilewright.runtime.tensors",
-    "set_allocator": "tilewright.runtime.tensors",
-    "set_num_threads": "tilewright.runtime.threads",
-    "get_num_threads": "tilewright.runtime.threads",
-    "compile": "tilewright.runtime.compiling",
-    "cdiv": "tilewright.language.host",
-    "next_power_of_2": "tilewright.language.host",
-    "aggregate": "tilewright.language.aggregates",
-    "constexpr_function": "tilewright.language.callables",
-    "must_use_result": "tilewright.language.registry",
-    "CompilationError": "tilewright.support.errors",
-    "CompileTimeAssertionFailure": "tilewright.support.errors",
-    "DeviceAssertionError": "tilewright.support.errors",
-    "OutOfResources": "tilewright.support.errors",
-    "TritonError": "tilewright.support.errors",
-    "TilewrightError": "tilewright.support.errors",
-    "UnsupportedLanguageConstruct": "tilewright.support.errors",
+_NAMES = {
+    "Config": "tilewright.runtime.autotuner:Config",
+    "autotune": "tilewright.runtime.autotuner:autotune",
+    "heuristics": "tilewright.runtime.autotuner:heuristics",
+    "AutotunerError": "tilewright.runtime.autotuner:AutotunerError",
+    "KernelInterface": "tilewright.runtime.interface:KernelInterface",
+    "JITFunction": "tilewright.runtime.jit:JITFunction",
+    "jit": "tilewright.runtime.jit:jit",
+    "AsyncCompileMode": "tilewright.runtime.async_compile:AsyncCompileMode",
+    "FutureKernel": "tilewright.runtime.async_compile:FutureKernel",
+    "InterpreterError": "tilewright.runtime.errors:InterpreterError",
+    "MockTensor": "tilewright.runtime.tensors:MockTensor",
+    "TensorWrapper": "tilewright.runtime.tensors:TensorWrapper",
+    "reinterpret": "tilewright.runtime.tensors:reinterpret",
+    "set_allocator": "tilewright.runtime.tensors:set_allocator",
+    "set_num_threads": "tilewright.runtime.threads:set_num_threads",
+    "get_num_threads": "tilewright.runtime.threads:get_num_threads",
+    "compile": "tilewright.runtime.compiling:compile",
+    "cdiv": "tilewright.language.host:cdiv",
+    "next_power_of_2": "tilewright.language.host:next_power_of_2",
+    "aggregate": "tilewright.language.aggregates:aggregate",
+    "constexpr_function": "tilewright.language.callables:constexpr_function",
+    "must_use_result": "tilewright.language.registry:must_use_result",
+    "CompilationError": "tilewright.support.errors:CompilationError",
+    "CompileTimeAssertionFailure": "tilewright.support.errors:CompileTimeAssertionFailure",
+    "DeviceAssertionError": "tilewright.support.errors:DeviceAssertionError",
+    "OutOfResources": "tilewright.support.errors:OutOfResources",
+    "TritonError": "tilewright.support.errors:TilewrightError",
+    "TilewrightError": "tilewright.support.errors:TilewrightError",
+    "UnsupportedLanguageConstruct": "tilewright.support.errors:UnsupportedLanguageConstruct",
+    **{
+        name: f"tilewright.{name}"
+        for name in ("compat", "compiler", "gluon", "knobs", "language", "runtime", "testing", "tools")
+    },
 }
-_RENAMED = {"TritonError": "TilewrightError"}
-_MODULES = ("compat", "compiler", "gluon", "knobs", "language", "runtime", "testing", "tools")
+bind_names(__name__, _NAMES)
+
+# What layers use of those above them.
+bind_modules("passes", "tilewright.transforms.registration", "tilewright.lowering.registration")
+bind_modules("dialects", "tilewright.dialects")
+bind_modules("validation", "tilewright.tools.validation.observer")
+bind_names(
+    "tilewright.compiler",
+    {
+        "compile": "tilewright.runtime.compiling:compile",
+        "make_backend": "tilewright.compat.compiler:make_backend",
+        "compiler": "tilewright.compat.compiler",
+    },
+)
+bind_names("tilewright.runtime", {"cache": "tilewright.compat.cache"})
 
 __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]
     "AsyncCompileMode",
@@ -114,13 +132,7 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        value = getattr(import_module(_HOMES[name]), _RENAMED.get(name, name))
-    elif name in _MODULES:
-        value = import_module(f"tilewright.{name}")
-    else:
-        raise AttributeError(f"module 'tilewright' has no attribute {name!r}")
-    globals()[name] = value
+    value = globals()[name] = find_name(__name__, name)
     return value
 
 

@@ -19,12 +19,12 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 from tilewright.support import knobs as table
 from tilewright.support.disk_cache import cache_directory_or_temporary
 from tilewright.support.errors import NoAssemblerError
 from tilewright.support.knob_groups import Derived, Env, Group, Hooks, Ignored, Refused, Shared, Variable, env
+from tilewright.support.late import late_names
 
 __all__ = [
     "Env", "NvidiaTool", "amd", "autotuning", "build", "cache", "compilation", "env", "language", "nvidia", "proton",
@@ -239,9 +239,6 @@ def render_page() -> str:
     return _PAGE.format(table=table.render_table(), groups=render_groups())
 
 
-def __getattr__(name: str) -> Any:
-    if name == "HookChain":
-        return import_module("tilewright.support.hook_chain").HookChain
-    if name == "CompileTimes":
-        return import_module(LISTENING).CompileTimes
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__ = late_names(
+    __name__, {"HookChain": "tilewright.support.hook_chain:HookChain", "CompileTimes": f"{LISTENING}:CompileTimes"}
+)

@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import Any
+from tilewright.support.late import late_names, names_of
 
-_HOMES = {
-    "ASTSource": "tilewright.compiler.source",
-    "TextSource": "tilewright.compiler.source",
-    "IRSource": "tilewright.compiler.source",
-    "CompiledKernel": "tilewright.compiler.kernel",
-    "CompilationError": "tilewright.support.errors",
-    "LazyDict": "tilewright.compiler.kernel",
-    "compile": "tilewright.runtime.compiling",
-    "make_backend": "tilewright.compat.compiler",
+NAMES = {
+    "ASTSource": "tilewright.compiler.source:ASTSource",
+    "TextSource": "tilewright.compiler.source:TextSource",
+    "IRSource": "tilewright.compiler.source:TextSource",
+    "CompiledKernel": "tilewright.compiler.kernel:CompiledKernel",
+    "CompilationError": "tilewright.support.errors:CompilationError",
+    "LazyDict": "tilewright.compiler.kernel:LaunchMetadata",
+    "errors": "tilewright.compiler.errors",
 }
-_RENAMED = {"IRSource": "TextSource", "LazyDict": "LaunchMetadata"}
-_MODULES = {"errors": "tilewright.compiler.errors", "compiler": "tilewright.compat.compiler"}
 
-__all__ = [*_HOMES, *_MODULES]  # pyright: ignore[reportUnsupportedDunderAll]
+__getattr__ = late_names(__name__, NAMES)
 
-
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(import_module(_HOMES[name]), _RENAMED.get(name, name))
-    if name in _MODULES:
-        return import_module(_MODULES[name])
-    raise AttributeError(f"module 'tilewright.compiler' has no attribute {name!r}")
+__all__ = names_of(__name__)  # pyright: ignore[reportUnsupportedDunderAll]

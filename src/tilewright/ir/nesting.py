@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -15,6 +14,7 @@ from tilewright.ir.detaching import detached
 from tilewright.ir.options import format_all_options
 from tilewright.ir.passes import Pass, PassContext, PassPipeline, run_on_modules
 from tilewright.support.errors import PipelineError
+from tilewright.support.late import modules_of
 
 ROOTS = ("builtin.module", "any")
 """Anchors of the module that a pipeline runs on."""
@@ -64,7 +64,8 @@ def check_anchor(name: str) -> None:
     """Raise `PipelineError` unless an op of this name exists, and passes can run on it alone."""
     if name in ROOTS:
         return
-    found = importlib.import_module("tilewright.dialects").make_context().get_optional_op(name)
+    (dialects,) = modules_of("dialects")
+    found = dialects.make_context().get_optional_op(name)
     if found is None:
         raise PipelineError(f"unknown op '{name}' in the pipeline; passes run on builtin.module, func.func or tt.func")
     if not found.has_trait(IsolatedFromAbove):

@@ -14,7 +14,6 @@ class TritonToStructuredPass(Pass):
 
 from __future__ import annotations
 
-import importlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -38,11 +37,9 @@ from tilewright.ir.options import (
 )
 from tilewright.ir.remark_kinds import RemarkKind
 from tilewright.support.errors import PassError, PipelineError, TilewrightError
+from tilewright.support.late import modules_of
 from tilewright.support.recursion import deep_recursion
 from tilewright.support.spans import Span, render_message
-
-ENTRY_MODULES = ("tilewright.transforms.registration", "tilewright.lowering.registration")
-"""Packages whose import registers all passes; imported once, when a pass is first looked up by name."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +127,6 @@ PipelineBuilder = Callable[..., "PassPipeline | Sequence[Pass]"]
 
 _passes: dict[str, type[Pass]] = {}
 _pipelines: dict[str, PipelineBuilder] = {}
-_entry_modules_loaded = False
 
 
 @dataclass_transform()
@@ -157,13 +153,8 @@ def _claim(name: str, present: object, newcomer: object) -> None:
 
 
 def load_all_passes() -> None:
-    """Import the packages that define passes, once."""
-    global _entry_modules_loaded
-    if _entry_modules_loaded:
-        return
-    for module in ENTRY_MODULES:
-        importlib.import_module(module)
-    _entry_modules_loaded = True
+    """Import the modules whose import registers all passes: where a pass is first looked up by its name."""
+    modules_of("passes")
 
 
 def available_passes() -> dict[str, type[Pass]]:

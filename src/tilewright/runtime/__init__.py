@@ -2,34 +2,24 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import Any
+from tilewright.support.late import late_names, names_of
 
-_HOMES = {
-    "Autotuner": "tilewright.runtime.autotuner",
-    "Config": "tilewright.runtime.autotuner",
-    "Heuristics": "tilewright.runtime.autotuner",
-    "KernelInterface": "tilewright.runtime.interface",
-    "autotune": "tilewright.runtime.autotuner",
-    "heuristics": "tilewright.runtime.autotuner",
-    "JITFunction": "tilewright.runtime.jit",
-    "MockTensor": "tilewright.runtime.tensors",
-    "TensorWrapper": "tilewright.runtime.tensors",
-    "reinterpret": "tilewright.runtime.tensors",
-    "InterpreterError": "tilewright.runtime.errors",
-    "OutOfResources": "tilewright.runtime.errors",
-}
-_MODULES = {
+NAMES = {
+    "Autotuner": "tilewright.runtime.autotuner:Autotuner",
+    "Config": "tilewright.runtime.autotuner:Config",
+    "Heuristics": "tilewright.runtime.autotuner:Heuristics",
+    "KernelInterface": "tilewright.runtime.interface:KernelInterface",
+    "autotune": "tilewright.runtime.autotuner:autotune",
+    "heuristics": "tilewright.runtime.autotuner:heuristics",
+    "JITFunction": "tilewright.runtime.jit:JITFunction",
+    "MockTensor": "tilewright.runtime.tensors:MockTensor",
+    "TensorWrapper": "tilewright.runtime.tensors:TensorWrapper",
+    "reinterpret": "tilewright.runtime.tensors:reinterpret",
+    "InterpreterError": "tilewright.runtime.errors:InterpreterError",
+    "OutOfResources": "tilewright.runtime.errors:OutOfResources",
     **{name: f"tilewright.runtime.{name}" for name in ("autotuner", "driver", "errors", "jit")},
-    "cache": "tilewright.compat.cache",
 }
 
-__all__ = [*_HOMES, *_MODULES]  # pyright: ignore[reportUnsupportedDunderAll]
+__getattr__ = late_names(__name__, NAMES)
 
-
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(import_module(_HOMES[name]), name)
-    if name in _MODULES:
-        return import_module(_MODULES[name])
-    raise AttributeError(f"module 'tilewright.runtime' has no attribute {name!r}")
+__all__ = names_of(__name__)  # pyright: ignore[reportUnsupportedDunderAll]

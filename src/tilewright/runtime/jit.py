@@ -43,6 +43,7 @@ from tilewright.runtime.tensors import MockTensor
 from tilewright.support import knobs
 from tilewright.support.errors import ChangedGlobalError, NoKernelError, TilewrightError
 from tilewright.support.forking import gate
+from tilewright.support.late import late_names, modules_of
 from tilewright.support.tracebacks import cut_traceback, ends_tracebacks
 
 
@@ -146,8 +147,8 @@ class JITFunction(JITCallable, NamedKernel):
         if warmup or kernel is None:
             return kernel
         if knobs.get("validate"):
-            observer = import_module("tilewright.tools.validation.observer")
-            observer.before_first_launch(self, grid, args, keywords)
+            for observer in modules_of("validation"):
+                observer.before_first_launch(self, grid, args, keywords)
         slots, arrays = bound.slots()
         extents = normalize_grid(grid, lambda: binder.meta(values, options), self.fn.__name__)
         if hooks.are_set():
@@ -357,22 +358,17 @@ def jit(
     return decorate if fn is None else decorate(fn)
 
 
-FURTHER_NAMES = {
-    "ConstexprFunction": "tilewright.language.callables.ConstexprFunction",
-    "TensorWrapper": "tilewright.runtime.tensors.TensorWrapper",
-    "compute_cache_key": "tilewright.runtime.argument_types.compute_cache_key",
-    "constexpr_function": "tilewright.language.callables.constexpr_function",
-    "driver": "tilewright.runtime.driver.driver",
-    "mangle_type": "tilewright.runtime.argument_types.mangle_type",
-    "native_specialize_impl": "tilewright.runtime.argument_types.native_specialize_impl",
-    "reinterpret": "tilewright.runtime.tensors.reinterpret",
-    "type_canonicalisation_dict": "tilewright.runtime.parameters.TYPE_NAMES",
+NAMES = {
+    "ConstexprFunction": "tilewright.language.callables:ConstexprFunction",
+    "TensorWrapper": "tilewright.runtime.tensors:TensorWrapper",
+    "compute_cache_key": "tilewright.runtime.argument_types:compute_cache_key",
+    "constexpr_function": "tilewright.language.callables:constexpr_function",
+    "driver": "tilewright.runtime.driver:driver",
+    "mangle_type": "tilewright.runtime.argument_types:mangle_type",
+    "native_specialize_impl": "tilewright.runtime.argument_types:native_specialize_impl",
+    "reinterpret": "tilewright.runtime.tensors:reinterpret",
+    "type_canonicalisation_dict": "tilewright.runtime.parameters:TYPE_NAMES",
 }
 """What Triton has in its module of this name, and we elsewhere."""
 
-
-def __getattr__(name: str) -> Any:
-    if name in FURTHER_NAMES:
-        module, _, ours = FURTHER_NAMES[name].rpartition(".")
-        return getattr(import_module(module), ours)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__ = late_names(__name__, NAMES)

@@ -3,14 +3,12 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import Any
+from tilewright.support.late import late_names
 
-_MODULES = {"disasm": "tilewright.codegen.nvptx.disasm", "tensor_descriptor": "tilewright.runtime.tensor_descriptor"}
+NAMES = {
+    "disasm": "tilewright.codegen.nvptx.disasm",
+    "tensor_descriptor": "tilewright.runtime.tensor_descriptor",
+}
 """What `import triton` has there without an import of its own."""
 
-
-def __getattr__(name: str) -> Any:
-    if name in _MODULES:
-        return import_module(_MODULES[name])
-    raise AttributeError(f"module 'tilewright.tools' has no attribute {name!r}")
+__getattr__ = late_names(__name__, NAMES)
