@@ -21,7 +21,8 @@ help: ## this list
 venv: $(STAMP) ## create .venv with tilewright and its development tools
 
 IS_OLD = import sys; sys.exit(sys.version_info < (3, 11))
-# Python compiles what is imported when it is: of PyTorch and of pyright's Node a small part. Pip would compile all.
+# Python compiles what is imported when it is: of PyTorch and of pyright's Node a small part. Pip would compile all,
+# as is done for the demo, so that its first time is that of a second run.
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 
 define CREATE
@@ -38,7 +39,8 @@ $(BIN)/python:
 $(PACKAGE): pyproject.toml
 	$(CREATE)
 	@echo "installing tilewright into $(VENV) ..."
-	@$(INSTALL) -e .
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	@$(BIN)/python -m compileall -q -j 0 src
 	@touch $@
 
 $(TEST): pyproject.toml
