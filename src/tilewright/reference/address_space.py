@@ -16,9 +16,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from xdsl.ir import Attribute
 
-from tilewright.dialects.numeric import Array
-from tilewright.reference.memory import AccessError, Window, memory_of
+from tilewright.dialects.numeric import Array, dtype_of
+from tilewright.reference.memory import AccessError, MemRef, Storage, Window, memory_of
 
 FIRST = 1 << 62
 SPACING_BITS = 41
@@ -132,6 +133,31 @@ class AddressSpace:
         parts = self.locate(addresses, dtype.itemsize)
         for part in parts:
             part.allocation.write(part.offsets, values if len(parts) == 1 else values[part.chosen], dtype)
+
+    def storage_at(self, address: int, element: Attribute) -> Storage:
+        """The memory that a pointer was derived from, as elements of a type; the first is the one it points to."""
+        if address == 0:
+            return Storage(np.empty(0, dtype_of(element)), "a null pointer")
+        number = self._number_of(address)
+        if number is None:
+            allocation = self.allocations[self._find_real(address, 1, 0)]
+            start = address - allocation.real
+        else:
+            allocation = self.allocations[number]
+            start = address - allocation.base
+        return Storage.of_window(Window(allocation.data, start), element, allocation.name)
+
+    def address_of(self, view: MemRef) -> np.int64:
+        """The pointer to the first element of a view, whose memory is reachable from then on."""
+        data = view.storage.data
+        real = int(data.ctypes.data)
+        for allocation in reversed(self.allocations):
+            if allocation.real + allocation.start == real:
+                base = np.int64(allocation.base + allocation.start)
+                break
+        else:
+            base = self.add(data, view.storage.name or "a buffer")
+        return np.int64(base + view.offset * data.itemsize)
 
     def locate(self, addresses: Array, size: int) -> list[Part]:
         """Return where the `size` bytes at each of a row of addresses lie, by allocation. Raises OutOfBounds if one

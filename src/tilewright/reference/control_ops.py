@@ -7,16 +7,20 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from xdsl.dialects.builtin import UnrealizedConversionCastOp
+from xdsl.dialects.builtin import MemRefType, UnrankedMemRefType, UnrealizedConversionCastOp
 from xdsl.ir import Block
 
 from tilewright.dialects import cf, func, gpu, llvm, scf
 from tilewright.dialects.arith.meaning import as_unsigned
 from tilewright.dialects.construction import static_values
 from tilewright.dialects.numeric import Array
-from tilewright.dialects.types import bit_width
+from tilewright.dialects.tt import PointerType
+from tilewright.dialects.types import bit_width, element_type
 from tilewright.reference.errors import AssertionFailed, reference_error
 from tilewright.reference.machine import BRANCHES, Frame, Values, as_bool, as_int, meaning_of, scalar
+from tilewright.reference.memory import MemRef
+
+MEMREF_TYPES = (MemRefType, UnrankedMemRefType)
 
 
 @meaning_of(scf.ForOp)
@@ -121,10 +125,18 @@ def nothing(op: object, frame: Frame) -> Values:
 
 @meaning_of(UnrealizedConversionCastOp)
 def unrealized_cast(op: UnrealizedConversionCastOp, frame: Frame) -> Values:
-    """One value for one value is that value; anything else is a pass that was not run."""
+    """One value for one value is that value, a memref for a pointer the memory that it points to and the other way
+    round; anything else is a pass that was not run."""
     if len(op.operands) != 1 or len(op.results) != 1:
         raise reference_error(op, "a conversion between several values has no reference meaning")
-    return (frame.get(op.operands[0]),)
+    value, source, target = frame.get(op.operands[0]), op.operands[0].type, op.results[0].type
+    memory = frame.machine.memory
+    if isinstance(source, PointerType) and isinstance(target, MEMREF_TYPES):
+        element = element_type(op.results[0].type)
+        return (MemRef(memory.storage_at(int(value), element), element=element),)
+    if isinstance(source, MEMREF_TYPES) and isinstance(target, PointerType) and isinstance(value, MemRef):
+        return (memory.address_of(value),)
+    return (value,)
 
 
 def _branch(op: cf.BranchOp, frame: Frame) -> tuple[Block, Sequence[Any]]:

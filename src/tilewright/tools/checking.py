@@ -34,7 +34,7 @@ def add_parsers(commands: Any) -> None:
     """Add the four commands to the `tilewright` command line."""
     validate = commands.add_parser("validate", help="run kernels after every pass and name the first that differs")
     validate.add_argument("file", help="a Python file, with :KERNEL for one kernel of it")
-
+    validate.add_argument("--main", action="store_true", help="run the file as a program to see what it launches")
     validate.add_argument(
         "--target", default="cpu", metavar="NAME", help="cpu, cuda_sim:sm80, cuda_sim:sm90 or cuda (default cpu)"
     )

@@ -1,7 +1,8 @@
 """`tilewright validate FILE[:kernel]`: the same inputs through the module after every pass, and machine code.
 
 Inputs come from the file's `tilewright_inputs()`, which returns `(kernel, grid, keywords)` or a list of these; else
-from the launches that the script makes; else they are made up from the parameters of its kernels.
+from the launches that the script makes, with `--main` those under `if __name__ == "__main__"`, too, on at most 256
+programs; else they are made up from the parameters of its kernels.
 
 `--target cuda_sim:sm90` goes the way to a GPU, which is simulated; `--target cuda` ends on the one that is there.
 """
@@ -16,7 +17,10 @@ from tilewright.support import knobs
 from tilewright.tools.progress import progress
 from tilewright.tools.validation.engines import find_engine
 from tilewright.tools.validation.file_launches import find_launches
+from tilewright.tools.validation.observer import MAX_PROGRAMS
 from tilewright.tools.validation.validate import validate_launch
+
+MADE_UP = "  (the file launches nothing while it is imported: inputs were made up; --main runs it as a program)"
 
 
 def run_validate(options: argparse.Namespace) -> int:
@@ -31,8 +35,8 @@ def run_validate(options: argparse.Namespace) -> int:
     names: set[str] = set()
     with knobs.scope(validate=False, sanitize=()):
         target, arch = find_engine(options.target)
-        for found in find_launches(path):
-            launch = found.launch
+        for found in find_launches(path, as_main=options.main):
+            launch = found.launch.with_programs(MAX_PROGRAMS)
             names.add(launch.name)
             if wanted and launch.name != wanted:
                 continue
@@ -45,6 +49,8 @@ def run_validate(options: argparse.Namespace) -> int:
                     reached=lambda point, tell=tell: tell(point.number, str(point)),
                 )
             print(report.render())
+            if found.is_made_up:
+                print(MADE_UP)
             status = max(status % 2, int(not report.is_valid))
     if status == 2:
         there_are = f"; there are launches of {', '.join(sorted(names))}" if names else ""

@@ -30,11 +30,13 @@ class Difference:
 
 @dataclass(frozen=True)
 class Tolerance:
-    """How far floats may be apart: `relative` of the larger one, plus `absolute` for each argument by name."""
+    """How far floats may be apart: `relative` of the larger one, plus `absolute` for each argument by name, plus
+    `of_largest` of the largest finite one of the argument."""
 
     relative: float = 0.0
     absolute: dict[str, float] | None = None
     default: float = 0.0
+    of_largest: float = 0.0
 
     def of(self, argument: str) -> float:
         return self.default if self.absolute is None else self.absolute.get(argument, self.default)
@@ -77,6 +79,8 @@ def _wrong_elements(expected: Array, actual: Array, tolerance: Tolerance, name: 
     left, right = expected.astype(np.float64), actual.astype(np.float64)
     with np.errstate(all="ignore"):
         limit = tolerance.relative * np.maximum(np.abs(left), np.abs(right)) + tolerance.of(name)
+        if tolerance.of_largest:
+            limit += tolerance.of_largest * np.max(np.abs(left), where=np.isfinite(left), initial=0.0)
         close = np.abs(left - right) <= limit
     both_nan = np.isnan(left) & np.isnan(right)
     return ~(same_bits | (left == right) | both_nan | close)

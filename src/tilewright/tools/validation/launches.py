@@ -66,6 +66,13 @@ class Launch:
         """The same launch over another grid."""
         return replace(self, grid=grid)
 
+    def with_programs(self, limit: int) -> Launch:
+        """The same launch over at most so many programs: rows, columns and layers of the grid are cut in that order."""
+        x, y, z = self.grid
+        x = min(x, limit)
+        y = min(y, max(1, limit // max(1, x)))
+        return self.with_grid((x, y, min(z, max(1, limit // max(1, x * y)))))
+
     def for_architecture(self, arch: str | None) -> Launch:
         """The same launch on a GPU architecture."""
         return replace(self, options=replace(self.options, arch=arch))

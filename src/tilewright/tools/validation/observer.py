@@ -17,7 +17,7 @@ from tilewright.tools.validation.launches import record_launch
 from tilewright.tools.validation.validate import validate_launch
 
 MAX_PROGRAMS = 256
-"""Grids of more programs are validated on this many at most: rows, columns and layers are cut in that order."""
+"""Grids of more programs are validated on this many at most."""
 
 FLOATS = Tolerance(relative=1e-3, default=1e-4)
 """Sums may be taken in any order, and products may be fused with sums."""
@@ -28,14 +28,10 @@ def before_first_launch(kernel: JITFunction, grid: Any, args: Sequence[Any], key
     the first difference."""
     with knobs.scope(validate=False, sanitize=()):
         try:
-            launch = record_launch(kernel, grid, args, keywords)
+            launch = record_launch(kernel, grid, args, keywords).with_programs(MAX_PROGRAMS)
         except ArgumentError as error:
             print(f"tilewright: not validated: {error}", file=sys.stderr)
             return
-        x, y, z = launch.grid
-        x = min(x, MAX_PROGRAMS)
-        y = min(y, max(1, MAX_PROGRAMS // x))
-        launch = launch.with_grid((x, y, min(z, max(1, MAX_PROGRAMS // (x * y)))))
         report = validate_launch(launch, _target_of(kernel, args, keywords), FLOATS)
     if not report.is_valid:
         raise ValidationError(report.render())

@@ -7,12 +7,16 @@ where that pass applies rules, it is run again with fewer and fewer of them unti
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, f32
+from xdsl.ir import Operation
 
-from tilewright.dialects import tt
+from tilewright.dialects import tt, ttng
+from tilewright.dialects.tt import InputPrecision
+from tilewright.dialects.types import element_type
 from tilewright.ir.diagnostics import op_place
+from tilewright.ir.facts import GpuFacts
 from tilewright.ir.passes import PassContext, PassPipeline
 from tilewright.ir.rewrite_watch import Rewrite, watch_rewrites
 from tilewright.reference.errors import ReferenceError
@@ -24,6 +28,9 @@ from tilewright.tools.validation.compare import EXACT, Difference, Tolerance, fi
 from tilewright.tools.validation.contents import contents_of
 from tilewright.tools.validation.engines import Outcome, Point, run_native, run_reference, stages_of
 from tilewright.tools.validation.launches import Launch
+
+TF32 = 2.0**-9
+"""How far products of tf32 may be off, in parts of the largest result: of an operand ten bits are left."""
 
 MIXED = ("no reference meaning", "a conversion between several values")
 """What the reference says about modules in the middle of a conversion, which are not meant to be run."""
@@ -95,6 +102,7 @@ def validate_launch(
     context = PassContext(facts=target.facts)
     module = launch.source.module(target, launch.options)
     places = _places_of_stores(module)
+    rounds = isinstance(target.facts, GpuFacts) and any(map(_rounds_to_tf32, module.walk()))
     point, contents = Point(launch.source.first_stage, 0, ""), list[object]()
     outcome: Outcome | str = "not run"
     for point, rewrites, is_end in _steps(launch, target, module, context):
@@ -112,8 +120,20 @@ def validate_launch(
             return _placed(report, places)
     if native and expected is not None:
         point = Point(target.name, point.number + 1, "machine code")
+        if rounds:
+            tolerance = replace(tolerance, of_largest=TF32)
         _judge(report, point, 0, expected, run_native(launch, target), tolerance)
     return _placed(report, places)
+
+
+def _rounds_to_tf32(op: Operation) -> bool:
+    """Whether tensor cores take the operands of a product with fewer bits than they have."""
+    match op:
+        case tt.DotOp() | ttng.WarpGroupDotOp():
+            is_allowed = InputPrecision.of(op.input_precision) is InputPrecision.TF32
+            return is_allowed and element_type(op.a.type) == f32
+        case _:
+            return False
 
 
 def _steps(launch: Launch, target: Target, module: ModuleOp, context: PassContext) -> Iterator[tuple[Point, int, bool]]:
