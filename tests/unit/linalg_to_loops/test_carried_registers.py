@@ -170,3 +170,28 @@ def test_tiles_that_change_places_and_loops_in_loops(steps: int) -> None:
         expected[i + 2] = a
     expected[0], expected[1] = a, b
     np.testing.assert_allclose(out, expected, rtol=1e-5, atol=1e-5)
+
+
+@triton.jit
+def where_largest(x, out, n, BLOCK: tl.constexpr):
+    """The index is made before the value, and carried after it."""
+    c = tl.arange(0, BLOCK)
+    best = tl.full([BLOCK], float("-inf"), tl.float32)
+    block = tl.zeros([BLOCK], tl.int32)
+    for number in range(tl.cdiv(n, BLOCK) - 1, -1, -1):
+        at = number * BLOCK + c
+        v = tl.load(x + at, mask=at < n, other=float("-inf"))
+        block = tl.where(v > best, number, block)
+        best = tl.maximum(best, v)
+    tl.store(out + c, block)
+
+
+@pytest.mark.parametrize("length", [64, 77])
+def test_tiles_of_two_types_made_in_another_order_than_carried(length: int) -> None:
+    x = rng.permutation(96).astype(np.float32)
+    out = np.full(32, 7, np.int32)
+    compiled = where_largest[(1,)](x, out, length, BLOCK=32)
+    rows = np.full(96, -np.inf)
+    rows[:length] = x[:length]
+    np.testing.assert_array_equal(out, rows.reshape(3, 32).argmax(0))
+    assert is_carried(compiled.asm["loops"])

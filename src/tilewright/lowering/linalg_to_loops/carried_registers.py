@@ -13,7 +13,7 @@ are under way. Measured (Zen 4, sums of 32 rows of 128 floats at random places):
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -54,9 +54,17 @@ class PromotedTiles:
 
     @property
     def types(self) -> list[Attribute]:
-        """Of all vectors, tile by tile."""
+        """Of all vectors, tile by tile as the loop carries them."""
+        return self._types_of(window.element for window in self.windows.values())
+
+    @property
+    def made_types(self) -> list[Attribute]:
+        """Of all vectors, tile by tile as the generic makes them, which may be in another order."""
+        return self._types_of(element_type(result.type) for result in self.generic.results)
+
+    def _types_of(self, elements: Iterable[Attribute]) -> list[Attribute]:
         count = self.extent // self.lanes
-        return [vector_type(self.lanes, window.element) for window in self.windows.values() for _ in range(count)]
+        return [vector_type(self.lanes, element) for element in elements for _ in range(count)]
 
 
 def find_carried(
@@ -166,7 +174,7 @@ def run_in_registers(lowering: FunctionLowering, tiles: PromotedTiles) -> None:
     if unmasked is None or isinstance(whole, bool):
         results = _step(emitter, nest, tiles, {}, is_unmasked=whole is True)
     else:
-        branch, *blocks = emitter.open_if(whole, tiles.types)
+        branch, *blocks = emitter.open_if(whole, tiles.made_types)
         for block, is_unmasked in zip(blocks, (True, False), strict=True):
             with emitter.at(block):
                 known: dict[object, SSAValue] = {**unmasked.comparisons} if is_unmasked else {}
