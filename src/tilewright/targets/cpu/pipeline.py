@@ -46,6 +46,7 @@ def _to_structured() -> Sequence[Pass]:
     from tilewright.transforms.inline_ptx.inline_ptx_to_arith import InlinePtxToArithPass
     from tilewright.transforms.tt.divide_aligned_tiles import DivideAlignedTilesPass
     from tilewright.transforms.tt.expand_atomics import ExpandAtomicsPass
+    from tilewright.transforms.tt.fold_comparisons import FoldComparisonsPass
     from tilewright.transforms.tt.rewrite_tensor_descriptor_to_pointer import RewriteTensorDescriptorToPointerPass
 
     return (
@@ -56,6 +57,7 @@ def _to_structured() -> Sequence[Pass]:
         ExpandAtomicsPass(),  # reads, writes and polls by read-modify-writes
         InlinePtxToArithPass(insists=True),  # addresses and masks may be computed by it
         DivideAlignedTilesPass(),  # contiguous accesses are seen as such
+        FoldComparisonsPass(),  # masks that mask nothing would make two loops of one
         TritonToStructuredPass(),
         CsePass(),
         CanonicalizePass(),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tilewright.transforms.tt.combine import CombinePass
 from tilewright.transforms.tt.divide_aligned_tiles import DivideAlignedTilesPass
 from tilewright.transforms.tt.expand_atomics import ExpandAtomicsPass
+from tilewright.transforms.tt.fold_comparisons import FoldComparisonsPass
 from tilewright.transforms.tt.guard_masks import GuardMasksPass
 from tilewright.transforms.tt.join_loops import JoinLoopsPass
 from tilewright.transforms.tt.licm import TritonLicmPass
@@ -20,6 +21,7 @@ __all__ = [
     "CombinePass",
     "DivideAlignedTilesPass",
     "ExpandAtomicsPass",
+    "FoldComparisonsPass",
     "GuardMasksPass",
     "JoinLoopsPass",
     "LoopAwareCsePass",
