@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -82,6 +83,20 @@ def test_what_lies_outside_is_filled_and_not_written(fills_nan: bool) -> None:
     stored = np.zeros_like(copy)
     stored[:14, 12:] = expected[2:, :12]
     np.testing.assert_array_equal(copy, stored)
+
+
+@pytest.mark.parametrize("columns", [12, 13, 16])
+@pytest.mark.parametrize("adds", [False, True])
+def test_rows_are_written_to_the_end_of_a_piece(columns: int, adds: bool) -> None:
+    """As an H100 does: 16 bytes at once, past the end of a row, and none that begin there."""
+    tensor, target = np.ones((8, 16), np.int32), np.full((8, 16), 5, np.int32)
+    out = np.zeros((8, 16), np.int32)
+    store = STORE.replace("cp.async", "cp.reduce.async").replace("cta.bulk", "cta.add.bulk") if adds else STORE
+    first, second = map_of(tensor, (8, 16), S32), replace(map_of(target, (8, 16), S32), extents=(columns, 8))
+    launch(INIT + EXPECT + LOAD + WAIT + DUMP + store + FINISH, first, second, out, 512, X=0, Y=0)
+    expected = np.full_like(target, 5)
+    expected[:, : 12 if columns == 12 else 16] = 6 if adds else 1
+    np.testing.assert_array_equal(target, expected)
 
 
 @pytest.mark.parametrize(

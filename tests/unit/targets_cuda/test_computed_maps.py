@@ -66,6 +66,7 @@ def parameter(**changed: Any) -> ComputedMapParameter:
         "numbers": NUMBERS,
         "checks": (),
         "positive": (),
+        "is_stored": False,
         "dims": (MapDim(8, -1, 6), MapDim(5, 4, -1)),
         "block": (64, 32),
         "element": 6,
@@ -101,6 +102,15 @@ def test_bounds_come_from_arguments_or_from_how_far_blocks_reach() -> None:
 )
 def test_launches_without_maps(slots: list[int]) -> None:
     assert parameter().resolve(slots, (3, 1, 1)) is None
+
+
+@pytest.mark.parametrize("element_bytes", [1, 2, 4])
+def test_rows_that_are_stored_end_with_a_piece_of_16_bytes(element_bytes: int) -> None:
+    for columns in range(88, 105):
+        slots = [4096, columns, 112, 0]
+        assert parameter(element_bytes=element_bytes).resolve(slots, (3, 1, 1)) is not None
+        found = parameter(element_bytes=element_bytes, is_stored=True).resolve(slots, (3, 1, 1))
+        assert (found is not None) == (columns * element_bytes % 16 == 0)
 
 
 def test_promises_about_numbers() -> None:

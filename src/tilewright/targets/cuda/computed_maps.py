@@ -2,7 +2,9 @@
 
 For each number of a recipe the range over all programs and iterations is computed. A launch has its maps if no block
 begins before the tensor or ends beyond what 32 bits count, no sum or product overflows, every bound is positive, and
-the base and the strides are multiples of 16 bytes; otherwise it has none, and runs the kernel in another form.
+the base and the strides are multiples of 16 bytes; otherwise it has none, and runs the kernel in another form. Rows
+that are stored are multiples of 16 bytes long, too: TMA writes whole pieces of 16 bytes, past the end of a row (seen on
+an H100), though it reads no further than that.
 """
 
 from __future__ import annotations
@@ -44,6 +46,8 @@ class ComputedMapParameter:
     checks: tuple[int, ...]
     positive: tuple[int, ...]
     """Slots of f32 arguments that the kernel takes to be positive, far from the smallest and the largest numbers."""
+    is_stored: bool
+    """Whether blocks are written."""
     dims: tuple[MapDim, ...]
     block: tuple[int, ...]
     element: int
@@ -71,6 +75,8 @@ class ComputedMapParameter:
                 if stride is None or not _fits(stride * self.element_bytes):
                     return None
                 strides.append(stride * self.element_bytes)
+        if self.is_stored and extents[-1] * self.element_bytes % ALIGNMENT:
+            return None
         address = slots[self.base]
         if address % ALIGNMENT or any(ranges[check] is None for check in self.checks):
             return None

@@ -143,6 +143,8 @@ def _computed_map(type: Any, recipe: Any) -> ComputedMapParameter:
     """The tensor map of an argument that the compiler added."""
     from xdsl.dialects.builtin import StringAttr
 
+    from tilewright.transforms.tt.tma.recipe import STORED
+
     plain, data = _tensor_map(type, 0), recipe.data
 
     def number(attribute: Any) -> int | str:
@@ -153,6 +155,7 @@ def _computed_map(type: Any, recipe: Any) -> ComputedMapParameter:
         numbers=tuple(tuple(number(part) for part in parts.data) for parts in data["numbers"].data),
         checks=tuple(check.value.data for check in data["checks"].data),
         positive=tuple(slot.value.data for slot in data["positive"].data) if "positive" in data else (),
+        is_stored=STORED in data,
         dims=tuple(
             MapDim(**{name: attribute.value.data for name, attribute in dim.data.items()}) for dim in data["dims"].data
         ),

@@ -22,6 +22,8 @@ from tilewright.support.ptx.syntax import Address, Immediate, Instruction, Vecto
 
 BOX_ALIGNMENT, BULK_ALIGNMENT = 128, 16
 """Where boxes and plain pieces begin in shared memory: at multiples of these bytes."""
+PIECE = 16
+"""Bytes that a store of a box, or a reduction, writes at once."""
 
 
 @dataclass
@@ -41,9 +43,13 @@ class Box:
         return self.addresses.size * self.dtype.itemsize
 
 
-def box_at(tensor: TensorMap, coordinates: Sequence[int], *, by_rows: bool) -> Box:
-    """The box at coordinates, fastest first; `by_rows`, one column and the rows that the box takes together."""
+def box_at(tensor: TensorMap, coordinates: Sequence[int], *, by_rows: bool, is_stored: bool = False) -> Box:
+    """The box at coordinates, fastest first; `by_rows`, one column and the rows that the box takes together. Rows that
+    are stored go on to the end of a piece, as an H100 writes them.
+    """
     size = tensor.dtype.itemsize
+    row = -(-tensor.extents[0] * size // PIECE) * PIECE // size if is_stored else tensor.extents[0]
+    extents = (row, *tensor.extents[1:])
     strides = (size, *tensor.strides)
     if by_rows:
         column, *rows = coordinates
@@ -60,7 +66,7 @@ def box_at(tensor: TensorMap, coordinates: Sequence[int], *, by_rows: bool) -> B
     inside: Any = np.bool_(True)
     for axis, place in zip(axes, places, strict=True):
         addresses = addresses + place.astype(np.int64) * strides[axis]
-        inside = inside & (place >= 0) & (place < tensor.extents[axis])
+        inside = inside & (place >= 0) & (place < extents[axis])
     shape = np.broadcast_shapes(*(place.shape for place in places))
     return Box(
         np.broadcast_to(addresses, shape).reshape(-1),
@@ -97,12 +103,12 @@ class BoxOperand:
         by_rows = any(part in instruction.modifiers for part in ("tile::gather4", "tile::scatter4"))
         return BoxOperand(address, coordinates, by_rows)
 
-    def of_threads(self, machine: Machine) -> list[Box]:
+    def of_threads(self, machine: Machine, *, is_stored: bool = False) -> list[Box]:
         """The box that each active thread names."""
         addresses = machine.spread(self.address(machine)).tolist()
         columns = [machine.spread(source(machine)).view(np.int32).tolist() for source in self.coordinates]
         return [
-            box_at(read_map(machine, address), place, by_rows=self.by_rows)
+            box_at(read_map(machine, address), place, by_rows=self.by_rows, is_stored=is_stored)
             for address, *place in zip(addresses, *columns, strict=True)
         ]
 
@@ -172,7 +178,8 @@ def _store_box(instruction: Instruction, decoder: Decoder, combine: Callable[[Ar
     source = address_of(instruction.operands[1], decoder, instruction)
 
     def run(machine: Machine) -> None:
-        boxes, shared, state = box.of_threads(machine), machine.shared, machine.asynchronous
+        boxes = box.of_threads(machine, is_stored=True)
+        shared, state = machine.shared, machine.asynchronous
         starts = machine.spread(source(machine))
 
         def each(position: int, thread: int) -> None:

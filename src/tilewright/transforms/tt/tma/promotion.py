@@ -40,7 +40,8 @@ class Promotion:
             for side, stride in ((block.rows, recipe.polynomial(block.stride)), (block.columns, NONE))
         ]
         checks = [recipe.value(value) for value in block.computed]
-        return block, recipe_attribute(recipe, recipe.slot(block.base), dims, checks)
+        is_stored = isinstance(access, tt.StoreOp)
+        return block, recipe_attribute(recipe, recipe.slot(block.base), dims, checks, is_stored=is_stored)
 
     def rewrite(self, block: Block, recipe: DictionaryAttr) -> None:
         """Have a block go through a descriptor that the launcher makes."""

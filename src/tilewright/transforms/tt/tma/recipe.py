@@ -22,6 +22,7 @@ from xdsl.utils.hints import isa
 
 from tilewright.dialects import arith, scf, tt
 from tilewright.dialects.arith import find_constant_int
+from tilewright.dialects.construction import UNIT
 from tilewright.dialects.tt.types import TensorDescType
 from tilewright.dialects.types import bit_width
 from tilewright.transforms.tt.tma.polynomial import Polynomial, Unprovable, is_number
@@ -32,6 +33,8 @@ GRID = "ttg.grid"
 """On arguments that the launcher adds: the extent of the grid along "x", "y" or "z", or the number of "all" its
 programs.
 """
+STORED = "stored"
+"""In recipes of what is written, whose rows end where a piece that TMA writes does."""
 NONE = -1
 """In place of a number: the stride of the innermost dimension, the extent of one that reaches as far as its blocks."""
 
@@ -139,10 +142,13 @@ class MapDim:
     stride: int
 
 
-def recipe_attribute(recipe: Recipe, base: int, dims: Sequence[MapDim], checks: Sequence[int]) -> DictionaryAttr:
+def recipe_attribute(
+    recipe: Recipe, base: int, dims: Sequence[MapDim], checks: Sequence[int], *, is_stored: bool
+) -> DictionaryAttr:
     """A recipe as an attribute, dimensions outermost first."""
     return DictionaryAttr(
         {
+            **({STORED: UNIT} if is_stored else {}),
             "base": _number_attribute(base),
             "checks": ArrayAttr(map(_number_attribute, checks)),
             "dims": ArrayAttr(
