@@ -63,6 +63,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--except-sample", type=int, metavar="N", help="run everything but sample N, after a run of `--sample=N`"
     )
+    group.addoption(
+        "--day",
+        type=int,
+        metavar="N",
+        help=f"run what continuous integration does on day N: of families of like cases part N of {sampling.DAYS}",
+    )
 
 
 @pytest.fixture(scope="session")
@@ -97,7 +103,7 @@ def pytest_configure_node(node: Any) -> None:
 def _find_sample(config: pytest.Config) -> int | None:
     """The part of the rest that a run takes, or None where it takes everything."""
     options: Any = config.option
-    if options.all or options.long or options.except_sample is not None:
+    if options.all or options.long or options.day is not None or options.except_sample is not None:
         return None
     if options.sample is not None:
         return options.sample % sampling.PARTS
@@ -148,11 +154,18 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             f"sampled: {len(items)} of {count} tests, part {sample} of {sampling.PARTS} by the date "
             f"(the same again: --sample={sample}; everything: make test-all)"
         )
-    left_out = config.getoption("--except-sample")
+    left_out, day = config.getoption("--except-sample"), config.getoption("--day")
+    other = set[str]() if left_out is None else sampling.choose(items, left_out % sampling.PARTS)
+    waiting = set[str]() if day is None else {item.nodeid for item in items} - sampling.choose_of_day(items, day)
+    count = len(items)
+    _deselect(config, items, other | waiting)
     if left_out is not None:
-        count = len(items)
-        _deselect(config, items, sampling.choose(items, left_out % sampling.PARTS))
-        SAID["sample"] = f"{len(items)} of {count} tests: the others are those of --sample={left_out}"
+        SAID["sample"] = f"{len(other)} of {count} tests are those of --sample={left_out}"
+    if day is not None:
+        SAID["day"] = (
+            f"{len(waiting - other)} of {count} tests wait for their turn, day {day} (the same again: --day={day}; "
+            "everything: make test-all)"
+        )
 
 
 def _deselect(config: pytest.Config, items: list[pytest.Item], dropped: set[str]) -> None:
@@ -183,6 +196,6 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
         terminalreporter.write_line("skipped:")
         for line in skips_by_kind(skipped):
             terminalreporter.write_line(line)
-    for kind in ("left out", "long", "sample"):
+    for kind in ("left out", "long", "sample", "day"):
         if SAID.get(kind):
             terminalreporter.write_line(SAID[kind])

@@ -28,6 +28,8 @@ class Case:
     run: Callable[[], Checks]
     simulated: bool
     """Whether it runs on the simulated GPU, too; those that would take seconds there do not."""
+    kind: str
+    """The subject of its file: turns take a case of each (tests/suite/sampling.py)."""
     capability: int = 0
     """The least compute capability of a GPU that has all its instructions."""
 
@@ -40,17 +42,17 @@ class Library:
 
     def case(self, run: Callable[[], Checks]) -> Callable[[], Checks]:
         """Decorator: a case for every engine."""
-        self.cases.append(Case(run.__name__, run, simulated=True))
+        self.cases.append(Case(run.__name__, run, True, run.__module__))
         return run
 
     def blackwell_case(self, run: Callable[[], Checks]) -> Callable[[], Checks]:
         """Decorator: a case for every engine but GPUs before compute capability 10.0."""
-        self.cases.append(Case(run.__name__, run, simulated=True, capability=100))
+        self.cases.append(Case(run.__name__, run, True, run.__module__, capability=100))
         return run
 
     def native_case(self, run: Callable[[], Checks]) -> Callable[[], Checks]:
         """Decorator: a case for the CPU alone."""
-        self.cases.append(Case(run.__name__, run, simulated=False))
+        self.cases.append(Case(run.__name__, run, False, run.__module__))
         return run
 
 

@@ -53,12 +53,12 @@ def keep_pairs(items: Sequence[pytest.Item]) -> set[str]:
             grids.setdefault(item.nodeid.partition("[")[0], []).append(item)
     dropped: set[str] = set()
     for grid in grids.values():
-        kept = set(cover_pairs(_rows(grid)))
+        kept = set(cover_pairs(index_grid(grid)))
         dropped.update(item.nodeid for index, item in enumerate(grid) if index not in kept)
     return dropped
 
 
-def _rows(grid: Sequence[Any]) -> list[Row]:
+def index_grid(grid: Sequence[Any]) -> list[Row]:
     """The indices of each item's values, parameters that always go together as one."""
     columns = [_indices([item.callspec.params[name] for item in grid]) for name in grid[0].callspec.params]
     return list(zip(*dict.fromkeys(columns), strict=True))

@@ -1,9 +1,12 @@
-"""Which tests a run takes: all, or the sample of `make test`, which takes less than three minutes on two cores.
+"""Which tests a run takes: all, or the sample of `make test`, which takes some two minutes on two cores.
 
 The sample holds every file test, the unit tests that are quick, of every test over the corpus one case of each of its
-files (the same for all engines), of every tenth other test function one case, and one part of the rest. The parts go
-round by the date: within `TURNS` days every function has run, within `PARTS` days every test. Costly cases of one
-function come on the same days. `--sample=N` repeats a run; `--all` runs everything, as continuous integration does.
+files (the same for all engines), of every twentieth other test function one case, and one part of the rest. The parts
+go round by the date: within `TURNS` days every function has run, within `PARTS` days every test. Costly cases of one
+function come on the same days. `--sample=N` repeats a run; `--all` runs everything.
+
+Continuous integration runs every test on every day, but a share of families of like cases (`families.py`), `--day=N`:
+within `DAYS` days every case has run, and on every day one of each kind.
 """
 
 from __future__ import annotations
@@ -15,11 +18,20 @@ from typing import Any
 
 import pytest
 
-PARTS = 30
+from suite.families import FAMILIES
+from suite.pairwise import index_grid
+
+PARTS = 60
 """Runs on so many days in a row run everything."""
 
-TURNS = 10
+TURNS = 20
 """Of a function that compiles and runs kernels, but not those of the corpus, a case is taken every so many days."""
+
+DAYS = 4
+"""Runs of continuous integration on so many days in a row run every case of every family."""
+
+FEW = 6
+"""Axes of grids with so many values have each of them on every day."""
 
 WHOLE = ("tests/file/", "tests/unit/")
 """Folders whose tests are all taken ..."""
@@ -31,8 +43,12 @@ SAMPLED = tuple(
 """... but for these, which compile and run whole kernels."""
 
 
+def today() -> int:
+    return date.today().toordinal()
+
+
 def part_of_today() -> int:
-    return date.today().toordinal() % PARTS
+    return today() % PARTS
 
 
 def _hash(*words: object) -> int:
@@ -84,6 +100,53 @@ def _representatives(items: Sequence[pytest.Item], sample: int) -> Iterator[str]
     for (function, file), group in groups.items():
         if file or is_quick(group[0]) or _hash(function) % TURNS == sample % TURNS:
             yield min(group, key=lambda item: _hash(sample, _case(item))).nodeid
+
+
+def choose_of_day(items: Sequence[pytest.Item], day: int) -> set[str]:
+    """The node ids of what continuous integration runs on a day: all but what of a family waits for its turn."""
+    families: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if _function(item).partition("::")[0] in FAMILIES:
+            families.setdefault(_function(item), []).append(item)
+    waiting = {item.nodeid for family in families.values() for item in family}
+    chosen = {item.nodeid for item in items} - waiting
+    for family in families.values():
+        chosen.update(_share(family, day))
+    return chosen
+
+
+def _function(item: pytest.Item) -> str:
+    return item.nodeid.partition("[")[0]
+
+
+def _share(family: Sequence[pytest.Item], day: int) -> Iterator[str]:
+    """The cases whose turn it is, and as many more as it takes to have one of each kind."""
+    kinds = dict(zip([item.nodeid for item in family], _kinds(family), strict=True))
+    seen: set[tuple[int, object]] = set()
+    for nodeid in sorted(kinds, key=lambda nodeid: (not _has_turn(nodeid, day), _hash(day, nodeid))):
+        if _has_turn(nodeid, day) or not kinds[nodeid] <= seen:
+            seen |= kinds[nodeid]
+            yield nodeid
+
+
+def _has_turn(nodeid: str, day: int) -> bool:
+    return _hash(nodeid) % DAYS == day % DAYS
+
+
+def _kinds(family: Sequence[pytest.Item]) -> list[set[tuple[int, object]]]:
+    """What each case is one of: its family, the file that its kernel is from, and of a grid each value of an axis
+    that has few."""
+    rows = index_grid(family) if _parameters(family[0]) else [()]
+    columns = list(zip(*rows, strict=True))
+    axes = [axis for axis, column in enumerate(columns) if len(set(column)) <= FEW] if len(columns) > 1 else []
+    return [
+        {(-2, ""), (-1, _file(item)), *((axis, row[axis]) for axis in axes)}
+        for item, row in zip(family, rows, strict=True)
+    ]
+
+
+def _file(item: pytest.Item) -> str:
+    return _corpus_file(item) or str(getattr(_parameters(item).get("case"), "kind", ""))
 
 
 def _parameters(item: pytest.Item) -> dict[str, Any]:

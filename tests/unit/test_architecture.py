@@ -6,7 +6,7 @@ import ast
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -52,12 +52,19 @@ def modules() -> Iterator[tuple[Path, str]]:
 
 
 @cache
+def imports_and_strings(path: Path) -> tuple[tuple[tuple[int, str], ...], frozenset[str]]:
+    """What the tests ask of a file, which is parsed once: its imports with their lines, and its strings."""
+    nodes = list(ast.walk(ast.parse(path.read_text())))
+    strings = (node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str))
+    return tuple(_find_imports(nodes)), frozenset(strings)
+
+
 def imports(path: Path) -> tuple[tuple[int, str], ...]:
-    return tuple(_find_imports(path))
+    return imports_and_strings(path)[0]
 
 
-def _find_imports(path: Path) -> Iterator[tuple[int, str]]:
-    for node in ast.walk(ast.parse(path.read_text())):
+def _find_imports(nodes: Iterable[ast.AST]) -> Iterator[tuple[int, str]]:
+    for node in nodes:
         if isinstance(node, ast.Import):
             yield from ((node.lineno, alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
@@ -69,8 +76,7 @@ def _find_imports(path: Path) -> Iterator[tuple[int, str]]:
 
 def module_names(path: Path) -> set[str]:
     """The modules of the package that a file names in strings."""
-    texts = {node.value for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Constant)}
-    found = (re.fullmatch(r"(tilewright(?:\.\w+)+)(?::\w+)?", text) for text in texts if isinstance(text, str))
+    found = (re.fullmatch(r"(tilewright(?:\.\w+)+)(?::\w+)?", text) for text in imports_and_strings(path)[1])
     names = {match[1] for match in found if match}
     return {name for name in names if (PACKAGE.parent / name.replace(".", "/")).is_dir() or is_file(name)}
 

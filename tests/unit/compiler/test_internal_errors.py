@@ -196,6 +196,7 @@ def test_a_pass_of_gpus_fails(cls: type[Pass], monkeypatch: pytest.MonkeyPatch) 
     assert replayed(raised.value) == "1"
 
 
+@pytest.mark.costly
 def test_llvm_rejects_a_module(monkeypatch: pytest.MonkeyPatch) -> None:
     compile_parts = llvm_backend.compile_parts
 
@@ -227,6 +228,7 @@ def test_between_the_passes(monkeypatch: pytest.MonkeyPatch) -> None:
     assert Path(str(raised.value.reproducer)).exists()
 
 
+@pytest.mark.costly
 def test_a_gpus_emission_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*args: Any, **keywords: Any) -> None:
         raise KeyError("lost")

@@ -95,6 +95,7 @@ def test_times_are_kept_for_the_next_process() -> None:
     assert not measured and again.configs_timings == first.configs_timings
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("switch", [{"keep_autotuning": False}, {"num_threads": 3}], ids=str)
 def test_times_are_of_this_machine_and_these_threads(switch: dict[str, Any]) -> None:
     tune()

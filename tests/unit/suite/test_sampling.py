@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from suite import sampling
+from suite import families, sampling
+
+ROOT = Path(__file__).parents[3]
 
 
 @dataclass(frozen=True)
@@ -58,7 +61,7 @@ def test_all_samples_together_are_everything() -> None:
     assert all(len(each) < len(ALL) // 2 for each in chosen)
 
 
-@pytest.mark.parametrize("sample", range(sampling.PARTS))
+@pytest.mark.parametrize("sample", range(0, sampling.PARTS, 4))
 def test_a_sample_has_a_case_of_each_file_of_the_corpus_and_the_same_for_each_engine(sample: int) -> None:
     chosen = choose(ALL, sample)
     assert {item.nodeid for item in WHOLE} <= chosen
@@ -78,7 +81,7 @@ def test_costly_cases_of_a_function_come_together() -> None:
     assert set().union(*(choose(items, day) for day in days)) == {item.nodeid for item in items}
 
 
-@pytest.mark.parametrize("sample", range(sampling.PARTS - sampling.TURNS))
+@pytest.mark.parametrize("sample", range(0, sampling.PARTS - sampling.TURNS, 8))
 def test_each_function_has_its_turn(sample: int) -> None:
     functions = [f"tests/exec/test_{number}.py::test" for number in range(60)]
     days = [
@@ -98,11 +101,54 @@ def test_one_case_of_what_is_marked_as_sampled() -> None:
 def test_costly_tests_wait_for_their_turn() -> None:
     (test,) = COSTLY[:1]
     turns = [sample for sample in range(sampling.PARTS) if test.nodeid in choose(ALL, sample)]
-    assert turns == [sampling.part_of(test.nodeid)]
+    assert turns == [sampling.part_of_costly(test.nodeid)]
 
 
 def test_parts_are_the_same_everywhere() -> None:
     assert [sampling.part_of(f"tests/a.py::test_{number}") for number in range(6)] == PARTS_OF_THESE
 
 
-PARTS_OF_THESE = [8, 29, 15, 0, 14, 17]
+PARTS_OF_THESE = [8, 59, 15, 0, 14, 47]
+
+
+FAMILY = families.FAMILIES[0]
+TYPES = [
+    Item(f"{FAMILY}::test_types[{target}-{kind}-{number}]", {"target": target, "type": kind, "number": number})
+    for target in ("cpu", "gpu")
+    for kind in ("f16", "f32", "i8")
+    for number in range(30)
+]
+CHUNKS = [Item(f"{FAMILY}::test_chunks[{number}]", {"chunk": number}) for number in range(4)]
+ONE = [Item(f"{FAMILY}::test_one")]
+OF_CORPUS = [Item(f"{FAMILY}::test_corpus[{case}]", {"case": case}) for case in CASES]
+
+
+def choose_of_day(items: Sequence[Item], day: int) -> set[str]:
+    chosen: Any = items
+    return sampling.choose_of_day(chosen, day)
+
+
+def test_all_days_together_are_everything() -> None:
+    items = [*TYPES, *CHUNKS, *ONE, *OF_CORPUS, *GRID, *COSTLY]
+    days = [choose_of_day(items, day) for day in range(sampling.DAYS)]
+    assert set().union(*days) == {item.nodeid for item in items}
+    for day in days:
+        assert {item.nodeid for item in (*ONE, *GRID, *COSTLY)} <= day, "what is no family runs on every day"
+        assert any(item.nodeid in day for item in CHUNKS)
+        assert sum(item.nodeid in day for item in TYPES) < len(TYPES) // 2
+
+
+@pytest.mark.parametrize("day", range(20_000, 20_020))
+def test_a_day_has_a_case_of_each_kind(day: int) -> None:
+    for items in (TYPES, TYPES[::7]):
+        chosen = choose_of_day(items, day)
+        ran = [item.params for item in items if item.nodeid in chosen]
+        for name in ("target", "type"):
+            assert {each[name] for each in ran} == {item.params[name] for item in items}
+    chosen = choose_of_day(OF_CORPUS, day)
+    assert {item.params["case"].file for item in OF_CORPUS if item.nodeid in chosen} == {"memory", "shapes"}
+
+
+def test_families_are_files_of_today() -> None:
+    assert not [name for name in families.FAMILIES if not (ROOT / name).exists()]
+    assert len(set(families.FAMILIES)) == len(families.FAMILIES)

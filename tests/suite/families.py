@@ -1,0 +1,36 @@
+"""Families of like cases, of which continuous integration runs a share a day (`sampling.choose_of_day`).
+
+A file is listed if its functions have many cases that take seconds together and look for the same defects. Files that
+were written when a kernel had given a wrong result are not: their cases run on every day.
+"""
+
+from __future__ import annotations
+
+FAMILIES = tuple(
+    f"tests/{folder}/test_{name}.py"
+    for folder, names in {
+        "exec": (
+            "atomics baseline_cpus baseline_pipeline conversions device_library dot_types engines examples flattened "
+            "float8 gluon gluon_on_cpu gluon_programs gpu_engines gpu_passes hopper library_kernels mathematics "
+            "missing_barriers model_kernels noinline overlapped_products partitions_on_cpu persistent_programs "
+            "register_operands scaled_dots specialized_warps spine transposed_blocks triton_backend waiting"
+        ),
+        "kernels": "against_triton gpu_settings ptx_against_triton ttgir_against_triton",
+        "oracle_mlir": "memory views",
+        "property": "faults generated_kernels lowering_faults pass_runs pipeline_barriers pipelined_loops ttg_faults",
+        "unit/analysis": "random_kernels",
+        "unit/codegen": "few_rows math_library microkernel_forms microkernels word_products",
+        "unit/compiler": "internal_errors",
+        "unit/inline_ptx": "inline_ptx",
+        "unit/linalg_to_loops": (
+            "few_rows lane_combinations memory_traffic networks products rows_of_stores stored_results strided_lanes "
+            "strip_segments transposed_operands"
+        ),
+        "unit/loops_to_llvm": "arithmetic memory",
+        "unit/middle_layer": "corpus mutations",
+        "unit/reference": "kernels",
+        "unit/tools": "explain explore_launches explore_machine",
+        "unit/ttg_to_llvm": "buffers conversions dots reductions",
+    }.items()
+    for name in names.split()
+)
