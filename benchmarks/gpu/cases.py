@@ -226,7 +226,7 @@ def _descriptor_class(kernels: ModuleType) -> Any:
 
 ATTENTION_CONFIGS = [
     {"BLOCK_M": m, "BLOCK_N": n, "num_warps": w, "num_stages": s}
-    for m, n, w, s in ((128, 64, 4, 3), (128, 64, 8, 3), (128, 128, 8, 3), (64, 64, 4, 3))
+    for m, n, w, s in ((128, 64, 4, 3), (128, 64, 8, 3), (128, 128, 8, 2), (128, 128, 8, 3), (64, 64, 4, 3))
 ]
 
 

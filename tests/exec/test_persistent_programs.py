@@ -118,6 +118,64 @@ def test_attention(keys: int, overlap: str) -> None:
     assert error(out, expected_attention(q, k, v, masked=False)) < 1e-3
 
 
+@pytest.mark.skipif(find_ptxas() is None, reason="there is no ptxas")
+@pytest.mark.parametrize(("head", "masked"), [(64, False), (64, True), (128, True), (128, False)])
+def test_attention_is_persistent_unasked(head: int, masked: bool) -> None:
+    """Where only exponentials are computed in turns: not where products take longer than what is between. Of three
+    iterations that may be under way at 128 numbers there is room for two; ptxas neither spills nor serialises.
+    """
+    q, k, v = matrices((512, head), (256, head), (256, head), scale=0.5)
+    out = np.full_like(q, np.nan)
+    with knobs.scope(specialize_warps="auto", tma_loads="auto", persist_programs="auto"):
+        compiled: Any = attention[(4,)](q, k, v, out, 256, HEAD=head, M=128, N=128, MASKED=masked, num_warps=8)
+        assert is_persistent(compiled) == stores_by_tma(compiled) == copies_queries(compiled) == (head == 64 or masked)
+        assert has_roles(compiled)
+        assert error(out, expected_attention(q, k, v, masked)) < 1e-3
+        check_assembled(compiled)
+        with knobs.scope(take_turns="never"):
+            compiled = attention[(4,)](q, k, v, out, 256, HEAD=head, M=128, N=128, MASKED=masked, num_warps=8)
+            assert not is_persistent(compiled)
+
+
+def copies_queries(compiled: Any) -> bool:
+    """Whether a third copy by TMA is made, beside those of keys and values."""
+    return compiled.asm["ttgir"].count("async_tma_copy_global_to_local") == 3
+
+
+@pytest.mark.parametrize("kept", [False, True])
+@pytest.mark.parametrize("keys", [32, 96])
+def test_queries_of_the_next_program(keys: int, kept: bool) -> None:
+    q, k, v = matrices((640, 64), (keys, 64), (keys, 64), scale=0.5)
+    out = np.full_like(q, np.nan)
+    with knobs.scope(copy_kept=kept):
+        compiled: Any = attention[(5,)](q, k, v, out, keys, HEAD=64, M=128, N=32, MASKED=False, num_warps=8)
+    assert is_persistent(compiled) and copies_queries(compiled) == kept
+    assert error(out, expected_attention(q, k, v, masked=False)) < 1e-3
+
+
+@triton.jit
+def products_of_those_before(a_ptr, b_ptr, c_ptr, B: tl.constexpr):
+    i = tl.arange(0, B)
+    rows = tl.program_id(0) * B + i
+    a = tl.load(a_ptr + rows[:, None] * B + i[None, :])
+    total = tl.zeros((B, B), tl.float32)
+    for start in range(0, tl.program_id(0) * B, B):
+        total = tl.dot(a, tl.load(b_ptr + (start + i)[:, None] * B + i[None, :]), total)
+    tl.store(c_ptr + rows[:, None] * B + i[None, :], total)
+
+
+def test_programs_without_iterations() -> None:
+    """What they keep is copied, waited for and given back all the same: the first of five."""
+    a, b = matrices((320, 64), (320, 64), scale=0.5)
+    out = np.full((320, 64), np.nan, np.float32)
+    compiled: Any = products_of_those_before[(5,)](a, b, out, B=64)
+    assert is_persistent(compiled) and has_roles(compiled)
+    assert compiled.asm["ttgir"].count("async_tma_copy_global_to_local") == 2
+    blocks = b.reshape(5, 64, 64).astype(np.float64)
+    expected = [a[n * 64 : n * 64 + 64].astype(np.float64) @ blocks[:n].sum(0) for n in range(5)]
+    assert error(out, np.concatenate(expected)) < 1e-3
+
+
 @pytest.mark.parametrize("kind", ["counts", "sums", "waits"])
 def test_programs_that_may_depend_on_each_other(kind: str) -> None:
     """Kernels with atomics, and with loads that others may answer, run as they were launched."""
@@ -214,16 +272,39 @@ def test_each_wait_and_arrival_is_needed(a_gpu: str) -> None:
         assert not missed[0][instruction] & missed[1][instruction], instruction
 
 
+@pytest.mark.costly
+def test_each_wait_and_arrival_of_attention_is_needed(a_gpu: str) -> None:
+    if a_gpu == "cuda":
+        pytest.skip("what is taken out is found by the simulated GPU")
+    missed: list[dict[str, set[int]]] = []
+    for keys in (32, 128):
+        q, k, v = matrices((896, 64), (keys, 64), (keys, 64), scale=0.5)
+        out = np.zeros_like(q)
+        compiled: Any = attention[(7,)](
+            q, k, v, out, keys, HEAD=64, M=128, N=32, MASKED=False, num_warps=8, num_stages=2
+        )
+        assert copies_queries(compiled)
+        missed.append(_missed_by(compiled, [q, k, v, out, keys], 7, NEEDED))
+    for instruction in NEEDED:
+        both = missed[0][instruction] & missed[1][instruction]
+        assert not both, (instruction, both)
+
+
 def _missed(depth: int, stages: int) -> dict[str, set[int]]:
     """The numbers of the instructions of each kind without which a product is taken to be right."""
     a, b = matrices((512, depth), (depth, 64), scale=0.5)
     compiled = multiply(a, b, stages=stages)
     arguments = [a, b, np.zeros((512, 64), np.float16), 512, 64, depth, depth, 64, 64]
+    return _missed_by(compiled, arguments, 8, NEEDED)
+
+
+def _missed_by(compiled: Any, arguments: list[Any], grid: int, needed: tuple[str, ...]) -> dict[str, set[int]]:
+    """The numbers of the instructions of each kind without which a launch is taken to be right."""
     found: dict[str, set[int]] = {}
-    for instruction in NEEDED:
+    for instruction in needed:
         kernels = [
             SimulatedKernel(compiled.native.facts, ptx) for _, ptx in without_each(compiled.native.ptx, instruction)
         ]
         assert kernels, instruction
-        found[instruction] = {n for n, kernel in enumerate(kernels) if not is_refused(kernel, arguments, grid=8)}
+        found[instruction] = {n for n, kernel in enumerate(kernels) if not is_refused(kernel, arguments, grid=grid)}
     return found

@@ -135,6 +135,8 @@ KNOBS: tuple[Knob, ...] = (
     Knob("persist_programs", str, "auto", "On Hopper, as many programs as run at a time do the work of all, one after "
          "the other: auto, for products that gain by it; always, wherever programs do not depend on each other; never.",
          changes_code=True, choices=("auto", "always", "never")),
+    Knob("copy_kept", bool, True, "On Hopper, where programs are done one after the other, what products of all "
+         "iterations read is copied by TMA while the program before still works.", changes_code=True),
     Knob("scale_after_max", bool, True, "On Hopper, the largest of scaled numbers is found before they are scaled, "
          "where the scale is known to be positive.", changes_code=True),
     Knob("join_loops", bool, True, "On Hopper, two loops with matrix products over neighbouring ranges become one, "

@@ -55,3 +55,45 @@ tt.func public @without_maps(%out: !tt.ptr<i32>) {
   tt.store %out, %x : !tt.ptr<i32>
   tt.return
 }
+
+// -----
+
+// What all iterations multiply is copied by TMA: the launcher makes its map, too. What a sum adds up to is left alone.
+// CHECK-LABEL: @keeping
+// CHECK-SAME: %arg4: !tt.tensordesc<64x64xf16> {ttg.tensor_map = {base = 6
+// CHECK-SAME: {ttg.grid = "all"}
+// CHECK: scf.for
+// CHECK: [[X:%[a-z0-9_]+]] = tt.descriptor_load %arg4[
+// CHECK: tt.load
+// CHECK: scf.for
+// CHECK: tt.dot [[X]],
+// CHECK: } {ttg.tiles}
+tt.func public @keeping(%d: !tt.tensordesc<64x64xf16> {ttg.tensor_map = {base = 0 : i64}}, %a: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %out: !tt.ptr<f32>, %n: i32) {
+  %c0 = arith.constant 0 : i32
+  %c64 = arith.constant 64 : i32
+  %wide = arith.constant dense<64> : tensor<64x1xi32>
+  %x = tt.get_program_id x : i32
+  %first = arith.muli %x, %c64 : i32
+  %i = tt.make_range {start = 0 : i32, end = 64 : i32} : tensor<64xi32>
+  %f = tt.splat %first : i32 -> tensor<64xi32>
+  %rows = arith.addi %f, %i : tensor<64xi32>
+  %r = tt.expand_dims %rows {axis = 1 : i32} : tensor<64xi32> -> tensor<64x1xi32>
+  %c = tt.expand_dims %i {axis = 0 : i32} : tensor<64xi32> -> tensor<1x64xi32>
+  %far = arith.muli %r, %wide : tensor<64x1xi32>
+  %down = tt.broadcast %far : tensor<64x1xi32> -> tensor<64x64xi32>
+  %across = tt.broadcast %c : tensor<1x64xi32> -> tensor<64x64xi32>
+  %o = arith.addi %down, %across : tensor<64x64xi32>
+  %as = tt.splat %a : !tt.ptr<f16> -> tensor<64x64x!tt.ptr<f16>>
+  %ap = tt.addptr %as, %o : tensor<64x64x!tt.ptr<f16>>, tensor<64x64xi32>
+  %v = tt.load %ap : tensor<64x64x!tt.ptr<f16>>
+  %os = tt.splat %out : !tt.ptr<f32> -> tensor<64x64x!tt.ptr<f32>>
+  %op = tt.addptr %os, %o : tensor<64x64x!tt.ptr<f32>>, tensor<64x64xi32>
+  %old = tt.load %op : tensor<64x64x!tt.ptr<f32>>
+  %sum = scf.for %k = %c0 to %n step %c64 iter_args(%acc = %old) -> (tensor<64x64xf32>) : i32 {
+    %l = tt.descriptor_load %d[%k, %c0] : !tt.tensordesc<64x64xf16> -> tensor<64x64xf16>
+    %p = tt.dot %v, %l, %acc : tensor<64x64xf16> * tensor<64x64xf16> -> tensor<64x64xf32>
+    scf.yield %p : tensor<64x64xf32>
+  }
+  tt.store %op, %sum : tensor<64x64x!tt.ptr<f32>>
+  tt.return
+}

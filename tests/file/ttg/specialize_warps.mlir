@@ -139,3 +139,53 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 8 : i32, ttg.targ
     tt.return
   }
 }
+
+// -----
+
+#rows = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [8, 1], order = [1, 0]}>
+#mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [8, 1], instrShape = [16, 64, 16]}>
+#shared = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
+#smem = #ttg.shared_memory
+
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 8 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {
+  // What a program keeps for all products of its loop has a ring of one buffer, filled first, and given back behind the
+  // loop.
+  // CHECK-LABEL: @keeping
+  // CHECK: ttg.local_alloc : () -> !ttg.memdesc<3x64x64xf16
+  // CHECK: ttg.local_alloc : () -> !ttg.memdesc<1x128x64xf16
+  // CHECK: default {
+  // CHECK: scf.for
+  // CHECK: ttng.wait_barrier
+  // CHECK: [[X:%[a-z0-9_]+]] = ttg.memdesc_index {{.*}}1x128x64xf16
+  // CHECK: scf.for
+  // CHECK: ttng.warp_group_dot [[X]],
+  // CHECK: ttg.copied_by_others
+  // CHECK: ttng.arrive_barrier
+  // CHECK: ttg.tiles
+  // CHECK: partition0
+  // CHECK: scf.for
+  // CHECK: ttng.barrier_expect {{.*}}, 16384
+  // CHECK: ttng.async_tma_copy_global_to_local
+  // CHECK: scf.for
+  // CHECK: ttng.barrier_expect {{.*}}, 8192
+  tt.func public @keeping(%a: !tt.tensordesc<128x64xf16, #shared>, %b: !tt.tensordesc<64x64xf16, #shared>, %c: !tt.tensordesc<128x64xf32, #shared>, %n: i32, %all: i32) {
+    %c0 = arith.constant 0 : i32
+    %c64 = arith.constant 64 : i32
+    %zero = arith.constant dense<0.0> : tensor<128x64xf32, #mma>
+    %first = tt.get_program_id x : i32
+    %step = tt.get_num_programs x : i32
+    scf.for %tile = %first to %all step %step : i32 {
+      %row = arith.muli %tile, %c64 : i32
+      %x = tt.descriptor_load %a[%row, %c0] : !tt.tensordesc<128x64xf16, #shared> -> tensor<128x64xf16, #rows>
+      %ma = ttg.local_alloc %x : (tensor<128x64xf16, #rows>) -> !ttg.memdesc<128x64xf16, #shared, #smem>
+      %r = scf.for %i = %c0 to %n step %c64 iter_args(%acc = %zero) -> (tensor<128x64xf32, #mma>) : i32 {
+        %y = tt.descriptor_load %b[%i, %c0] {tt.latency = 2 : i32} : !tt.tensordesc<64x64xf16, #shared> -> tensor<64x64xf16, #rows>
+        %mb = ttg.local_alloc %y : (tensor<64x64xf16, #rows>) -> !ttg.memdesc<64x64xf16, #shared, #smem>
+        %d = ttng.warp_group_dot %ma, %mb, %acc {inputPrecision = 0 : i32} : !ttg.memdesc<128x64xf16, #shared, #smem> * !ttg.memdesc<64x64xf16, #shared, #smem> -> tensor<128x64xf32, #mma>
+        scf.yield %d : tensor<128x64xf32, #mma>
+      }
+      tt.descriptor_store %c[%row, %c0], %r : !tt.tensordesc<128x64xf32, #shared>, tensor<128x64xf32, #mma>
+    } {ttg.tiles}
+    tt.return
+  }
+}

@@ -41,6 +41,8 @@ def stages(capability: int, options: Any) -> Sequence[tuple[str, Sequence[Pass]]
         num_warps=num_warps,
         num_stages=getattr(options, "num_stages", 3),
         scale_after_max=bool(knobs.get("scale_after_max")),
+        turns=str(knobs.get("take_turns")),
+        copy_kept=bool(knobs.get("copy_kept")),
     )
     # Where nothing copies by tensor maps, descriptors are pointers, extents and strides; and where rows are gathered,
     # which Hopper's tensor maps cannot do for rows of any width.

@@ -13,7 +13,8 @@ from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import ops_within
 from tilewright.transforms.tt.tma.gain import NUM_STAGES, Launch, dots_of, stages_with_result
 from tilewright.transforms.tt.tma.independence import find_dependence
-from tilewright.transforms.tt.tma.promotion import add_argument
+from tilewright.transforms.tt.tma.polynomial import Unprovable
+from tilewright.transforms.tt.tma.promotion import Promotion, add_argument
 from tilewright.transforms.tt.tma.recipe import GRID, has_recipes
 
 AUTO, ALWAYS, NEVER = "auto", "always", "never"
@@ -27,7 +28,8 @@ class PersistProgramsPass(Pass):
     """The body of a kernel whose programs do not depend on each other becomes a loop over programs of the grid: the
     launcher starts no more programs than run at a time, and each does the work of every so many. So what is constant is
     set up once, and `tritongpu-specialize-warps` has the blocks of the next program copied while this one stores its
-    result.
+    result: those of its loop, and those that it reads before it for all of its products (the queries of attention),
+    which become loads through descriptors, too.
 
     Before:
     ```mlir
@@ -57,6 +59,10 @@ class PersistProgramsPass(Pass):
     """Warps of a program."""
     num_stages: int = 3
     """Iterations of a loop that are under way unless it says otherwise."""
+    turns: str = AUTO
+    """The mode of `tritongpu-take-turns`, without which a chain of products does not gain."""
+    copy_kept: bool = True
+    """Whether TMA copies what products of all iterations read."""
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
         if self.mode == NEVER:
@@ -66,6 +72,8 @@ class PersistProgramsPass(Pass):
                 continue
             dependence = find_dependence(function)
             if dependence is None:
+                if self.copy_kept:
+                    _promote_kept(function)
                 _persist(function)
             else:
                 context.remark(dependence, f"programs run beside each other: they may depend on '{dependence.name}'")
@@ -78,11 +86,31 @@ class PersistProgramsPass(Pass):
         written = [op for op in ops_within(function.body) if may_write(op) and not op.regions]
         if len(loops) != 1 or len(written) != 1 or not isinstance(written[0], tt.DescriptorStoreOp):
             return False
-        launch = Launch(self.num_warps, self.num_stages)
+        launch = Launch(self.num_warps, self.num_stages, takes_turns=self.turns != NEVER)
         stages = stages_with_result(loops[0], launch, written[0].src)
         if stages is not None and stages < launch.stages_of(loops[0]):
             loops[0].attributes[NUM_STAGES] = i32_attr(stages)
         return stages is not None
+
+
+def _promote_kept(function: tt.FuncOp) -> None:
+    """Have TMA copy what a program loads before its loop for products alone, where that is proved: for the next program
+    it is copied while this one still works.
+    """
+    loops = [op for op in function.body.blocks[0].ops if isinstance(op, scf.ForOp) and dots_of(op)]
+    if len(loops) != 1:
+        return
+    dots = set(dots_of(loops[0]))
+    for load in [op for op in function.body.blocks[0].ops if isinstance(op, tt.LoadOp)]:
+        users = {use.operation for use in load.result.uses}
+        if not users or not dots.issuperset(users):
+            continue
+        promotion = Promotion(function)
+        try:
+            prepared = promotion.prepare(load, loops[0])
+        except Unprovable:
+            continue
+        promotion.rewrite(*prepared)
 
 
 def _persist(function: tt.FuncOp) -> None:

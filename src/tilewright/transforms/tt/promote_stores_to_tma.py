@@ -43,6 +43,8 @@ class PromoteStoresToTMAPass(Pass):
     """Warps of a program."""
     num_stages: int = 3
     """Iterations of a loop that are under way unless it says otherwise."""
+    turns: str = AUTO
+    """The mode of `tritongpu-take-turns`, without which a chain of products does not gain."""
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
         if self.mode == NEVER:
@@ -56,7 +58,7 @@ class PromoteStoresToTMAPass(Pass):
         stores = stores_of(function)
         if len(loops) != 1 or not stores:
             return
-        launch = Launch(self.num_warps, self.num_stages)
+        launch = Launch(self.num_warps, self.num_stages, takes_turns=self.turns != NEVER)
         if self.mode == AUTO and not pays_by_tiles(function, loops[0], launch):
             return
         try:

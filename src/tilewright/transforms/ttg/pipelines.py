@@ -172,6 +172,8 @@ def loop_passes_for(
     num_warps: int = 4,
     num_stages: int = 3,
     scale_after_max: bool = True,
+    turns: str = AUTO,
+    copy_kept: bool = True,
 ) -> list[Pass]:
     """The passes on Triton IR that make of its loops what the pipeliner does most with, before there are layouts: for
     Hopper, where they were measured.
@@ -194,8 +196,10 @@ def loop_passes_for(
         passes.append(ScaleAfterMaxPass())  # after what has the launch make sure of something
     if tma_loads != NEVER and persist != NEVER:
         passes += [
-            PromoteStoresToTMAPass(mode=persist, num_warps=num_warps, num_stages=num_stages),
-            PersistProgramsPass(mode=persist, num_warps=num_warps, num_stages=num_stages),  # last: it adds numbers
+            PromoteStoresToTMAPass(mode=persist, num_warps=num_warps, num_stages=num_stages, turns=turns),
+            PersistProgramsPass(
+                mode=persist, num_warps=num_warps, num_stages=num_stages, turns=turns, copy_kept=copy_kept
+            ),  # last: it adds numbers
             CanonicalizePass(),  # of programs, and pointers that nobody stores through any more
         ]
     return passes

@@ -53,6 +53,9 @@ class SpecializeWarpsPass(Pass):
       ttg.warp_return
     } : ...
     ```
+    In a loop over programs that warp goes on with the blocks of the next one, and copies before them what a program
+    loads once for all products of its loop, into a ring of one buffer.
+
     The schedule of what is left of the loop stays; `tritongpu-pipeline` moves each arrival to where the products that
     read the buffer are done. Loops that are left alone get a remark with the reason.
     """

@@ -43,9 +43,9 @@ def _elements(value: SSAValue) -> int:
     return prod(value.type.get_shape()) if is_tensor(value.type) else 0
 
 
-def product_clocks(op: ttng.WarpGroupDotOp) -> int:
+def product_clocks(op: ttng.WarpGroupDotOp | tt.DotOp) -> int:
     """Return how long a product keeps the tensor cores."""
-    type = as_memdesc(op.b.type)
+    type = op.b.type if is_tensor(op.b.type) else as_memdesc(op.b.type)
     return _elements(op.d) * type.get_shape()[0] * _bits(type.element_type) // TENSOR_BITS
 
 

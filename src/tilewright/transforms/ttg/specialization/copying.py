@@ -18,9 +18,10 @@ from tilewright.transforms.ttg.specialization.rings import SLOT_VALUES, Memory, 
 class CopyingPartition:
     """The loop of the warp that copies. What it needs from before the loop it computes again, or captures."""
 
-    def __init__(self, roles: Roles, memory: Sequence[Memory]) -> None:
+    def __init__(self, roles: Roles, memory: Sequence[Memory], kept: Sequence[Memory]) -> None:
         self._roles = roles
         self._memory = memory
+        self._kept = kept
         self._block = Block()
         self._builder = OpBuilder.at_end(self._block, roles.loop.location)
         self._known: dict[SSAValue, SSAValue] = {}
@@ -30,7 +31,7 @@ class CopyingPartition:
     def make(self) -> Region:
         """The partition's region."""
         old, tiles = self._roles.loop, self._roles.tiles
-        copying = None if tiles is None else self._enter_tiles(tiles)
+        copying = None if tiles is None else self._copy_kept(self._enter_tiles(tiles))
         bounds = [self._outer(value) for value in (old.lb, old.ub, old.step)]
         starts = [self._outer(old.iter_args[position]) for position in self._roles.carried]
         body = Block(arg_types=[old.lb.type, *(value.type for value in starts)])
@@ -62,6 +63,16 @@ class CopyingPartition:
             carry_around(copying, loop, SLOT_VALUES * len(self._roles.rings))
         OpBuilder.at_end(self._block, old.location).insert(ttg.WarpReturnOp())
         return Region(self._block)
+
+    def _copy_kept(self, copying: scf.ForOp) -> scf.ForOp:
+        """Have what a program keeps copied first; returns the loop over programs."""
+        carried, outside = CarriedValues(copying), OpBuilder.before(copying)
+        true = outside.result(arith.constant_bool(True))
+        for ring, memory in zip(self._roles.kept, self._kept, strict=True):
+            self._copy(ring, memory, self._builder, carried, {}, outside, true)
+        copying = carried.finish()
+        self._outside_tiles = OpBuilder.before(copying)
+        return copying
 
     def _inner(self, value: SSAValue, mapping: dict[SSAValue, SSAValue]) -> SSAValue:
         found = mapping.get(value)

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.analysis.axis_info import ModuleAxisInfo
-from tilewright.dialects import scf, tt, ttng
+from tilewright.dialects import scf, tt, ttg, ttng
+from tilewright.dialects.tt.descriptor import has_block_shape
 from tilewright.dialects.ttg.verification import warps_of_program
 from tilewright.dialects.types import is_tensor
 from tilewright.ir.effects import is_memory_free
 from tilewright.transforms.tt.persist_programs import TILES
 from tilewright.transforms.tt.tma.gain import LEAST_SUMS, MOST_SUMS, WARPS
+from tilewright.transforms.ttg.pipeliner.copies import buffer_encoding
 from tilewright.transforms.ttg.pipeliner.load_groups import LoadGroups, PipelinedLoad
 from tilewright.transforms.ttg.pipeliner.machine_model import registers_of
 from tilewright.transforms.ttg.pipeliner.schedule import Schedule, body_ops, carried_source, definition_in, used_values
@@ -44,7 +47,8 @@ class Ring:
 @dataclass(frozen=True)
 class Roles:
     """What the warps of a loop are to do: `copied` are the ops of the body that the copies need, in order, `carried`
-    the numbers of the carried values that they need, `tiles` is the loop over programs around it.
+    the numbers of the carried values that they need, `tiles` is the loop over programs around it, and `kept` what a
+    program copies once for all iterations: a ring of one buffer for each.
     """
 
     loop: scf.ForOp
@@ -53,6 +57,7 @@ class Roles:
     rings: tuple[Ring, ...]
     copied: tuple[Operation, ...]
     carried: tuple[int, ...]
+    kept: tuple[Ring, ...] = ()
 
 
 def plan_roles(loop: scf.ForOp, schedule: Schedule, mode: str) -> Roles:
@@ -61,9 +66,11 @@ def plan_roles(loop: scf.ForOp, schedule: Schedule, mode: str) -> Roles:
     rings = _find_rings(loop, schedule)
     copied, carried = _slice_of_copies(loop, [load for ring in rings for load in ring.loads])
     tiles = tiles_around(loop)
-    if tiles is not None:
-        _check_outer_slice(tiles, loop, copied, carried)
-    return Roles(loop, tiles, schedule, rings, copied, carried)
+    if tiles is None:
+        return Roles(loop, tiles, schedule, rings, copied, carried)
+    values = [loop.lb, loop.ub, loop.step, *(loop.iter_args[position] for position in carried)]
+    _check_outer_slice(tiles, [*values, *(value for op in copied for value in op.operands)])
+    return Roles(loop, tiles, schedule, rings, copied, carried, tuple(_find_kept(tiles, loop, schedule)))
 
 
 def tiles_around(loop: scf.ForOp) -> scf.ForOp | None:
@@ -165,12 +172,31 @@ def _slice_of_copies(loop: scf.ForOp, loads: list[PipelinedLoad]) -> tuple[tuple
     return tuple(op for op in body_ops(loop) if op in ops), tuple(sorted(carried))
 
 
-def _check_outer_slice(
-    tiles: scf.ForOp, loop: scf.ForOp, copied: tuple[Operation, ...], carried: tuple[int, ...]
-) -> None:
+def _find_kept(tiles: scf.ForOp, loop: scf.ForOp, schedule: Schedule) -> Iterator[Ring]:
+    """What a program loads before its loop for products alone, all of the same stage."""
+    dots = {op for op in body_ops(loop) if isinstance(op, ttng.WarpGroupDotOp)}
+    for op in tiles.body.block.ops:
+        if op is loop or len({schedule.stages[dot] for dot in dots}) != 1:
+            return
+        if not isinstance(op, tt.DescriptorLoadOp) or not has_block_shape(op.result, op.desc):
+            continue
+        alloc = op.result.get_user_of_unique_use()
+        if not isinstance(alloc, ttg.LocalAllocOp) or alloc.parent not in (tiles.body.block, loop.body.block):
+            continue
+        load = PipelinedLoad(op, [alloc], buffer_encoding(op))
+        readers = tuple(dict.fromkeys(use.operation for use in alloc.result.uses))
+        if not load.is_buffer(alloc) or not dots.issuperset(readers) or not _is_argument(op.desc):
+            continue
+        try:
+            _check_outer_slice(tiles, op.indices)
+        except CannotSpecialize:
+            continue
+        yield Ring((load,), readers, 1)
+
+
+def _check_outer_slice(tiles: scf.ForOp, values: Iterable[SSAValue]) -> None:
     """Raise `CannotSpecialize` unless arithmetic with scalars says where the copies of a program begin."""
-    values = [loop.lb, loop.ub, loop.step, *(loop.iter_args[position] for position in carried)]
-    stack = [*values, *(value for op in copied for value in op.operands)]
+    stack = list(values)
     seen: set[SSAValue] = set()
     while stack:
         value = stack.pop()

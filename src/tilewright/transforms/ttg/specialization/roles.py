@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from xdsl.ir import Block, Operation, Region, SSAValue, Use
 
@@ -53,11 +53,13 @@ class _Specialization:
         roles = self._roles
         warps = warps_of_program(roles.loop)
         memory = [self._allocate(ring, warps) for ring in roles.rings]
-        partition = CopyingPartition(roles, memory)
+        kept = [self._allocate(ring, warps) for ring in roles.kept]
+        partition = CopyingPartition(roles, memory, kept)
         region = partition.make()
         loop = _MultiplyingLoop(roles, memory, self._before).make()
         if roles.tiles is not None:
-            loop = carry_around(roles.tiles, loop, SLOT_VALUES * len(roles.rings))
+            tiles = carry_around(roles.tiles, loop, SLOT_VALUES * len(roles.rings))
+            loop = _read_kept(tiles, loop, zip(roles.kept, kept, strict=True))
         default, results = self._move_into_region(loop)
         op = ttg.WarpSpecializeOp(
             partition.captures,
@@ -71,7 +73,7 @@ class _Specialization:
         for inner, outer in zip(results, op.results, strict=True):
             outer.name_hint = inner.name_hint
             inner.replace_uses_with_if(outer, lambda use: not op.is_ancestor(use.operation))
-        for each in memory:
+        for each in (*memory, *kept):
             free(self._after, each)
 
     def _allocate(self, ring: Ring, warps: int) -> Memory:
@@ -115,6 +117,24 @@ def _first_effect(loop: scf.ForOp) -> Operation:
         if op is loop or not is_memory_free(op):
             return op
     raise AssertionError("a loop outside of its block")
+
+
+def _read_kept(tiles: scf.ForOp, loop: scf.ForOp, kept: Iterable[tuple[Ring, Memory]]) -> scf.ForOp:
+    """Have a loop's products read what each program keeps from its buffer; returns the loop over programs."""
+    carried, outside = CarriedValues(tiles), OpBuilder.before(tiles, loop.location)
+    for ring, memory in kept:
+        [load], [buffer] = ring.loads, memory.buffers
+        [alloc] = load.users
+        place = OpBuilder.before(loop)
+        slot, turn = next_slot(place, carried, outside, ring.count, first_turn=0)
+        place.insert(ttng.WaitBarrierOp(place.result(ttg.MemDescIndexOp(memory.full, slot)), turn))
+        alloc.results[0].replace_all_uses_with(place.result(ttg.MemDescIndexOp(buffer, slot)))
+        after = OpBuilder.after(loop)
+        after.insert(ttng.ArriveBarrierOp(after.result(ttg.MemDescIndexOp(memory.empty, slot)), 1, per_warp=True))
+        for op in (alloc, load.op):
+            op.detach()
+            op.erase()
+    return carried.finish()
 
 
 class _MultiplyingLoop:
