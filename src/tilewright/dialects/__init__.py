@@ -15,6 +15,8 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import Builtin
 from xdsl.ir import Dialect
 
+import tilewright.ir.patches  # noqa: F401 (before the first op is made)
+
 DIALECTS: dict[str, tuple[str, str]] = {
     "affine": ("tilewright.dialects.affine", "Affine"),
     "arith": ("tilewright.dialects.arith", "Arith"),

@@ -21,12 +21,8 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation
 
-from tilewright.ir.quick_access import make_access_quick
-from tilewright.ir.sharing import share_parts
+import tilewright.ir.patches  # noqa: F401 (what is read has the changed classes)
 from tilewright.support.spans import Span
-
-share_parts()
-make_access_quick()
 
 CALL_SITES = 1000
 """Call sites that are found around one place."""

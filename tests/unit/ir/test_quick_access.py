@@ -274,3 +274,16 @@ assert not effects.is_trivially_dead(tt.CallOp("f", (), ()))
 """
     subprocess.run([sys.executable, "-c", program], check=True)
     assert not any(issubclass(cls, Enum) for cls in quick_access.COMPARED_BY_IDENTITY)
+
+
+def test_ops_keep_their_hashes_whatever_is_imported_later() -> None:
+    """The first op of a dialect of ours is made when the classes are changed already."""
+    program = """
+from tilewright.dialects import arith
+from xdsl.dialects.builtin import i32
+op = arith.ConstantOp(1, i32)
+found = {op, op.results[0]}
+import tilewright.ir.passes
+assert op in found and op.results[0] in found
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
