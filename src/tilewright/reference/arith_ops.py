@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr
 from xdsl.ir import Operation
@@ -132,42 +130,17 @@ def poison(op: ub.PoisonOp, frame: Frame) -> Values:
     return (zero if shape is None else np.full(shape, zero),)
 
 
-def _math(op: Operation, frame: Frame) -> Values:
-    operands = [np.asarray(value) for value in frame.get_all(op.operands)]
-    name, width = op.name, bit_width(element_type(op.operands[0].type))
-    if name in math_meaning.FLOAT_UNARY:
-        return (math_meaning.float_unary(name, operands[0]),)
-    if name in math_meaning.FLOAT_BINARY:
-        return (math_meaning.float_binary(name, operands[0], operands[1]),)
-    return (_other_math(op, operands, width),)
-
-
-def _other_math(op: Operation, operands: list[Any], width: int) -> Any:
-    match op:
-        case math.FmaOp():
-            return math_meaning.fused_multiply_add(*operands)
-        case math.ClampFOp():
-            return math_meaning.clamp(*operands)
-        case math.IPowIOp():
-            element = element_type(op.operands[0].type)
-            return wrap_to_width(math_meaning.integer_power(operands[0], operands[1], width), element)
-        case math.FPowIOp():
-            exponent = meaning.as_signed(operands[1], bit_width(element_type(op.operands[1].type))).astype(np.float64)
-            wide = np.power(operands[0].astype(np.float64), exponent)
-            return meaning.round_floats(np.asarray(wide), operands[0].dtype)
-        case math.IsNaNOp() | math.IsInfOp() | math.IsFiniteOp() | math.IsNormalOp():
-            return math_meaning.float_test(op.name, operands[0])
-        case _:
-            element = element_type(op.operands[0].type)
-            return wrap_to_width(math_meaning.integer_unary(op.name, operands[0], width), element)
+def _math(op: math.MathOp, frame: Frame) -> Values:
+    result = op.evaluate(*map(np.asarray, frame.get_all(op.operands)))
+    return (wrap_to_width(np.asarray(result), element_type(op.results[0].type)),)
 
 
 for _cls in math.OPERATIONS:
-    if _cls is not math.SincosOp:
+    if issubclass(_cls, math.MathOp):
         meaning_of(_cls)(_math)
 
 
 @meaning_of(math.SincosOp)
 def sine_and_cosine(op: math.SincosOp, frame: Frame) -> Values:
     value = np.asarray(frame.get(op.operands[0]))
-    return math_meaning.float_unary("math.sin", value), math_meaning.float_unary("math.cos", value)
+    return math_meaning.computed(np.sin, value), math_meaning.computed(np.cos, value)

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, SSAValue
 
 from tilewright.dialects.arith.constant import constant_attr, is_splat
-from tilewright.dialects.math import meaning
 from tilewright.dialects.numeric import Array, array_of, attr_of, wrap_to_width
-from tilewright.dialects.types import bit_width, element_type
+from tilewright.dialects.types import element_type
+
+if TYPE_CHECKING:
+    from tilewright.dialects.math.shapes import MathOp
 
 LARGEST_FOLDED_LIST = 4096
 
 
-def fold_exact(op: Operation) -> Sequence[SSAValue | Attribute] | None:
+def fold_exact(op: MathOp) -> Sequence[SSAValue | Attribute] | None:
     """The constant that an op on constants gives, if the op is exact."""
-    if op.name not in meaning.EXACT:
+    if not op.EXACT:
         return None
     arrays: list[Array] = []
     for operand in op.operands:
@@ -31,28 +34,9 @@ def fold_exact(op: Operation) -> Sequence[SSAValue | Attribute] | None:
         if values is None:
             return None
         arrays.append(values)
+    if not op.is_defined(*arrays):
+        return None
     result_type = op.results[0].type
     with np.errstate(all="ignore"):
-        result = _evaluate(op.name, arrays, bit_width(element_type(op.operands[0].type)))
-    if result is None:
-        return None
+        result = op.evaluate(*arrays)
     return (attr_of(np.asarray(wrap_to_width(np.asarray(result), element_type(result_type))), result_type),)
-
-
-def _evaluate(name: str, arrays: list[Array], width: int) -> Array | None:
-    match name:
-        case "math.fma":
-            return meaning.fused_multiply_add(*arrays)
-        case "math.clampf":
-            return meaning.clamp(*arrays)
-        case "math.copysign":
-            return meaning.float_binary(name, *arrays)
-        case "math.ipowi":
-            undefined = (arrays[0] == 0) & (arrays[1] < 0) if arrays[0].dtype != np.bool_ else np.True_
-            return None if np.any(undefined) else meaning.integer_power(arrays[0], arrays[1], width)
-        case "math.absi" | "math.ctpop" | "math.ctlz" | "math.cttz":
-            return meaning.integer_unary(name, arrays[0], width)
-        case "math.isfinite" | "math.isinf" | "math.isnan" | "math.isnormal":
-            return meaning.float_test(name, arrays[0])
-        case _:
-            return meaning.float_unary(name, arrays[0])

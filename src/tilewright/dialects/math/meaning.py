@@ -27,85 +27,27 @@ def _elementwise(function: Callable[[float], float]) -> UnaryMeaning:
     return meaning
 
 
-def _round_away(values: Array) -> Array:
+def round_away(values: Array) -> Array:
     truncated = np.trunc(values)
     step = np.copysign(np.ones_like(values), values)
     return np.where(np.abs(values - truncated) >= values.dtype.type(0.5), truncated + step, truncated)
 
 
-FLOAT_UNARY: dict[str, UnaryMeaning] = {
-    "math.absf": np.abs,
-    "math.acos": np.arccos,
-    "math.acosh": np.arccosh,
-    "math.asin": np.arcsin,
-    "math.asinh": np.arcsinh,
-    "math.atan": np.arctan,
-    "math.atanh": np.arctanh,
-    "math.cbrt": np.cbrt,
-    "math.ceil": np.ceil,
-    "math.cos": np.cos,
-    "math.cosh": np.cosh,
-    "math.erf": _elementwise(math.erf),
-    "math.erfc": _elementwise(math.erfc),
-    "math.exp": np.exp,
-    "math.exp2": np.exp2,
-    "math.expm1": np.expm1,
-    "math.floor": np.floor,
-    "math.log": np.log,
-    "math.log10": np.log10,
-    "math.log1p": np.log1p,
-    "math.log2": np.log2,
-    "math.round": _round_away,
-    "math.roundeven": np.rint,
-    "math.rsqrt": lambda values: values.dtype.type(1) / np.sqrt(values),
-    "math.sin": np.sin,
-    "math.sinh": np.sinh,
-    "math.sqrt": np.sqrt,
-    "math.tan": np.tan,
-    "math.tanh": np.tanh,
-    "math.trunc": np.trunc,
-}
-
-FLOAT_BINARY: dict[str, Callable[[Array, Array], Array]] = {
-    "math.atan2": np.arctan2,
-    "math.copysign": np.copysign,
-    "math.powf": np.power,
-}
-
-FLOAT_TEST: dict[str, Callable[[Array], Array]] = {
-    "math.isfinite": np.isfinite,
-    "math.isinf": np.isinf,
-    "math.isnan": np.isnan,
-}
-
-EXACT = frozenset(
-    f"math.{name}"
-    for name in (
-        *("absf", "ceil", "floor", "round", "roundeven", "trunc", "sqrt", "copysign", "fma", "clampf"),
-        *("isfinite", "isinf", "isnan", "isnormal", "absi", "ctpop", "ctlz", "cttz", "ipowi"),
-    )
-)
-"""Ops whose result is the same on every machine: IEEE says it to the last bit, or no rounding is involved."""
+def reciprocal_root(values: Array) -> Array:
+    """``math.rsqrt``."""
+    return np.asarray(values.dtype.type(1) / np.sqrt(values))
 
 
-def float_unary(name: str, values: Array) -> Array:
-    """A function of one float, computed in at least single precision and rounded to the type of the operand."""
-    return round_floats(np.asarray(FLOAT_UNARY[name](_widened(values))), values.dtype)
+erf, erfc = _elementwise(math.erf), _elementwise(math.erfc)
 
 
-def float_binary(name: str, lhs: Array, rhs: Array) -> Array:
-    """A function of two floats."""
-    return round_floats(np.asarray(FLOAT_BINARY[name](_widened(lhs), _widened(rhs))), lhs.dtype)
+def computed(function: Callable[..., Any], *operands: Array) -> Array:
+    """A function of floats, computed in at least single precision and rounded to their type."""
+    return round_floats(np.asarray(function(*map(widened, operands))), operands[0].dtype)
 
 
-def float_test(name: str, values: Array) -> Array:
-    """A property of a float."""
-    if name == "math.isnormal":
-        return _is_normal(values)
-    return np.asarray(FLOAT_TEST[name](_widened(values)))
-
-
-def _is_normal(values: Array) -> Array:
+def is_normal(values: Array) -> Array:
+    """``math.isnormal``: neither zero, subnormal, infinite nor NaN."""
     import ml_dtypes
 
     tiny = float(cast(Any, ml_dtypes.finfo(values.dtype)).tiny)
@@ -113,7 +55,8 @@ def _is_normal(values: Array) -> Array:
     return np.isfinite(magnitude) & (magnitude >= tiny)
 
 
-def _widened(values: Array) -> Array:
+def widened(values: Array) -> Array:
+    """Floats in a type that NumPy computes with: the 8- and 16-bit ones as float32."""
     return values if values.dtype.type in (np.float32, np.float64) else values.astype(np.float32)
 
 
@@ -167,23 +110,31 @@ def clamp(values: Array, low: Array, high: Array) -> Array:
     return ARITH["arith.minimumf"](ARITH["arith.maximumf"](values, low), high)
 
 
-def integer_unary(name: str, values: Array, width: int) -> Array:
-    """Absolute value and bit counts."""
+def magnitude(values: Array, width: int) -> Array:
+    """``math.absi``; the smallest integer stays."""
+    return np.abs(as_signed(values, width))
+
+
+def count_ones(values: Array, width: int) -> Array:
+    """``math.ctpop``."""
+    return _bit_counts(as_unsigned(values, width))
+
+
+def count_leading_zeros(values: Array, width: int) -> Array:
+    """``math.ctlz``; the width for 0."""
+    return width - _bit_lengths(as_unsigned(values, width), width)
+
+
+def count_trailing_zeros(values: Array, width: int) -> Array:
+    """``math.cttz``; the width for 0."""
     unsigned = as_unsigned(values, width)
-    match name:
-        case "math.absi":
-            result = np.abs(as_signed(values, width))
-        case "math.ctpop":
-            result = _bit_counts(unsigned)
-        case "math.ctlz":
-            result = width - _bit_lengths(unsigned, width)
-        case "math.cttz":
-            lowest = unsigned & (~unsigned + unsigned.dtype.type(1))
-            lengths = _bit_lengths(lowest, width)
-            result = np.where(unsigned == 0, width, lengths - 1)
-        case _:
-            raise KeyError(name)
-    return (result & 1).astype(np.bool_) if values.dtype == np.bool_ else np.asarray(result).astype(values.dtype)
+    lowest = unsigned & (~unsigned + unsigned.dtype.type(1))
+    return np.where(unsigned == 0, width, _bit_lengths(lowest, width) - 1)
+
+
+def in_type(result: Array, like: Array) -> Array:
+    """Integers in the type of the operand that they come from."""
+    return (result & 1).astype(np.bool_) if like.dtype == np.bool_ else np.asarray(result).astype(like.dtype)
 
 
 def _bit_counts(values: Array) -> Array:
@@ -212,4 +163,4 @@ def integer_power(base: Array, exponent: Array, width: int) -> Array:
             remaining = remaining >> 1
     negative = np.where(value == 1, 1, np.where(value == -1, np.where(power & 1, -1, 1), 0))
     result = np.where(power < 0, negative, result)
-    return (result & 1).astype(np.bool_) if base.dtype == np.bool_ else result.astype(base.dtype)
+    return in_type(result, base)

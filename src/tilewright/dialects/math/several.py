@@ -4,22 +4,25 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from xdsl.interfaces import HasFolderInterface
+import numpy as np
 from xdsl.irdl import VarConstraint, traits_def
 from xdsl.traits import Pure
 
 from tilewright.dialects.arith.attributes import FastMathOp
+from tilewright.dialects.arith.meaning import as_signed, round_floats
 from tilewright.dialects.fields import Operand, Result, inferred_result_def, operand_def
-from tilewright.dialects.math import folding
-from tilewright.dialects.math.shapes import Folded
+from tilewright.dialects.math import meaning
+from tilewright.dialects.math.shapes import MathOp
+from tilewright.dialects.numeric import Array
 from tilewright.dialects.traits import ElementwiseMappable
-from tilewright.dialects.types import FIXED_INTEGER_LIKE, FLOAT_LIKE
+from tilewright.dialects.types import FIXED_INTEGER_LIKE, FLOAT_LIKE, bit_width, element_type
 
 
-class FmaOp(FastMathOp, HasFolderInterface):
+class FmaOp(FastMathOp, MathOp):
     """``%r = math.fma %a, %b, %c : f32``: ``a * b + c``, rounded once."""
 
     name = "math.fma"
+    EXACT: ClassVar = True
 
     T: ClassVar = VarConstraint("T", FLOAT_LIKE)
 
@@ -32,14 +35,15 @@ class FmaOp(FastMathOp, HasFolderInterface):
 
     assembly_format = "$a `,` $b `,` $c (`fastmath` `` $fastmath^)? attr-dict `:` type($result)"
 
-    def fold(self) -> Folded:
-        return folding.fold_exact(self)
+    def evaluate(self, *operands: Array) -> Array:
+        return meaning.fused_multiply_add(*operands)
 
 
-class ClampFOp(FastMathOp, HasFolderInterface):
+class ClampFOp(FastMathOp, MathOp):
     """``%r = math.clampf %x to [%min, %max] : f32``; NaN if any operand is."""
 
     name = "math.clampf"
+    EXACT: ClassVar = True
 
     T: ClassVar = VarConstraint("T", FLOAT_LIKE)
 
@@ -52,8 +56,8 @@ class ClampFOp(FastMathOp, HasFolderInterface):
 
     assembly_format = "$value `to` ` ` `[` $min `,` $max `]` (`fastmath` `` $fastmath^)? attr-dict `:` type($result)"
 
-    def fold(self) -> Folded:
-        return folding.fold_exact(self)
+    def evaluate(self, *operands: Array) -> Array:
+        return meaning.clamp(*operands)
 
 
 class SincosOp(FastMathOp):
@@ -72,7 +76,7 @@ class SincosOp(FastMathOp):
     assembly_format = "$operand (`fastmath` `` $fastmath^)? attr-dict `:` type($operand)"
 
 
-class FPowIOp(FastMathOp):
+class FPowIOp(FastMathOp, MathOp):
     """``%r = math.fpowi %x, %n : f32, i32``: a float to a signed integer power."""
 
     name = "math.fpowi"
@@ -86,3 +90,8 @@ class FPowIOp(FastMathOp):
     traits = traits_def(Pure(), ElementwiseMappable())
 
     assembly_format = "$lhs `,` $rhs (`fastmath` `` $fastmath^)? attr-dict `:` type($lhs) `,` type($rhs)"
+
+    def evaluate(self, *operands: Array) -> Array:
+        base, exponent = operands
+        power = as_signed(exponent, bit_width(element_type(self.rhs.type))).astype(np.float64)
+        return round_floats(np.asarray(np.power(base.astype(np.float64), power)), base.dtype)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from abc import ABC
-from collections.abc import Sequence
-from typing import ClassVar
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
 
+import numpy as np
 from xdsl.interfaces import HasFolderInterface
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import VarConstraint, traits_def
@@ -14,15 +15,38 @@ from xdsl.traits import Pure
 from tilewright.dialects.arith.attributes import FastMathOp
 from tilewright.dialects.definition import Op
 from tilewright.dialects.fields import Operand, Result, inferred_result_def, operand_def
-from tilewright.dialects.math import folding
+from tilewright.dialects.math import folding, meaning
+from tilewright.dialects.numeric import Array
 from tilewright.dialects.traits import ElementwiseMappable
-from tilewright.dialects.types import FLOAT_LIKE, INTEGER_LIKE, BoolLikeOf, bool_like
+from tilewright.dialects.types import FLOAT_LIKE, INTEGER_LIKE, BoolLikeOf, bit_width, bool_like, element_type
 
 Folded = Sequence[SSAValue | Attribute] | None
 
 
-class FloatUnaryOp(FastMathOp, HasFolderInterface, ABC):
+class MathOp(Op, HasFolderInterface, ABC):
+    """A function of numbers. Its class says what it computes on NumPy arrays: the reference and folding ask it."""
+
+    EXACT: ClassVar[bool] = False
+    """Whether the result is the same on every machine: IEEE says it to the last bit, or no rounding is involved."""
+
+    @abstractmethod
+    def evaluate(self, *operands: Array) -> Array:
+        """The result for operands of its types: all elements at once."""
+
+    def is_defined(self, *operands: Array) -> bool:
+        """Return whether the result is defined for all elements of these operands."""
+        return True
+
+    def fold(self) -> Folded:
+        """The constant that exact functions of constants give."""
+        return folding.fold_exact(self)
+
+
+class FloatUnaryOp(FastMathOp, MathOp, ABC):
     """``%r = math.exp %x fastmath<afn> : tensor<4xf32>``."""
+
+    FUNCTION: ClassVar[Callable[..., Any]]
+    """What it computes of floats that NumPy has."""
 
     T: ClassVar = VarConstraint("T", FLOAT_LIKE)
 
@@ -33,12 +57,15 @@ class FloatUnaryOp(FastMathOp, HasFolderInterface, ABC):
 
     assembly_format = "$operand (`fastmath` `` $fastmath^)? attr-dict `:` type($result)"
 
-    def fold(self) -> Folded:
-        return folding.fold_exact(self)
+    def evaluate(self, *operands: Array) -> Array:
+        return meaning.computed(self.FUNCTION, *operands)
 
 
-class FloatBinaryOp(FastMathOp, HasFolderInterface, ABC):
+class FloatBinaryOp(FastMathOp, MathOp, ABC):
     """``%r = math.atan2 %y, %x : f32``."""
+
+    FUNCTION: ClassVar[Callable[..., Any]]
+    """What it computes of floats that NumPy has."""
 
     T: ClassVar = VarConstraint("T", FLOAT_LIKE)
 
@@ -50,12 +77,16 @@ class FloatBinaryOp(FastMathOp, HasFolderInterface, ABC):
 
     assembly_format = "$lhs `,` $rhs (`fastmath` `` $fastmath^)? attr-dict `:` type($result)"
 
-    def fold(self) -> Folded:
-        return folding.fold_exact(self)
+    def evaluate(self, *operands: Array) -> Array:
+        return meaning.computed(self.FUNCTION, *operands)
 
 
-class FloatTestOp(FastMathOp, HasFolderInterface, ABC):
+class FloatTestOp(FastMathOp, MathOp, ABC):
     """``%r = math.isnan %x : tensor<4xf32>``: i1 in the shape of the operand."""
+
+    FUNCTION: ClassVar[Callable[..., Any]]
+    """What it computes of floats that NumPy has."""
+    EXACT: ClassVar[bool] = True
 
     T: ClassVar = VarConstraint("T", FLOAT_LIKE)
 
@@ -66,12 +97,16 @@ class FloatTestOp(FastMathOp, HasFolderInterface, ABC):
 
     assembly_format = "$operand (`fastmath` `` $fastmath^)? attr-dict `:` type($operand)"
 
-    def fold(self) -> Folded:
-        return folding.fold_exact(self)
+    def evaluate(self, *operands: Array) -> Array:
+        return np.asarray(self.FUNCTION(meaning.widened(operands[0])))
 
 
-class IntegerUnaryOp(Op, HasFolderInterface, ABC):
+class IntegerUnaryOp(MathOp, ABC):
     """``%r = math.ctpop %x : i32``."""
+
+    FUNCTION: ClassVar[Callable[[Array, int], Array]]
+    """What it computes of integers of a width."""
+    EXACT: ClassVar[bool] = True
 
     T: ClassVar = VarConstraint("T", INTEGER_LIKE)
 
@@ -82,5 +117,6 @@ class IntegerUnaryOp(Op, HasFolderInterface, ABC):
 
     assembly_format = "$operand attr-dict `:` type($result)"
 
-    def fold(self) -> Folded:
-        return folding.fold_exact(self)
+    def evaluate(self, *operands: Array) -> Array:
+        width = bit_width(element_type(self.operand.type))
+        return meaning.in_type(self.FUNCTION(operands[0], width), operands[0])

@@ -59,7 +59,7 @@ def clamp(op: tt.ClampFOp, frame: Frame) -> Values:
 
 @meaning_of(tt.PreciseSqrtOp)
 def square_root(op: tt.PreciseSqrtOp, frame: Frame) -> Values:
-    return (math_meaning.float_unary("math.sqrt", np.asarray(frame.get(op.x))),)
+    return (math_meaning.computed(np.sqrt, np.asarray(frame.get(op.x))),)
 
 
 @meaning_of(tt.ApproxDivFOp)
