@@ -15,7 +15,9 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import Builtin
 from xdsl.ir import Dialect
 
-import tilewright.ir.patches  # noqa: F401 (before the first op is made)
+from tilewright.ir.patches import change_classes
+
+change_classes()
 
 DIALECTS: dict[str, tuple[str, str]] = {
     "affine": ("tilewright.dialects.affine", "Affine"),

@@ -21,8 +21,10 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation
 
-import tilewright.ir.patches  # noqa: F401 (what is read has the changed classes)
+from tilewright.ir.patches import change_classes
 from tilewright.support.spans import Span
+
+change_classes()
 
 CALL_SITES = 1000
 """Call sites that are found around one place."""
