@@ -105,3 +105,7 @@ def test_the_program_of_the_page_about_models(tmp_path: Path) -> None:
 def test_kernels_are_launched_at_sites(tmp_path: Path, torch_children: Children) -> None:
     """Natively after the first calls, and by PyTorch's own object where something is different."""
     run_program(torch_children, tmp_path, "launched_at_sites.py")
+
+
+def test_another_state_of_the_compiler_writes_its_own_graphs(tmp_path: Path, torch_children: Children) -> None:
+    run_program(torch_children, tmp_path, "cached_graphs.py")

@@ -1,7 +1,8 @@
 """What PyTorch's compiler writes around kernels: launches of static shapes become sites, `runtime/launch_sites.py`.
 
 Inductor lets back ends choose the class that writes a compiled graph's Python code (`register_backend_for_device`).
-Ours is its own class for CPUs, which differs in the calls of Triton kernels whose sizes are numbers.
+Ours is its own class for CPUs, which differs in the calls of Triton kernels whose sizes are numbers. PyTorch's caches
+hold what it writes, and their keys name no compiler for CPUs: a pass, registered beside the class, puts ours in.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from importlib import import_module
 from typing import Any
+
+from tilewright.compiler.toolchain import toolchain_fingerprint
 
 HEADER = "from tilewright.runtime.launch_sites import launch_site"
 
@@ -31,9 +34,29 @@ def use_launch_sites() -> None:
         _wrapper_class(base),
         present.cpp_wrapper_codegen,
         present.fx_wrapper_codegen,
-        common.custom_backend_passes.get("cpu"),
+        _keyed_pass(common.custom_backend_passes.get("cpu")),
         common.custom_backend_codegen_configs.get("cpu"),
     )
+
+
+def _keyed_pass(present: Any) -> Any:
+    """Return a pass over graphs that does what the present one does, if any, and says in the keys of PyTorch's caches
+    which state of this compiler wrote a graph's code.
+    """
+    base: Any = import_module("torch._inductor.custom_graph_pass").CustomGraphModulePass
+
+    class KeyedPass(base):
+        """The present pass, and our state in its name."""
+
+        def __call__(self, graph: Any) -> None:
+            if present is not None:
+                present(graph)
+
+        def uuid(self) -> Any:
+            theirs = "" if present is None else present.uuid()
+            return None if theirs is None else (toolchain_fingerprint(), theirs)
+
+    return KeyedPass()
 
 
 def _wrapper_class(base: Any) -> type:
