@@ -122,6 +122,10 @@ class Instructions(ABC):
         aligned = f", align {align}" if align else ""
         return Operand(self.value(f"load {flags}{type}, {kind} {checked(kind, pointer)}{aligned}{suffix}"), type)
 
+    def opaque(self, type: str, value: Value, register: str = "r") -> Operand:
+        """The same value, in a register of some kind: LLVM looks no further back than here to see what it is."""
+        return Operand(self.value(f'call {type} asm "", "={register},0"({type} {checked(type, value)})'), type)
+
     def load_atomic(self, type: str, pointer: Value, *, align: int) -> Operand:
         """``load atomic i32, ptr %p monotonic, align 4``."""
         return Operand(self.value(f"load atomic {type}, ptr {checked('ptr', pointer)} monotonic, align {align}"), type)

@@ -278,6 +278,11 @@ class FunctionText(Instructions):
         aligned = f", align {align}" if align else ""
         self.emit(f"store {flags}{type} {checked(type, value)}, {kind} {checked(kind, pointer)}{aligned}{suffix}")
 
+    def prefetch(self, pointer: str, *, level: int, is_written: bool = False) -> None:
+        """Ask for a cache line; a level of 3 is the nearest cache."""
+        flags = (("i32", str(flag)) for flag in (int(is_written), level, 1))
+        self.call("void", "llvm.prefetch.p0", [("ptr", pointer), *flags])
+
     def alloca(self, type: str, *, align: int = 0) -> Operand:
         """Memory of this call, made at the head of the entry block."""
         suffix = f", align {align}" if align else ""

@@ -7,6 +7,7 @@ import math
 
 import pytest
 
+from tilewright.codegen.instructions import OperandTypeError
 from tilewright.codegen.llvm_backend import Effort, LlvmError, ObjectLoader, compile_text, emit_assembly, parse
 from tilewright.codegen.llvm_text import (
     FunctionText,
@@ -61,6 +62,32 @@ def test_a_counted_loop_runs_its_body_for_each_step_and_not_at_all_for_none() ->
     run = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 2)(loaded.address("sum"))
     for first, end in ((0, 10), (1, 2), (-5, 5), (4, 4), (4, 0)):
         assert run(first, end) == sum(number for number in range(first, end, 3) if number % 2)
+
+
+def test_prefetches_and_opaque_values_are_what_llvm_reads() -> None:
+    module = ModuleText()
+    fn = FunctionText(module, "ask", "i64", [Parameter("ptr", "%p"), Parameter("i64", "%n")])
+    fn.prefetch("%p", level=3)
+    fn.prefetch("%p", level=2, is_written=True)
+    fn.ret("i64", fn.opaque("i64", "%n"))
+    module.add_function(fn)
+    text = str(module)
+    assert "call void @llvm.prefetch.p0(ptr %p, i32 0, i32 3, i32 1)" in text
+    assert "call void @llvm.prefetch.p0(ptr %p, i32 1, i32 2, i32 1)" in text
+    assert 'call i64 asm "", "=r,0"(i64 %n)' in text
+    parse(text, verify=True)
+
+
+def test_an_operand_of_another_type_is_an_error_where_the_instruction_is_written() -> None:
+    fn = FunctionText(ModuleText(), "f", "void", [Parameter("ptr", "%p")])
+    wide = fn.load("i64", "%p", align=8)
+    for write in (
+        lambda: fn.binary("add", "i32", wide, 1),
+        lambda: fn.prefetch(wide, level=3),
+        lambda: fn.opaque("ptr", wide),
+    ):
+        with pytest.raises(OperandTypeError):
+            write()
 
 
 @pytest.mark.parametrize("value", [0.0, -0.0, 1.5, 1e-45, 3.4028234663852886e38, math.inf, -math.inf, math.nan, 0.1])

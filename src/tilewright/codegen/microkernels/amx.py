@@ -92,7 +92,7 @@ class AmxKernelWriter(AmxBlockWriter):
         fn = self.fn
         if not self.kernel.is_configured:
             configure_tiles(fn)
-        frame = Frame(*(fn.entry_value(f"alloca [{size} x i8], align 64") for size in self._frame_sizes()))
+        frame = Frame(*(fn.alloca(f"[{size} x i8]", align=64) for size in self._frame_sizes()))
         depth = "%k_count"
         if self.kernel.from_zero:
             # A sum without terms is 0, too.
@@ -116,7 +116,7 @@ class AmxKernelWriter(AmxBlockWriter):
     def _end(self) -> None:
         if not self.kernel.is_configured:
             release_tiles(self.fn)
-        self.fn.terminate("ret void")
+        self.fn.ret()
 
     def _matrices(self) -> tuple[Rows, Rows, Rows]:
         size = self.element.bytes
@@ -127,34 +127,34 @@ class AmxKernelWriter(AmxBlockWriter):
         return panels, PANEL_BYTES * BLOCK, 4 * BLOCK * BLOCK
 
     def _matrix(self, name: str, size: int) -> Rows:
-        first = self.fn.value(f"inttoptr i64 %{name}_ptr to ptr")
+        first = self.fn.cast("inttoptr", "i64", f"%{name}_ptr", "ptr")
         return Rows(first, self.scaled(f"%{name}_row_stride", size))
 
     def _step(self, k0: str, a: Rows, c: Rows) -> Step:
         fn = self.fn
-        left = fn.value(f"sub i64 %k_count, {k0}")
+        left = fn.binary("sub", "i64", "%k_count", k0)
         depth = self.minimum(left, self.k_panel)
-        places = fn.value(f"or i64 {fn.value(f'ptrtoint ptr {a.first} to i64')}, {a.stride}")
-        cut = fn.value(f"or i64 {places}, {self.scaled(depth, self.element.bytes)}")
-        is_copy = fn.value(f"icmp ne i64 {fn.value(f'and i64 {cut}, 63')}, 0")
+        places = fn.binary("or", "i64", fn.cast("ptrtoint", "ptr", a.first, "i64"), a.stride)
+        cut = fn.binary("or", "i64", places, self.scaled(depth, self.element.bytes))
+        is_copy = fn.icmp("ne", "i64", fn.binary("and", "i64", cut, 63), 0)
         if not self.kernel.direct_a:
-            is_copy = fn.value(f"or i1 {is_copy}, {fn.value('icmp ne i64 %a_k_stride, 1')}")
-        cut_off = fn.value(f"icmp ne i64 {fn.value(f'and i64 %m_count, {self.height - 1}')}, 0")
-        few = fn.value(f"icmp sle i64 %m_count, {_COPIED_ROWS}")
-        is_copy = fn.value(f"or i1 {is_copy}, {fn.value(f'and i1 {cut_off}, {few}')}")
-        step = Step(depth, fn.value(f"icmp eq i64 {k0}, 0"), is_copy)
+            is_copy = fn.binary("or", "i1", is_copy, fn.icmp("ne", "i64", "%a_k_stride", 1))
+        cut_off = fn.icmp("ne", "i64", fn.binary("and", "i64", "%m_count", self.height - 1), 0)
+        few = fn.icmp("sle", "i64", "%m_count", _COPIED_ROWS)
+        is_copy = fn.binary("or", "i1", is_copy, fn.binary("and", "i1", cut_off, few))
+        step = Step(depth, fn.icmp("eq", "i64", k0, 0), is_copy)
         return self._with_output(step, left, c) if self.kernel.output is not None else step
 
     def _with_output(self, step: Step, left: str, c: Rows) -> Step:
         """The same with results that go elsewhere; `left`: how many terms it and the later steps have."""
         fn = self.fn
-        is_last = fn.value(f"icmp sle i64 {left}, {self.k_panel}")
-        out = fn.value("inttoptr i64 %out_ptr to ptr")
+        is_last = fn.icmp("sle", "i64", left, self.k_panel)
+        out = fn.cast("inttoptr", "i64", "%out_ptr", "ptr")
         if self.narrow is not None:
             output = Rows(out, self.scaled("%out_row_stride", self.narrow.bits // 8))
             return replace(step, is_last=is_last, output=output)
-        first = fn.value(f"select i1 {is_last}, ptr {out}, ptr {c.first}")
-        stride = fn.value(f"select i1 {is_last}, i64 {self.scaled('%out_row_stride', 4)}, i64 {c.stride}")
+        first = fn.select(is_last, "ptr", out, c.first)
+        stride = fn.select(is_last, "i64", self.scaled("%out_row_stride", 4), c.stride)
         return replace(step, is_last=is_last, output=Rows(first, stride))
 
     def _multiply_groups(self, frame: Frame, matrices: tuple[Rows, Rows, Rows], k0: str) -> None:
@@ -164,11 +164,11 @@ class AmxKernelWriter(AmxBlockWriter):
         a_k = self._from_k(a, k0)
         step = self._step(k0, a_k, c)
         row, column = (str(size), b.stride) if self.kernel.transposed_b else (b.stride, str(size))
-        b_k = self.at(b.first, fn.value(f"mul i64 {k0}, {row}"))
+        b_k = self.at(b.first, fn.binary("mul", "i64", k0, row))
 
         def group(g0: str) -> None:
-            columns = self.minimum(fn.value(f"sub i64 %n_count, {g0}"), PANELS * BLOCK)
-            self.pack(frame.panel, self.at(b_k, fn.value(f"mul i64 {g0}, {column}")), b.stride, step.depth, columns)
+            columns = self.minimum(fn.binary("sub", "i64", "%n_count", g0), PANELS * BLOCK)
+            self.pack(frame.panel, self.at(b_k, fn.binary("mul", "i64", g0, column)), b.stride, step.depth, columns)
             self._all_rows(frame, step, a_k, Rows(self.at(c.first, self.scaled(g0, 4)), c.stride), columns)
 
         self.loop("%n_count", PANELS * BLOCK, group)
@@ -182,20 +182,20 @@ class AmxKernelWriter(AmxBlockWriter):
         self._all_rows(replace(frame, panel=panels), step, a_k, c, "%n_count")
 
     def _from_k(self, a: Rows, k0: str) -> Rows:
-        k = k0 if self.kernel.direct_a else self.fn.value(f"mul i64 {k0}, %a_k_stride")
+        k = k0 if self.kernel.direct_a else self.fn.binary("mul", "i64", k0, "%a_k_stride")
         return Rows(self.at(a.first, self.scaled(k, self.element.bytes)), a.stride)
 
     def _all_rows(self, frame: Frame, step: Step, a: Rows, c: Rows, columns: str) -> None:
         """All rows of A over packed panels with `columns` columns, of which the first one belongs to `c`: in one chunk
         where they are, or in copies of some rows at a time."""
         fn = self.fn
-        copies = fn.entry_value(f"alloca [{_COPIED_ROWS * _COPY_STRIDE} x i8], align 64")
-        size = fn.value(f"select i1 {step.is_copy}, i64 {_COPIED_ROWS}, i64 %m_count")
-        stride = fn.value(f"select i1 {step.is_copy}, i64 {_COPY_STRIDE}, i64 {a.stride}")
+        copies = fn.alloca(f"[{_COPIED_ROWS * _COPY_STRIDE} x i8]", align=64)
+        size = fn.select(step.is_copy, "i64", _COPIED_ROWS, "%m_count")
+        stride = fn.select(step.is_copy, "i64", _COPY_STRIDE, a.stride)
 
         def chunk(m0: str) -> None:
-            first = self.at(a.first, fn.value(f"mul i64 {m0}, {a.stride}"))
-            left = fn.value(f"sub i64 %m_count, {m0}")
+            first = self.at(a.first, fn.binary("mul", "i64", m0, a.stride))
+            left = fn.binary("sub", "i64", "%m_count", m0)
             rows = fn.call("i64", "llvm.smin.i64", [("i64", left), ("i64", size)])
             copy, ready = fn.new_label("copy"), fn.new_label("ready")
             fn.branch_if(step.is_copy, copy, ready)
@@ -205,7 +205,7 @@ class AmxKernelWriter(AmxBlockWriter):
             self._copy_chunk(copies, Rows(first, a.stride), rows, step.depth)
             fn.branch(ready)
             fn.start(ready)
-            source = Rows(fn.value(f"select i1 {step.is_copy}, ptr {copies}, ptr {first}"), stride)
+            source = Rows(fn.select(step.is_copy, "ptr", copies, first), stride)
             output = None if step.output is None else self._block_of(step.output, m0, "0", 1)
             self._each_block(
                 frame, replace(step, output=output), source, self._block_of(c, m0, "0", 4), (rows, columns)
@@ -217,7 +217,7 @@ class AmxKernelWriter(AmxBlockWriter):
         """Copy a transposed A, and go on at `done`; else go on here."""
         fn = self.fn
         turned, straight = fn.new_label("turned"), fn.new_label("straight")
-        fn.branch_if(fn.value("icmp eq i64 %a_k_stride, 1"), straight, turned)
+        fn.branch_if(fn.icmp("eq", "i64", "%a_k_stride", 1), straight, turned)
         fn.start(turned)
         k_stride = self.scaled("%a_k_stride", self.element.bytes)
         values = target, str(_COPY_STRIDE), a.first, a.stride, k_stride, rows, depth
@@ -229,22 +229,22 @@ class AmxKernelWriter(AmxBlockWriter):
         """Copy the rows of a chunk, up to a whole tile of k, with zeros past `depth`."""
         fn, lanes, scalar, size = self.fn, self.k_tile, self.element.memory, self.element.bytes
         text = f"<{lanes} x {scalar}>"
-        whole = fn.value(f"and i64 {depth}, {-lanes}")
-        rest = self.mask(fn.value(f"sub i64 {depth}, {whole}"), lanes)
+        whole = fn.binary("and", "i64", depth, -lanes)
+        rest = self.mask(fn.binary("sub", "i64", depth, whole), lanes)
 
         def row(number: str) -> None:
-            source = self.at(a.first, fn.value(f"mul i64 {number}, {a.stride}"))
+            source = self.at(a.first, fn.binary("mul", "i64", number, a.stride))
             into = self.at(target, self.scaled(number, _COPY_STRIDE))
 
             def line(k: str) -> None:
                 offset = self.scaled(k, size)
-                value = fn.value(f"load {text}, ptr {self.at(source, offset)}, align {size}")
-                fn.emit(f"store {text} {value}, ptr {self.at(into, offset)}, align 64")
+                value = fn.load(text, self.at(source, offset), align=size)
+                fn.store(text, value, self.at(into, offset), align=64)
 
             def last_line(k: str) -> None:
                 offset = self.scaled(k, size)
                 value = self.masked_load(text, scalar, size, self.at(source, offset), rest, lanes)
-                fn.emit(f"store {text} {value}, ptr {self.at(into, offset)}, align 64")
+                fn.store(text, value, self.at(into, offset), align=64)
 
             fn.loop("0", whole, lanes, line)
             fn.loop(whole, depth, lanes, last_line)
@@ -258,13 +258,13 @@ class AmxKernelWriter(AmxBlockWriter):
         narrow_bytes = 4 if self.narrow is None else self.narrow.bits // 8
 
         def panel(n0: str) -> None:
-            found = replace(frame, panel=self.at(frame.panel, fn.value(f"mul i64 {n0}, {self.column_bytes}")))
-            columns = self.minimum(fn.value(f"sub i64 {n_count}, {n0}"), BLOCK)
+            found = replace(frame, panel=self.at(frame.panel, fn.binary("mul", "i64", n0, self.column_bytes)))
+            columns = self.minimum(fn.binary("sub", "i64", n_count, n0), BLOCK)
 
             def block(m0: str) -> None:
                 start = self._block_of(c, m0, n0, 4)
                 result = start if step.output is None else self._block_of(step.output, m0, n0, narrow_bytes)
-                rows = self.minimum(fn.value(f"sub i64 {m_count}, {m0}"), self.height)
+                rows = self.minimum(fn.binary("sub", "i64", m_count, m0), self.height)
                 self.block(found, step, self._block_of(a, m0, "0", 1), start, result, (rows, columns))
 
             self.loop(m_count, self.height, block)
@@ -273,7 +273,7 @@ class AmxKernelWriter(AmxBlockWriter):
 
     def _block_of(self, matrix: Rows, m0: str, n0: str, size: int) -> Rows:
         """A matrix from a row and a column on; its elements have `size` bytes."""
-        row = self.at(matrix.first, self.fn.value(f"mul i64 {m0}, {matrix.stride}"))
+        row = self.at(matrix.first, self.fn.binary("mul", "i64", m0, matrix.stride))
         return Rows(row if n0 == "0" else self.at(row, self.scaled(n0, size)), matrix.stride)
 
 

@@ -96,8 +96,8 @@ class AmxBlockWriter(AmxPanelWriter):
         """One block of C over the frame's panel; of its rows and columns, `counts` exist."""
         fn, depth = self.fn, step.depth
         rows, columns = counts
-        all_rows = fn.value(f"icmp eq i64 {rows}, {self.height}")
-        in_place = fn.value(f"or i1 {all_rows}, {step.is_copy}")
+        all_rows = fn.icmp("eq", "i64", rows, self.height)
+        in_place = fn.binary("or", "i1", all_rows, step.is_copy)
         copy, ready, before = fn.new_label("copy"), fn.new_label("ready"), fn.label
         fn.branch_if(in_place, ready, copy)
         fn.start(copy)
@@ -109,9 +109,9 @@ class AmxBlockWriter(AmxPanelWriter):
         for phi, direct, padded in ((source, a.first, frame.rows), (stride, a.stride, str(PANEL_BYTES))):
             phi.add(direct, before)
             phi.add(padded, copied)
-        all_columns = fn.value(f"icmp eq i64 {columns}, {BLOCK}")
+        all_columns = fn.icmp("eq", "i64", columns, BLOCK)
         full, edge, done = (fn.new_label(hint) for hint in ("full", "edge", "done"))
-        fn.branch_if(fn.value(f"and i1 {all_rows}, {all_columns}"), full, edge)
+        fn.branch_if(fn.binary("and", "i1", all_rows, all_columns), full, edge)
         fn.start(full)
         self._start_c(step, c)
         self._multiply(source.name, stride.name, frame.panel, depth)
@@ -206,10 +206,10 @@ class AmxBlockWriter(AmxPanelWriter):
 
         def row(number: str) -> None:
             source = self.at(scratch, self.scaled(number, 4 * BLOCK))
-            target = self.at(result.first, fn.value(f"mul i64 {number}, {result.stride}"))
+            target = self.at(result.first, fn.binary("mul", "i64", number, result.stride))
             # Sums of tile products are never subnormal.
-            narrowed = self._narrowed(fn.value(f"load <{BLOCK} x float>, ptr {source}, align 64"), flushing=True)
-            fn.emit(f"store <{BLOCK} x i16> {narrowed}, ptr {target}, align 2")
+            narrowed = self._narrowed(fn.load(f"<{BLOCK} x float>", source, align=64), flushing=True)
+            fn.store(f"<{BLOCK} x i16>", narrowed, target, align=2)
 
         self.loop(str(self.height), 1, row)
         fn.branch(done)
@@ -233,16 +233,16 @@ class AmxBlockWriter(AmxPanelWriter):
         text = f"<{BLOCK} x {self.element.accumulator}>"
         mask = wanted = self.mask(columns, BLOCK)
         if self.kernel.from_zero:
-            none = f"<{BLOCK} x i1> zeroinitializer"
-            wanted = fn.value(f"select i1 {step.is_first}, {none}, <{BLOCK} x i1> {mask}")
+            lanes = f"<{BLOCK} x i1>"
+            wanted = fn.select(step.is_first, lanes, "zeroinitializer", mask)
         add = "add" if self.element.is_integer else "fadd"
 
         def row(number: str) -> None:
             partial = self.at(scratch, self.scaled(number, 4 * BLOCK))
-            source = self.at(c.first, fn.value(f"mul i64 {number}, {c.stride}"))
-            target = self.at(result.first, fn.value(f"mul i64 {number}, {result.stride}"))
+            source = self.at(c.first, fn.binary("mul", "i64", number, c.stride))
+            target = self.at(result.first, fn.binary("mul", "i64", number, result.stride))
             old = self.masked_load(text, self.element.accumulator, 4, source, wanted, BLOCK)
-            total = fn.value(f"{add} {text} {old}, {fn.value(f'load {text}, ptr {partial}, align 64')}")
+            total = fn.binary(add, text, old, fn.load(text, partial, align=64))
             if self.narrow is None:
                 self.masked_store(text, self.element.accumulator, 4, total, target, mask)
                 return
@@ -265,16 +265,16 @@ class AmxBlockWriter(AmxPanelWriter):
         text = f"<{lanes} x {scalar}>"
 
         def row(number: str) -> None:
-            exists = fn.value(f"icmp ult i64 {number}, {rows}")
-            source = self.at(a, fn.value(f"mul i64 {number}, {stride}"))
+            exists = fn.icmp("ult", "i64", number, rows)
+            source = self.at(a, fn.binary("mul", "i64", number, stride))
             into = self.at(target, self.scaled(number, PANEL_BYTES))
-            available = fn.value(f"select i1 {exists}, i64 {depth}, i64 0")
+            available = fn.select(exists, "i64", depth, 0)
 
             def chunk(k: str) -> None:
-                left = fn.value(f"sub i64 {available}, {k}")
+                left = fn.binary("sub", "i64", available, k)
                 offset = self.scaled(k, size)
                 loaded = self.masked_load(text, scalar, size, self.at(source, offset), self.mask(left, lanes), lanes)
-                fn.emit(f"store {text} {loaded}, ptr {self.at(into, offset)}, align 64")
+                fn.store(text, loaded, self.at(into, offset), align=64)
 
             self.loop(depth, lanes, chunk)
 

@@ -30,8 +30,8 @@ def emit_call_of_turning(fn: FunctionText, element: ElementKind, values: tuple[s
     """
     name = f"tw_mk_turn_{element.name}"
     fn.module.define_once(name, lambda: _turning_function(name, fn.module, element))
-    operands = (f"{type} {value}" for (_, type), value in zip(_PARAMETERS, values, strict=True))
-    fn.emit(f"call void @{name}({', '.join(operands)})")
+    types = (type for _, type in _PARAMETERS)
+    fn.call("void", name, zip(types, values, strict=True))
 
 
 def _turning_function(name: str, module: ModuleText, element: ElementKind) -> str:
@@ -47,34 +47,34 @@ class _TurningWriter(AmxPanelWriter):
     def write(self) -> None:
         fn = self.fn
         squares, single = fn.new_label("squares"), fn.new_label("single")
-        fn.branch_if(fn.value(f"icmp eq i64 %row_stride, {self.element.bytes}"), squares, single)
+        fn.branch_if(fn.icmp("eq", "i64", "%row_stride", self.element.bytes), squares, single)
         fn.start(squares)
         self.loop("%depth", self.k_tile, lambda k: self.loop("%rows", _SIDE, lambda m: self._square_of_a(m, k)))
-        fn.terminate("ret void")
+        fn.ret()
         fn.start(single)
         self.loop("%rows", 1, self._row)
-        fn.terminate("ret void")
+        fn.ret()
 
     def _square_of_a(self, m: str, k: str) -> None:
         """Sixteen rows, one tile of k; what does not exist is 0."""
         fn = self.fn
         source = self.at(
-            self.at("%a", fn.value(f"mul i64 {k}, %k_stride")), fn.value(f"mul i64 {m}, {self.element.bytes}")
+            self.at("%a", fn.binary("mul", "i64", k, "%k_stride")), fn.binary("mul", "i64", m, self.element.bytes)
         )
-        rows_left, k_left = fn.value(f"sub i64 %rows, {m}"), fn.value(f"sub i64 %depth, {k}")
-        enough_rows = fn.value(f"icmp sge i64 {rows_left}, {_SIDE}")
-        enough_k = fn.value(f"icmp sge i64 {k_left}, {self.k_tile}")
+        rows_left, k_left = fn.binary("sub", "i64", "%rows", m), fn.binary("sub", "i64", "%depth", k)
+        enough_rows = fn.icmp("sge", "i64", rows_left, _SIDE)
+        enough_k = fn.icmp("sge", "i64", k_left, self.k_tile)
         text = f"<{_SIDE} x {self.element.memory}>"
         steps = [self.at(source, self.scaled("%k_stride", step)) if step else source for step in range(self.k_tile)]
 
         def whole() -> list[str]:
-            return [fn.value(f"load {text}, ptr {at}, align {self.element.bytes}") for at in steps]
+            return [fn.load(text, at, align=self.element.bytes) for at in steps]
 
         def partial() -> list[str]:
             mask, loaded = self.mask(rows_left, _SIDE), list[str]()
             for step, at in enumerate(steps):
-                exists = fn.value(f"icmp slt i64 {step}, {k_left}")
-                lanes = fn.value(f"select i1 {exists}, <{_SIDE} x i1> {mask}, <{_SIDE} x i1> zeroinitializer")
+                exists = fn.icmp("slt", "i64", step, k_left)
+                lanes = fn.select(exists, f"<{_SIDE} x i1>", mask, "zeroinitializer")
                 loaded.append(self.masked_load(text, self.element.memory, self.element.bytes, at, lanes, _SIDE))
             return loaded
 
@@ -83,29 +83,29 @@ class _TurningWriter(AmxPanelWriter):
             return [self.interleave(group, _SIDE, 8 * self.element.bytes) for group in groups]
 
         found = self.either(
-            fn.value(f"and i1 {enough_rows}, {enough_k}"), f"<{_SIDE} x i32>",
+            fn.binary("and", "i1", enough_rows, enough_k), f"<{_SIDE} x i32>",
             lambda: words(whole()), lambda: words(partial()),
         )  # fmt: skip
-        into = self.at(self.at("%copy", fn.value(f"mul i64 {m}, %copy_stride")), self.scaled(k, self.element.bytes))
+        into = self.at(self.at("%copy", fn.binary("mul", "i64", m, "%copy_stride")), self.scaled(k, self.element.bytes))
         for row, value in enumerate(transpose_square(fn, found, "i32")):
             target = self.at(into, self.scaled("%copy_stride", row)) if row else into
-            fn.emit(f"store <{_SIDE} x i32> {value}, ptr {target}, align 64")
+            fn.store(f"<{_SIDE} x i32>", value, target, align=64)
 
     def _row(self, m: str) -> None:
         """One row, element by element, and the zeros after it."""
         fn, scalar, size = self.fn, self.element.memory, self.element.bytes
-        source = self.at("%a", fn.value(f"mul i64 {m}, %row_stride"))
-        into = self.at("%copy", fn.value(f"mul i64 {m}, %copy_stride"))
+        source = self.at("%a", fn.binary("mul", "i64", m, "%row_stride"))
+        into = self.at("%copy", fn.binary("mul", "i64", m, "%copy_stride"))
 
         def single(k: str) -> None:
-            at = self.at(source, fn.value(f"mul i64 {k}, %k_stride"))
-            value = fn.value(f"load {scalar}, ptr {at}, align {size}")
-            fn.emit(f"store {scalar} {value}, ptr {self.at(into, self.scaled(k, size))}, align {size}")
+            at = self.at(source, fn.binary("mul", "i64", k, "%k_stride"))
+            value = fn.load(scalar, at, align=size)
+            fn.store(scalar, value, self.at(into, self.scaled(k, size)), align=size)
 
         def nothing(k: str) -> None:
-            fn.emit(f"store {scalar} 0, ptr {self.at(into, self.scaled(k, size))}, align {size}")
+            fn.store(scalar, 0, self.at(into, self.scaled(k, size)), align=size)
 
-        whole = fn.value(f"and i64 {fn.value(f'add i64 %depth, {self.k_tile - 1}')}, {-self.k_tile}")
+        whole = fn.binary("and", "i64", fn.binary("add", "i64", "%depth", self.k_tile - 1), -self.k_tile)
         fn.loop("0", "%depth", 1, single)
         fn.loop("%depth", whole, 1, nothing)
 

@@ -12,7 +12,7 @@ Panels of successive columns follow each other; rows past the last, up to a whol
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from tilewright.codegen.llvm_text import FunctionText, ModuleText, Parameter, vector_constant
 from tilewright.codegen.microkernels.elements import ACCUMULATOR_NAMES, ElementKind
@@ -52,17 +52,17 @@ class AmxPanelWriter:
     def write_panels(self) -> None:
         """The body of a routine that packs all of B."""
         fn = self.fn
-        b, panels = (fn.value(f"inttoptr i64 %{pointer}_ptr to ptr") for pointer in ("b", "panels"))
-        stride = fn.value(f"mul i64 %b_stride, {self.element.bytes}")
+        b, panels = (fn.cast("inttoptr", "i64", f"%{pointer}_ptr", "ptr") for pointer in ("b", "panels"))
+        stride = fn.binary("mul", "i64", "%b_stride", self.element.bytes)
         row = str(self.element.bytes) if self.transposed_b else stride
 
         def step(k0: str) -> None:
-            depth = self.minimum(fn.value(f"sub i64 %k_count, {k0}"), self.k_panel)
+            depth = self.minimum(fn.binary("sub", "i64", "%k_count", k0), self.k_panel)
             target = self.start_panels(panels, k0, depth)
-            self.pack(target, self.at(b, fn.value(f"mul i64 {k0}, {row}")), stride, depth, "%n_count")
+            self.pack(target, self.at(b, fn.binary("mul", "i64", k0, row)), stride, depth, "%n_count")
 
         self.loop("%k_count", self.k_panel, step)
-        fn.terminate("ret void")
+        fn.ret()
 
     def pack(self, panels: str, b: str, stride: str, depth: str, columns: str) -> None:
         """Pack `depth` rows and `columns` columns of B, by a function that all kernels of a module share."""
@@ -70,8 +70,8 @@ class AmxPanelWriter:
         name += "_nt" * self.transposed_b
         self.fn.module.define_once(name, lambda: self._fill_function(name))
         values = (panels, self.column_bytes, b, stride, depth, columns)
-        operands = (f"{type} {value}" for (_, type), value in zip(_FILL_PARAMETERS, values, strict=True))
-        self.fn.emit(f"call void @{name}({', '.join(operands)})")
+        types = (type for _, type in _FILL_PARAMETERS)
+        self.fn.call("void", name, zip(types, values, strict=True))
 
     def _fill_function(self, name: str) -> str:
         parameters = [Parameter(type, f"%{parameter}") for parameter, type in _FILL_PARAMETERS]
@@ -80,37 +80,37 @@ class AmxPanelWriter:
         writer.column_bytes = "%column_bytes"
         fill = writer._fill_squares if self.transposed_b else writer._fill_rows
         fill("%panels", "%b", "%stride", "%depth", "%columns")
-        fn.terminate("ret void")
+        fn.ret()
         return fn.text()
 
     def _fill_rows(self, panels: str, b: str, stride: str, depth: str, columns: str) -> None:
         """Interleave groups of rows of B; rows past `depth`, up to a whole tile, and columns past `columns` are 0."""
         fn = self.fn
-        padded = fn.value(f"and i64 {fn.value(f'add i64 {depth}, {self.k_tile - 1}')}, {-self.k_tile}")
+        padded = fn.binary("and", "i64", fn.binary("add", "i64", depth, self.k_tile - 1), -self.k_tile)
 
         def rows(k: str, *, whole: bool) -> None:
-            numbers = [fn.value(f"add i64 {k}, {position}") for position in range(self.group)]
-            sources = [self.at(b, fn.value(f"mul i64 {number}, {stride}")) for number in numbers]
-            exist = None if whole else [fn.value(f"icmp ult i64 {number}, {depth}") for number in numbers]
+            numbers = [fn.binary("add", "i64", k, position) for position in range(self.group)]
+            sources = [self.at(b, fn.binary("mul", "i64", number, stride)) for number in numbers]
+            exist = None if whole else [fn.icmp("ult", "i64", number, depth) for number in numbers]
             target = self.at(panels, self.scaled(k, 4 * BLOCK // self.group))
 
             def piece(n0: str) -> None:
                 masks: list[str] | None = None
                 if exist is not None:
-                    bits = self.mask_bits(self.minimum(fn.value(f"sub i64 {columns}, {n0}"), BLOCK))
+                    bits = self.mask_bits(self.minimum(fn.binary("sub", "i64", columns, n0), BLOCK))
                     masks = [self.mask_if(exists, bits) for exists in exist]
-                into = self.at(target, fn.value(f"mul i64 {n0}, {self.column_bytes}"))
+                into = self.at(target, fn.binary("mul", "i64", n0, self.column_bytes))
                 if masks is None:
                     self._fetch_later(sources, self.scaled(n0, self.element.bytes), stride)
                 self._pack_rows(into, [self.at(s, self.scaled(n0, self.element.bytes)) for s in sources], masks)
 
             self.loop(columns, BLOCK, piece)
 
-        rest = fn.value(
-            f"or i64 {fn.value(f'and i64 {columns}, {BLOCK - 1}')}, {fn.value(f'sub i64 {padded}, {depth}')}"
+        rest = fn.binary(
+            "or", "i64", fn.binary("and", "i64", columns, BLOCK - 1), fn.binary("sub", "i64", padded, depth)
         )
         whole, partial, done = (fn.new_label(hint) for hint in ("whole", "partial", "packed"))
-        fn.branch_if(fn.value(f"icmp eq i64 {rest}, 0"), whole, partial)
+        fn.branch_if(fn.icmp("eq", "i64", rest, 0), whole, partial)
         fn.start(whole)
         self.loop(padded, self.group, lambda k: rows(k, whole=True))
         fn.branch(done)
@@ -122,10 +122,9 @@ class AmxPanelWriter:
     def _fetch_later(self, sources: list[str], offset: str, stride: str) -> None:
         """Ask for rows that are packed some steps later."""
         fn = self.fn
-        fn.declare("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
         for source in sources:
             later = self.at(self.at(source, offset), self.scaled(stride, ROWS_AHEAD))
-            fn.emit(f"call void @llvm.prefetch.p0(ptr {later}, i32 0, i32 3, i32 1)")
+            fn.prefetch(later, level=3)
 
     def _pack_rows(self, target: str, sources: list[str], masks: list[str] | None) -> None:
         """One group of rows of one panel; elements that `masks` leave out become 0."""
@@ -133,31 +132,31 @@ class AmxPanelWriter:
         size, scalar = self.element.bytes, self.element.memory
         text = f"<{BLOCK} x {scalar}>"
         if masks is None:
-            rows = [fn.value(f"load {text}, ptr {source}, align {size}") for source in sources]
+            rows = [fn.load(text, source, align=size) for source in sources]
         else:
             pairs = zip(sources, masks, strict=True)
             rows = [self.masked_load(text, scalar, size, source, mask, BLOCK) for source, mask in pairs]
-        fn.emit(f"store <{BLOCK} x i32> {self.interleave(rows, BLOCK, 8 * size)}, ptr {target}, align 64")
+        fn.store(f"<{BLOCK} x i32>", self.interleave(rows, BLOCK, 8 * size), target, align=64)
 
     def _fill_squares(self, panels: str, b: str, stride: str, depth: str, columns: str) -> None:
         """The same from a B with adjacent rows: sixteen columns and as many groups of k are a square of words."""
         fn = self.fn
-        padded = fn.value(f"and i64 {fn.value(f'add i64 {columns}, {BLOCK - 1}')}, {-BLOCK}")
+        padded = fn.binary("and", "i64", fn.binary("add", "i64", columns, BLOCK - 1), -BLOCK)
 
         def strip(n0: str) -> None:
-            within = fn.value(f"and i64 {n0}, {BLOCK - 1}")
-            first = fn.value(f"sub i64 {n0}, {within}")
-            target = self.at(panels, fn.value(f"mul i64 {first}, {self.column_bytes}"))
+            within = fn.binary("and", "i64", n0, BLOCK - 1)
+            first = fn.binary("sub", "i64", n0, within)
+            target = self.at(panels, fn.binary("mul", "i64", first, self.column_bytes))
             target = self.at(target, self.scaled(within, 4))
-            source = self.at(b, fn.value(f"mul i64 {n0}, {stride}"))
-            left = fn.value(f"sub i64 {columns}, {n0}")
+            source = self.at(b, fn.binary("mul", "i64", n0, stride))
+            left = fn.binary("sub", "i64", columns, n0)
 
             def square(k: str) -> None:
                 from_k = self.at(source, self.scaled(k, self.element.bytes))
-                words = self._square(from_k, stride, fn.value(f"sub i64 {depth}, {k}"), left)
+                words = self._square(from_k, stride, fn.binary("sub", "i64", depth, k), left)
                 into = self.at(target, self.scaled(k, 4 * BLOCK // self.group))
                 for row, value in enumerate(transpose_square(fn, words, "i32")):
-                    fn.emit(f"store <16 x i32> {value}, ptr {self.at(into, str(4 * BLOCK * row))}, align 64")
+                    fn.store("<16 x i32>", value, self.at(into, str(4 * BLOCK * row)), align=64)
 
             self.loop(depth, self.k_tile, square)
 
@@ -167,23 +166,23 @@ class AmxPanelWriter:
         """Sixteen columns of B, a whole tile of k of each, as words; what does not exist is 0."""
         fn, scalar, lanes = self.fn, self.element.memory, self.k_tile
         text = f"<{lanes} x {scalar}>"
-        enough_k = fn.value(f"icmp sge i64 {k_left}, {lanes}")
-        enough_n = fn.value(f"icmp sge i64 {n_left}, 16")
+        enough_k = fn.icmp("sge", "i64", k_left, lanes)
+        enough_n = fn.icmp("sge", "i64", n_left, 16)
         columns = [self.at(source, self.scaled(stride, number)) if number else source for number in range(16)]
 
         def whole() -> list[str]:
-            return [fn.value(f"load <16 x i32>, ptr {at}, align {self.element.bytes}") for at in columns]
+            return [fn.load("<16 x i32>", at, align=self.element.bytes) for at in columns]
 
         def partial() -> list[str]:
             masked: list[str] = []
             for number, at in enumerate(columns):
-                exists = fn.value(f"icmp slt i64 {number}, {n_left}")
-                count = fn.value(f"select i1 {exists}, i64 {k_left}, i64 0")
+                exists = fn.icmp("slt", "i64", number, n_left)
+                count = fn.select(exists, "i64", k_left, 0)
                 loaded = self.masked_load(text, scalar, self.element.bytes, at, self.mask(count, lanes), lanes)
-                masked.append(fn.value(f"bitcast {text} {loaded} to <16 x i32>"))
+                masked.append(fn.cast("bitcast", text, loaded, "<16 x i32>"))
             return masked
 
-        return self.either(fn.value(f"and i1 {enough_k}, {enough_n}"), "<16 x i32>", whole, partial)
+        return self.either(fn.binary("and", "i1", enough_k, enough_n), "<16 x i32>", whole, partial)
 
     def either(
         self, condition: str, type: str, first: Callable[[], list[str]], second: Callable[[], list[str]]
@@ -207,30 +206,28 @@ class AmxPanelWriter:
 
     def mask_if(self, condition: str, bits: str) -> str:
         """`bits` as lanes, or none of them."""
-        return self.fn.value(
-            f"bitcast i32 {self.fn.value(f'select i1 {condition}, i32 {bits}, i32 0')} to <{BLOCK} x i1>"
-        )
+        return self.fn.cast("bitcast", "i32", self.fn.select(condition, "i32", bits, 0), f"<{BLOCK} x i1>")
 
-    def interleave(self, rows: list[str], lanes: int, bits: int) -> str:
+    def interleave(self, rows: Sequence[str], lanes: int, bits: int) -> str:
         """Lanes of several rows side by side, as 32-bit words: two rows a step."""
         while len(rows) > 1:
             order = ", ".join(f"i32 {lane // 2 + (lane % 2) * lanes}" for lane in range(2 * lanes))
             type = f"<{lanes} x i{bits}>"
             paired = [
-                self.fn.value(f"shufflevector {type} {first}, {type} {second}, <{2 * lanes} x i32> <{order}>")
+                self.fn.shuffle(type, first, second, f"<{2 * lanes} x i32> <{order}>")
                 for first, second in zip(rows[::2], rows[1::2], strict=True)
             ]
-            rows = [self.fn.value(f"bitcast <{2 * lanes} x i{bits}> {v} to <{lanes} x i{2 * bits}>") for v in paired]
+            rows = [self.fn.cast("bitcast", f"<{2 * lanes} x i{bits}>", v, f"<{lanes} x i{2 * bits}>") for v in paired]
             bits *= 2
         return rows[0]
 
     def start_panels(self, panels: str, k0: str, depth: str) -> str:
         """Return where the panels for `depth` steps from k0 on start; from here on, panels are of that depth."""
         fn = self.fn
-        width = fn.value(f"and i64 {fn.value(f'add i64 %n_count, {BLOCK - 1}')}, {-BLOCK}")
-        rows = fn.value(f"and i64 {fn.value(f'add i64 {depth}, {self.k_tile - 1}')}, {-self.k_tile}")
+        width = fn.binary("and", "i64", fn.binary("add", "i64", "%n_count", BLOCK - 1), -BLOCK)
+        rows = fn.binary("and", "i64", fn.binary("add", "i64", depth, self.k_tile - 1), -self.k_tile)
         self.column_bytes = self.scaled(rows, self.element.bytes)
-        return self.at(panels, fn.value(f"mul i64 {self.scaled(k0, self.element.bytes)}, {width}"))
+        return self.at(panels, fn.binary("mul", "i64", self.scaled(k0, self.element.bytes), width))
 
     # ----------------------------------------------------------------------------------------------------- small parts
 
@@ -238,14 +235,14 @@ class AmxPanelWriter:
         """Lanes below `count` (which may be negative or large)."""
         numbers = vector_constant("i64", map(str, range(lanes)))
         text = f"<{lanes} x i64>"
-        single = self.fn.value(f"insertelement {text} poison, i64 {count}, i32 0")
-        spread = self.fn.value(f"shufflevector {text} {single}, {text} poison, <{lanes} x i32> zeroinitializer")
-        return self.fn.value(f"icmp slt {text} {numbers}, {spread}")
+        single = self.fn.insert_element(text, "poison", "i64", count, 0)
+        spread = self.fn.shuffle(text, single, "poison", f"<{lanes} x i32> zeroinitializer")
+        return self.fn.icmp("slt", text, numbers, spread)
 
     def mask_bits(self, count: str) -> str:
         """The same for 32 lanes, as an i32; `count` is 1 to 32."""
-        shift = self.fn.value(f"sub i64 32, {count}")
-        return self.fn.value(f"trunc i64 {self.fn.value(f'lshr i64 4294967295, {shift}')} to i32")
+        shift = self.fn.binary("sub", "i64", 32, count)
+        return self.fn.cast("trunc", "i64", self.fn.binary("lshr", "i64", 4294967295, shift), "i32")
 
     def masked_load(self, text: str, scalar: str, align: int, address: str, mask: str, lanes: int) -> str:
         suffix = {"float": "f32"}.get(scalar, scalar)
@@ -264,10 +261,10 @@ class AmxPanelWriter:
         return self.fn.call("i64", "llvm.smin.i64", [("i64", value), ("i64", str(limit))])
 
     def scaled(self, value: str, factor: int) -> str:
-        return value if factor == 1 else self.fn.value(f"mul i64 {value}, {factor}")
+        return value if factor == 1 else self.fn.binary("mul", "i64", value, factor)
 
     def at(self, pointer: str, offset: str) -> str:
-        return self.fn.value(f"getelementptr i8, ptr {pointer}, i64 {offset}")
+        return self.fn.address("i8", pointer, offset)
 
     def loop(self, count: str, step: int, body: Callable[[str], None]) -> None:
         """``for i in range(0, count, step): body(i)``."""

@@ -138,27 +138,27 @@ class BlockWriter(PanelWriter):
         prefetch.
         """
         fn, most = self.fn, self.k_panel
-        times = fn.value(f"udiv i64 {fn.value(f'add i64 {self.k_count}, {most - 1}')}, {most}")
+        times = fn.binary("udiv", "i64", fn.binary("add", "i64", self.k_count, most - 1), most)
         times = fn.call("i64", "llvm.umax.i64", [("i64", times), ("i64", "1")])
-        above = fn.value(f"add i64 {self.k_count}, {times}")
-        share = fn.value(f"udiv i64 {fn.value(f'sub i64 {above}, 1')}, {times}")
+        above = fn.binary("add", "i64", self.k_count, times)
+        share = fn.binary("udiv", "i64", fn.binary("sub", "i64", above, 1), times)
         share = fn.call("i64", "llvm.umax.i64", [("i64", share), ("i64", "1")])
-        return fn.value(f"and i64 {fn.value(f'add i64 {share}, {CHUNK - 1}')}, {-CHUNK}")
+        return fn.binary("and", "i64", fn.binary("add", "i64", share, CHUNK - 1), -CHUNK)
 
     def write(self) -> None:
         """The whole body."""
         fn = self.fn
-        a, b, c = (fn.value(f"inttoptr i64 %{name}_ptr to ptr") for name in "abc")
+        a, b, c = (fn.cast("inttoptr", "i64", f"%{name}_ptr", "ptr") for name in "abc")
         _ = self.strides, self.k_step  # computed here, for all blocks
         self.limits = self.limits_of(self.limits.count)
         group = self._packed_group(b, c) if self.kernel.packed_b else self._packing_group(b, c)
 
         def depth_step(k0: str) -> None:
-            left = fn.value(f"sub i64 {self.k_count}, {k0}")
+            left = fn.binary("sub", "i64", self.k_count, k0)
             depth = fn.call("i64", "llvm.smin.i64", [("i64", left), ("i64", self.k_step)])
-            self.step = Step(k0, depth, fn.value(f"icmp eq i64 {k0}, 0"))
+            self.step = Step(k0, depth, fn.icmp("eq", "i64", k0, 0))
             if self.kernel.output is not None:
-                is_last = fn.value(f"icmp sle i64 {left}, {self.k_step}")
+                is_last = fn.icmp("sle", "i64", left, self.k_step)
                 self.step = replace(self.step, output=self._output(is_last, c))
             group(k0, self.advance(a, self._product(self.scaled(k0, self.k_group), self.source_strides.a_k)))
 
@@ -167,16 +167,16 @@ class BlockWriter(PanelWriter):
             # A sum without terms is 0, too.
             depth = fn.call("i64", "llvm.smax.i64", [("i64", depth), ("i64", "1")])
         fn.loop("0", depth, self.k_step, depth_step)
-        fn.terminate("ret void")
+        fn.ret()
 
     def _output(self, is_last: str, c: str) -> Rows:
         """Return where this step of k leaves its sums: the last one does so where they are wanted."""
         fn = self.fn
-        out = fn.value("inttoptr i64 %out_ptr to ptr")
+        out = fn.cast("inttoptr", "i64", "%out_ptr", "ptr")
         out_row = self.scaled("%out_row_stride", self.element.accumulator_bytes)
         return Rows(
-            fn.value(f"select i1 {is_last}, ptr {out}, ptr {c}"),
-            fn.value(f"select i1 {is_last}, i64 {out_row}, i64 {self.strides.c_row}"),
+            fn.select(is_last, "ptr", out, c),
+            fn.select(is_last, "i64", out_row, self.strides.c_row),
         )
 
     def _packed_group(self, b: str, c: str) -> Callable[[str, str], None]:
@@ -190,11 +190,13 @@ class BlockWriter(PanelWriter):
 
             def one_panel(a: str, c: str, n0: str) -> None:
                 c_n = self.advance(c, self.scaled(n0, self.element.accumulator_bytes))
-                following = fn.value(f"add i64 {n0}, {self.tile.columns}")
-                is_last = fn.value(f"icmp uge i64 {following}, %n_count")
+                following = fn.binary("add", "i64", n0, self.tile.columns)
+                is_last = fn.icmp("uge", "i64", following, "%n_count")
                 at_side = self.panel_at(b_k, panel_depth, following)
-                self.next_b = fn.value(f"select i1 {is_last}, ptr {b_next}, ptr {at_side}")
-                self.rows_of_panel(self.panel_at(b_k, panel_depth, n0), a, c_n, n0, fn.value(f"sub i64 %n_count, {n0}"))
+                self.next_b = fn.select(is_last, "ptr", b_next, at_side)
+                self.rows_of_panel(
+                    self.panel_at(b_k, panel_depth, n0), a, c_n, n0, fn.binary("sub", "i64", "%n_count", n0)
+                )
 
             def panels(a: str, c: str) -> None:
                 self.loop("%n_count", self.tile.columns, lambda n0: one_panel(a, c, n0))
@@ -210,20 +212,20 @@ class BlockWriter(PanelWriter):
     def _packing_group(self, b: str, c: str) -> Callable[[str, str], None]:
         """Groups of panels, packed into the stack frame."""
         fn = self.fn
-        panels = fn.entry_value(f"alloca [{self.panels * self.k_panel * self.panel_row_bytes} x i8], align 64")
+        panels = fn.alloca(f"[{self.panels * self.k_panel * self.panel_row_bytes} x i8]", align=64)
         in_place = self._is_like_a_panel()
 
         def groups(k0: str, a_k: str) -> None:
             row, column = self._b_strides()
-            b_k = self.advance(b, fn.value(f"mul i64 {k0}, {row}"))
+            b_k = self.advance(b, fn.binary("mul", "i64", k0, row))
             b_next = self.advance(b_k, self._product(row, self.k_step))
 
             def one_group(g0: str) -> None:
                 width = self.panels * self.tile.columns
-                following = self.advance(b_k, fn.value(f"mul i64 {fn.value(f'add i64 {g0}, {width}')}, {column}"))
-                is_last = fn.value(f"icmp uge i64 {fn.value(f'add i64 {g0}, {width}')}, %n_count")
-                self.next_b = fn.value(f"select i1 {is_last}, ptr {b_next}, ptr {following}")
-                self._group(panels, a_k, self.advance(b_k, fn.value(f"mul i64 {g0}, {column}")), c, g0, in_place)
+                following = self.advance(b_k, fn.binary("mul", "i64", fn.binary("add", "i64", g0, width), column))
+                is_last = fn.icmp("uge", "i64", fn.binary("add", "i64", g0, width), "%n_count")
+                self.next_b = fn.select(is_last, "ptr", b_next, following)
+                self._group(panels, a_k, self.advance(b_k, fn.binary("mul", "i64", g0, column)), c, g0, in_place)
 
             self.loop("%n_count", self.panels * self.tile.columns, one_group)
 
@@ -242,24 +244,24 @@ class BlockWriter(PanelWriter):
         if self.transposed_b or self.element.memory != self.element.accumulator:
             return None
         stride = self.strides.b_row
-        is_short = fn.value(f"icmp ule i64 {stride}, {SHORT_ROW_BYTES}")
-        whole = fn.value(f"icmp eq i64 {fn.value(f'urem i64 %n_count, {self.tile.columns}')}, 0")
-        in_place = fn.value(f"and i1 {is_short}, {whole}")
+        is_short = fn.icmp("ule", "i64", stride, SHORT_ROW_BYTES)
+        whole = fn.icmp("eq", "i64", fn.binary("urem", "i64", "%n_count", self.tile.columns), 0)
+        in_place = fn.binary("and", "i1", is_short, whole)
         self.b_align = self.element.bytes
-        self.panel_stride = fn.value(f"select i1 {in_place}, i64 {stride}, i64 {self.panel_row_bytes}")
+        self.panel_stride = fn.select(in_place, "i64", stride, self.panel_row_bytes)
         return in_place
 
     def _group(self, panels: str, a: str, b: str, c: str, first: str, in_place: str | None) -> None:
         """Pack the panels from column `first` on and run all rows of A over them."""
         fn = self.fn
-        left = fn.value(f"sub i64 %n_count, {first}")
+        left = fn.binary("sub", "i64", "%n_count", first)
         columns = fn.call("i64", "llvm.smin.i64", [("i64", left), ("i64", str(self.panels * self.tile.columns))])
         start, depth = panels, str(self.k_panel)
         if in_place is None:
             self.pack(panels, depth, b, self.strides.b_row, self.step.depth, columns)
         else:
-            start = fn.value(f"select i1 {in_place}, ptr {b}, ptr {panels}")
-            depth = fn.value(f"select i1 {in_place}, i64 1, i64 {self.k_panel}")
+            start = fn.select(in_place, "ptr", b, panels)
+            depth = fn.select(in_place, "i64", 1, self.k_panel)
             pack, ready = fn.new_label("pack"), fn.new_label("ready")
             fn.branch_if(in_place, ready, pack)
             fn.start(pack)
@@ -270,7 +272,7 @@ class BlockWriter(PanelWriter):
 
         def one_panel(a: str, c: str, n0: str) -> None:
             c_n = self.advance(c, self.scaled(n0, self.element.accumulator_bytes))
-            self.rows_of_panel(self.panel_at(start, depth, n0), a, c_n, n0, fn.value(f"sub i64 {columns}, {n0}"))
+            self.rows_of_panel(self.panel_at(start, depth, n0), a, c_n, n0, fn.binary("sub", "i64", columns, n0))
 
         self.all_rows(a, c_group, lambda a, c: self.loop(columns, self.tile.columns, lambda n0: one_panel(a, c, n0)))
 
@@ -284,14 +286,14 @@ class BlockWriter(PanelWriter):
 
         def at(m0: str) -> tuple[str, str]:
             return (
-                self.advance(a, fn.value(f"mul i64 {m0}, {self.strides.a_row}")),
-                self.advance(c, fn.value(f"mul i64 {m0}, {self.strides.c_row}")),
+                self.advance(a, fn.binary("mul", "i64", m0, self.strides.a_row)),
+                self.advance(c, fn.binary("mul", "i64", m0, self.strides.c_row)),
             )
 
         def set_result(m0: str) -> None:
             if (output := self.step.output) is not None:
                 column = self.advance(output.first, self.scaled(n0, self.element.accumulator_bytes))
-                self.result = Rows(self.advance(column, fn.value(f"mul i64 {m0}, {output.stride}")), output.stride)
+                self.result = Rows(self.advance(column, fn.binary("mul", "i64", m0, output.stride)), output.stride)
 
         def tile(m0: str, rows: int) -> None:
             a_m, c_m = at(m0)
@@ -307,13 +309,13 @@ class BlockWriter(PanelWriter):
             a_m, c_m = at(m0)
             self.first_row = m0
             set_result(m0)
-            self._edge(a_m, panel, c_m, fn.value(f"sub i64 {self.limits.count}, {m0}"), columns)
+            self._edge(a_m, panel, c_m, fn.binary("sub", "i64", self.limits.count, m0), columns)
 
         full_rows, short_rows = self.limits.full, self.limits.short
         if self.has_edges:
-            is_whole = fn.value(f"icmp uge i64 {columns}, {self.tile.columns}")
-            full_rows = fn.value(f"select i1 {is_whole}, i64 {full_rows}, i64 0")
-            short_rows = fn.value(f"select i1 {is_whole}, i64 {short_rows}, i64 0")
+            is_whole = fn.icmp("uge", "i64", columns, self.tile.columns)
+            full_rows = fn.select(is_whole, "i64", full_rows, 0)
+            short_rows = fn.select(is_whole, "i64", short_rows, 0)
         fn.loop("0", full_rows, self.tile.rows, lambda m0: tile(m0, self.tile.rows))
         if self.tile.rows > SHORT_ROWS:
             fn.loop(full_rows, short_rows, SHORT_ROWS, lambda m0: tile(m0, SHORT_ROWS))
@@ -332,8 +334,8 @@ class BlockWriter(PanelWriter):
             self.steps, rows_left, columns_left, self.step.is_first if self.kernel.from_zero else "false",
             self.sums_of_tile(),
         )  # fmt: skip
-        operands = (f"{type} {value}" for (_, type), value in zip(_EDGE_PARAMETERS, values, strict=True))
-        fn.emit(f"call void @{name}({', '.join(operands)})")
+        types = (type for _, type in _EDGE_PARAMETERS)
+        fn.call("void", name, zip(types, values, strict=True))
 
     def _edge_function(self, name: str) -> str:
         """The same writer with the function's parameters in place of what it has computed."""
@@ -348,7 +350,7 @@ class BlockWriter(PanelWriter):
         writer.kernel = replace(self.kernel, from_zero=True)
         writer.set_sums_of_tile("%sums")
         TileWriter._edge(writer, "%a", "%b", "%c", "%rows", "%columns")
-        fn.terminate("ret void")
+        fn.ret()
         return fn.text()
 
     def sums_of_tile(self) -> str:
@@ -375,9 +377,9 @@ class BlockWriter(PanelWriter):
 
     def _upcoming_panel(self, m0: str) -> Upcoming:
         """Lines of the next panel, one after the other."""
-        number = self.fn.value(f"udiv i64 {m0}, {self.tile.rows}")
+        number = self.fn.binary("udiv", "i64", m0, self.tile.rows)
         lines = self.scaled(number, self.k_panel // CHUNK * PREFETCHED_ROWS)
-        offset = self.fn.value(f"urem i64 {self.scaled(lines, 64)}, {self.k_panel * self.panel_row_bytes}")
+        offset = self.fn.binary("urem", "i64", self.scaled(lines, 64), self.k_panel * self.panel_row_bytes)
         return Upcoming(self.advance(self.next_b, offset), str(PREFETCHED_ROWS * 64), "64")
 
     def _upcoming_rows(self, n0: str, m0: str) -> Upcoming:
@@ -386,34 +388,34 @@ class BlockWriter(PanelWriter):
         Of a transposed B they take other columns, and successive chunks of k other lines of these.
         """
         fn, b, stride = self.fn, self.next_b, self.strides.b_row
-        panel = fn.value(f"udiv i64 {n0}, {self.tile.columns}")
-        position = fn.value(f"add i64 {self._product(panel, self.limits.count)}, {m0}")
-        number = fn.value(f"udiv i64 {position}, {self.tile.rows}")
+        panel = fn.binary("udiv", "i64", n0, self.tile.columns)
+        position = fn.binary("add", "i64", self._product(panel, self.limits.count), m0)
+        number = fn.binary("udiv", "i64", position, self.tile.rows)
         if self.transposed_b:
-            column = fn.value(f"and i64 {self.scaled(number, PREFETCHED_ROWS)}, {GROUP_COLUMNS - 1}")
+            column = fn.binary("and", "i64", self.scaled(number, PREFETCHED_ROWS), GROUP_COLUMNS - 1)
             return Upcoming(self.advance(b, self._product(column, stride)), str(CHUNK * self.element.bytes), stride)
-        line = fn.value(f"and i64 {self.scaled(number, 64)}, {GROUP_COLUMNS * self.element.bytes - 1}")
+        line = fn.binary("and", "i64", self.scaled(number, 64), GROUP_COLUMNS * self.element.bytes - 1)
         lines = GROUP_COLUMNS * self.element.bytes // 64
         blocks = CHUNK // PREFETCHED_ROWS
-        block = fn.value(f"and i64 {fn.value(f'udiv i64 {number}, {lines}')}, {blocks - 1}")
+        block = fn.binary("and", "i64", fn.binary("udiv", "i64", number, lines), blocks - 1)
         row = self._product(self.scaled(block, PREFETCHED_ROWS), stride)
         return Upcoming(self.advance(self.advance(b, line), row), self.scaled(stride, CHUNK), stride)
 
     def _product(self, first: str, second: str) -> str:
-        return self.fn.value(f"mul i64 {first}, {second}")
+        return self.fn.binary("mul", "i64", first, second)
 
     def limits_of(self, count: str) -> RowLimits:
         fn, rows = self.fn, self.tile.rows
-        left = fn.value(f"urem i64 {count}, {rows}")
+        left = fn.binary("urem", "i64", count, rows)
         if rows % SHORT_ROWS == 2:
             # 2 or 3 left over: with one full tile less it is 8 or 9, two short tiles.
-            odd = fn.value(f"and i64 {left}, 6")
-            enough = fn.value(f"icmp ugt i64 {count}, {rows}")
-            less = fn.value(f"and i1 {fn.value(f'icmp eq i64 {odd}, 2')}, {enough}")
-            left = fn.value(f"select i1 {less}, i64 {fn.value(f'add i64 {left}, {rows}')}, i64 {left}")
-        full = fn.value(f"sub i64 {count}, {left}")
-        rest = fn.value(f"and i64 {left}, {SHORT_ROWS - 1}")
-        return RowLimits(count, full, fn.value(f"sub i64 {count}, {rest}"))
+            odd = fn.binary("and", "i64", left, 6)
+            enough = fn.icmp("ugt", "i64", count, rows)
+            less = fn.binary("and", "i1", fn.icmp("eq", "i64", odd, 2), enough)
+            left = fn.select(less, "i64", fn.binary("add", "i64", left, rows), left)
+        full = fn.binary("sub", "i64", count, left)
+        rest = fn.binary("and", "i64", left, SHORT_ROWS - 1)
+        return RowLimits(count, full, fn.binary("sub", "i64", count, rest))
 
     # ------------------------------------------------------------------------------------------------------ start of C
 
@@ -441,7 +443,7 @@ class BlockWriter(PanelWriter):
         if self.kernel.from_zero:
             nothing = self.spread(self.step.is_first, "i1")
             text = self.vector.type("i1")
-            mask = self.fn.value(f"select {text} {nothing}, {text} zeroinitializer, {text} {mask}")
+            mask = self.fn.select(nothing, text, "zeroinitializer", mask, condition_type=text)
         return super().masked_start(base, vector, mask)
 
     # ------------------------------------------------------------------- what the inner loop asks for: B is a panel
@@ -456,8 +458,8 @@ class BlockWriter(PanelWriter):
         In the first, rows of A that are a power of two apart would take the place of the panel.
         """
         fn, ahead = self.fn, self.ahead
-        number = fn.value(f"udiv i64 {state.k}, {CHUNK}")
-        c_row = self.advance(ahead.c.first, fn.value(f"mul i64 {number}, {ahead.c.stride}"))
+        number = fn.binary("udiv", "i64", state.k, CHUNK)
+        c_row = self.advance(ahead.c.first, fn.binary("mul", "i64", number, ahead.c.stride))
         c = LinesAhead(c_row, "64", -(-self.panel_row_bytes // 64), level=3, is_written=True)
         a = LinesAhead(self.advance(ahead.a, state.a_offset), self.strides.a_row, rows, level=self.a_level)
         b = self.advance(ahead.b.first, self._product(number, ahead.b.per_chunk))
@@ -473,7 +475,7 @@ class BlockWriter(PanelWriter):
 
     def load_b(self, base: str, vector: int, mask: str | None) -> str:
         at = self.advance(base, str(vector * self.tile.lanes * self.element.accumulator_bytes))
-        return self.fn.value(f"load {self.vector.type(self.element.accumulator)}, ptr {at}, align {self.b_align}")
+        return self.fn.load(self.vector.type(self.element.accumulator), at, align=self.b_align)
 
 
 def plan_block_tile(facts: TargetFacts, element: ElementKind, columns: int) -> RegisterTile:

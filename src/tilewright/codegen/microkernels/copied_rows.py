@@ -46,8 +46,8 @@ class CopyingBlockWriter(BlockWriter):
         self.chunk_rows = max(1, rows // ROW_MULTIPLE) * ROW_MULTIPLE
         self.most_rows = self.chunk_rows + self.chunk_rows // 2
         row, column = (self.k_panel + PADDING) * size, (self.most_rows + PADDING) * size
-        self.copy = fn.entry_value(f"alloca [{max(self.most_rows * row, self.k_panel * column)} x i8], align 64")
-        self.in_rows = fn.value("icmp eq i64 %a_k_stride, 1")
+        self.copy = fn.alloca(f"[{max(self.most_rows * row, self.k_panel * column)} x i8]", align=64)
+        self.in_rows = fn.icmp("eq", "i64", "%a_k_stride", 1)
         self._source_strides = super().strides
         self.line_stride = self.either(str(row), str(column))
         a_row, a_k = self.either(str(row), str(size)), self.either(str(size), str(column))
@@ -59,7 +59,7 @@ class CopyingBlockWriter(BlockWriter):
 
     def either(self, rows: str, columns: str) -> str:
         """One number where rows of A are copied, another where columns are."""
-        return self.fn.value(f"select i1 {self.in_rows}, i64 {rows}, i64 {columns}")
+        return self.fn.select(self.in_rows, "i64", rows, columns)
 
     def copy_rows(self, a: str) -> str:
         """Copy `limits.count` rows of A, `depth` steps of k of each; where they are to be read."""
@@ -69,12 +69,12 @@ class CopyingBlockWriter(BlockWriter):
         """`body` for one chunk after the other. What would be less than half a chunk is left to the one before."""
         fn, step = self.fn, self.chunk_rows
         limits, step_of_k = self.limits, self.step
-        end = fn.call("i64", "llvm.smax.i64", [("i64", fn.value(f"sub i64 {limits.count}, {step // 2}")), ("i64", "1")])
+        end = fn.call("i64", "llvm.smax.i64", [("i64", fn.binary("sub", "i64", limits.count, step // 2)), ("i64", "1")])
 
         def chunk(m0: str) -> None:
-            is_last = fn.value(f"icmp sge i64 {fn.value(f'add i64 {m0}, {step}')}, {end}")
-            left = fn.value(f"sub i64 {limits.count}, {m0}")
-            self.limits = self.limits_of(fn.value(f"select i1 {is_last}, i64 {left}, i64 {step}"))
+            is_last = fn.icmp("sge", "i64", fn.binary("add", "i64", m0, step), end)
+            left = fn.binary("sub", "i64", limits.count, m0)
+            self.limits = self.limits_of(fn.select(is_last, "i64", left, step))
             copy = self.copy_rows(self._row(a, m0, self.source_strides.a_row))
             if (output := step_of_k.output) is not None:
                 self.step = replace(step_of_k, output=Rows(self._row(output.first, m0, output.stride), output.stride))
@@ -84,7 +84,7 @@ class CopyingBlockWriter(BlockWriter):
         self.limits, self.step = limits, step_of_k
 
     def _row(self, first: str, number: str, stride: str) -> str:
-        return self.advance(first, self.fn.value(f"mul i64 {number}, {stride}"))
+        return self.advance(first, self.fn.binary("mul", "i64", number, stride))
 
 
 __all__ = ["CopyingBlockWriter"]

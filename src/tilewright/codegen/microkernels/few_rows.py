@@ -49,7 +49,7 @@ class FewRowsWriter(TileWriter):
         self.transposed_b = transposed_b
         self.from_zero = from_zero
         self.accumulators = registers // 2
-        self.copy = fn.entry_value(f"alloca [{COPY_BYTES + 64 * MOST_ROWS} x i8], align 64")
+        self.copy = fn.alloca(f"[{COPY_BYTES + 64 * MOST_ROWS} x i8]", align=64)
         self.rows = 0
         self.row_bytes = 0
         self.held: list[str] = []
@@ -61,41 +61,43 @@ class FewRowsWriter(TileWriter):
         counts = [1, most_rows] if most_rows == MOST_ROWS else [most_rows]
         for count in counts[:-1]:
             fits, more = fn.new_label("fits"), fn.new_label("more")
-            fn.branch_if(fn.value(f"icmp sle i64 %m_count, {count}"), fits, more)
+            fn.branch_if(fn.icmp("sle", "i64", "%m_count", count), fits, more)
             fn.start(fits)
             self._product(count)
-            fn.terminate("ret void")
+            fn.ret()
             fn.start(more)
         self._product(counts[-1])
-        fn.terminate("ret void")
+        fn.ret()
 
     def _product(self, rows: int) -> None:
         fn = self.fn
         some, none = fn.new_label("some"), fn.new_label("none")
-        fn.branch_if(fn.value("icmp sgt i64 %m_count, 0"), some, none)
+        fn.branch_if(fn.icmp("sgt", "i64", "%m_count", 0), some, none)
         fn.start(some)
         self.rows = rows
         size = self.element.accumulator_bytes
         chunk = COPY_BYTES // rows // size
         self.row_bytes = chunk * size + 64
-        last = fn.value("sub i64 %m_count, 1")
+        last = fn.binary("sub", "i64", "%m_count", 1)
         self.held = [
             "0",
             *(fn.call("i64", "llvm.umin.i64", [("i64", str(row)), ("i64", last)]) for row in range(1, rows)),
         ]
-        a, b, c = (fn.value(f"inttoptr i64 %{name}_ptr to ptr") for name in "abc")
+        a, b, c = (fn.cast("inttoptr", "i64", f"%{name}_ptr", "ptr") for name in "abc")
         c_rows = self._rows_at(Rows(c, self.strides.c_row), self.held)
         copies = self._rows_at(Rows(self.copy, str(self.row_bytes)), self.held)
         if self.from_zero:
             self._clear(c_rows)
 
         def depth_step(k0: str) -> None:
-            depth = fn.call("i64", "llvm.smin.i64", [("i64", fn.value(f"sub i64 %k_count, {k0}")), ("i64", str(chunk))])
-            self._copy(self.advance(a, fn.value(f"mul i64 {k0}, {self.strides.a_k}")), depth)
+            depth = fn.call(
+                "i64", "llvm.smin.i64", [("i64", fn.binary("sub", "i64", "%k_count", k0)), ("i64", str(chunk))]
+            )
+            self._copy(self.advance(a, fn.binary("mul", "i64", k0, self.strides.a_k)), depth)
             if self.transposed_b:
                 self._dots(copies, self.advance(b, self.scaled(k0, self.element.bytes)), c_rows, depth)
             else:
-                self._sums(copies, self.advance(b, fn.value(f"mul i64 {k0}, {self.strides.b_row}")), c_rows, depth)
+                self._sums(copies, self.advance(b, fn.binary("mul", "i64", k0, self.strides.b_row)), c_rows, depth)
 
         self.loop("%k_count", chunk, depth_step)
         fn.branch(none)
@@ -109,7 +111,7 @@ class FewRowsWriter(TileWriter):
         """The columns from one on, a vector with its mask at a time."""
 
         def vector(n0: str) -> None:
-            body(n0, self._column_mask(self.fn.value(f"sub i64 %n_count, {n0}"), 0))
+            body(n0, self._column_mask(self.fn.binary("sub", "i64", "%n_count", n0), 0))
 
         self.fn.loop(first, "%n_count", self.tile.lanes, vector)
 
@@ -121,10 +123,10 @@ class FewRowsWriter(TileWriter):
         """A chunk of A, widened, with zeros up to the end of a vector."""
         fn, size = self.fn, self.element.accumulator_bytes
         text = self.vector.type(self.element.accumulator)
-        last = self.scaled(fn.value(f"and i64 {depth}, {-self.tile.lanes}"), size)
+        last = self.scaled(fn.binary("and", "i64", depth, -self.tile.lanes), size)
         for row in range(self.rows):
             at = self.advance(self.advance(self.copy, str(row * self.row_bytes)), last)
-            fn.emit(f"store {text} zeroinitializer, ptr {at}, align {size}")
+            fn.store(text, "zeroinitializer", at, align=size)
         values = (a, self.strides.a_row, self.strides.a_k, "%m_count", depth, self.copy, str(self.row_bytes))
         widen_lines(fn, self.element, self.tile, values)
 
@@ -135,15 +137,15 @@ class FewRowsWriter(TileWriter):
         fn, text = self.fn, self.vector.type(self.element.accumulator)
         first, end = bounds
         loop, done, before = fn.new_label("k"), fn.new_label("kdone"), fn.label
-        fn.branch_if(fn.value(f"icmp slt i64 {first}, {end}"), loop, done)
+        fn.branch_if(fn.icmp("slt", "i64", first, end), loop, done)
         fn.start(loop)
         counter, phis = fn.phi("i64", "k"), [fn.phi(text, "c") for _ in sums]
         after = body(counter.name, [phi.name for phi in phis])
-        following = fn.value(f"add nsw i64 {counter.name}, {step}")
+        following = fn.binary("add nsw", "i64", counter.name, step)
         counter.add(first, before)
         counter.add(following, fn.label)
         latch = fn.label
-        fn.branch_if(fn.value(f"icmp slt i64 {following}, {end}"), loop, done)
+        fn.branch_if(fn.icmp("slt", "i64", following, end), loop, done)
         fn.start(done)
         results = [fn.phi(text) for _ in sums]
         for phi, result, start, led in zip(phis, results, sums, after, strict=True):
@@ -170,7 +172,7 @@ class FewRowsWriter(TileWriter):
             widths.append(vectors)
         for vectors in widths:
             width = vectors * lanes
-            end = fn.value(f"and i64 %n_count, {-width}")
+            end = fn.binary("and", "i64", "%n_count", -width)
             fn.loop(first, end, width, lambda n0, vectors=vectors: strip(n0, vectors))
             first = end
         self._rest(first, lambda n0, mask: strip(n0, 1, mask))
@@ -178,14 +180,13 @@ class FewRowsWriter(TileWriter):
     def _strip(self, copies: list[str], b: str, c_rows: list[str], depth: str, vectors: int, mask: str | None) -> None:
         fn, masks = self.fn, None if mask is None else [mask]
         size = self.element.bytes
-        fn.declare("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
         ahead = self.scaled(self.strides.b_row, ROWS_AHEAD)
 
         def step(k: str, sums: list[str]) -> list[str]:
-            row = self.advance(b, fn.value(f"mul i64 {k}, {self.strides.b_row}"))
+            row = self.advance(b, fn.binary("mul", "i64", k, self.strides.b_row))
             later = self.advance(row, ahead)
             for line in range(0, vectors * self.tile.lanes * size, 64):
-                fn.emit(f"call void @llvm.prefetch.p0(ptr {self.advance(later, str(line))}, i32 0, i32 2, i32 1)")
+                fn.prefetch(self.advance(later, str(line)), level=2)
             columns = [self.load_b(row, vector, mask) for vector in range(vectors)]
             results: list[str] = []
             for number, copy in enumerate(copies):
@@ -202,7 +203,7 @@ class FewRowsWriter(TileWriter):
     def _spread_element(self, at: str) -> str:
         """An element of the copy in every lane."""
         text, size = self.element.accumulator, self.element.accumulator_bytes
-        return self.spread(self.fn.value(f"load {text}, ptr {at}, align {size}"), text)
+        return self.spread(self.fn.load(text, at, align=size), text)
 
     def _load(self, c_rows: list[str], vectors: int, masks: list[str] | None) -> list[str]:
         """Vectors of each row of C, row by row."""
@@ -210,7 +211,7 @@ class FewRowsWriter(TileWriter):
             return [self.masked_start(row, vector, mask) for row in c_rows for vector, mask in enumerate(masks)]
         text, size = self.vector.type(self.element.accumulator), self.element.accumulator_bytes
         places = [self._vector_at(row, vector) for row in c_rows for vector in range(vectors)]
-        return [self.fn.value(f"load {text}, ptr {at}, align {size}") for at in places]
+        return [self.fn.load(text, at, align=size) for at in places]
 
     def _store(self, c_rows: list[str], values: Sequence[list[str]], masks: list[str] | None) -> None:
         text, size = self.vector.type(self.element.accumulator), self.element.accumulator_bytes
@@ -219,17 +220,17 @@ class FewRowsWriter(TileWriter):
                 self._store_strip_row(row, results, masks)
                 continue
             for vector, value in enumerate(results):
-                self.fn.emit(f"store {text} {value}, ptr {self._vector_at(row, vector)}, align {size}")
+                self.fn.store(text, value, self._vector_at(row, vector), align=size)
 
     # ------------------------------------------------------------------------------------------------ rows of B adjoin
 
     def _dots(self, copies: list[str], b: str, c_rows: list[str], depth: str) -> None:
         """A few columns at a time; those past the end are the last one again."""
         fn = self.fn
-        last = fn.value("sub i64 %n_count, 1")
+        last = fn.binary("sub", "i64", "%n_count", 1)
 
         def tile(n0: str) -> None:
-            numbers = [n0, *(fn.value(f"add i64 {n0}, {column}") for column in range(1, _DOT_COLUMNS))]
+            numbers = [n0, *(fn.binary("add", "i64", n0, column) for column in range(1, _DOT_COLUMNS))]
             held = [fn.call("i64", "llvm.umin.i64", [("i64", number), ("i64", last)]) for number in numbers]
             columns = self._rows_at(Rows(b, self.strides.b_row), held)
             places = [at for column in held for at in self._columns_at(c_rows, column)]
@@ -243,13 +244,9 @@ class FewRowsWriter(TileWriter):
         size, wide = self.element.bytes, self.element.accumulator_bytes
         text, scalar = self.vector.type(self.element.accumulator), self.element.accumulator
         together = max(1, min(4, self.accumulators // count))
-        fn.declare("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
 
         def products(k: str, sums: list[str], mask: str | None) -> list[str]:
-            rows = [
-                fn.value(f"load {text}, ptr {self.advance(copy, self.scaled(k, wide))}, align {wide}")
-                for copy in copies
-            ]
+            rows = [fn.load(text, self.advance(copy, self.scaled(k, wide)), align=wide) for copy in copies]
             loaded = [self.load_b(self.advance(column, self.scaled(k, size)), 0, mask) for column in columns]
             pairs = [(row, column) for column in loaded for row in rows]
             return [self.multiply_add(row, column, old) for (row, column), old in zip(pairs, sums, strict=True)]
@@ -258,15 +255,15 @@ class FewRowsWriter(TileWriter):
             for line in range(0, together * lanes * size, 64):
                 for column in columns:
                     at = self.advance(self.advance(column, self.scaled(k, size)), str(BYTES_AHEAD + line))
-                    fn.emit(f"call void @llvm.prefetch.p0(ptr {at}, i32 0, i32 3, i32 1)")
+                    fn.prefetch(at, level=3)
             results: list[str] = []
             for number in range(together):
-                at = fn.value(f"add nsw i64 {k}, {number * lanes}") if number else k
+                at = fn.binary("add nsw", "i64", k, number * lanes) if number else k
                 results += products(at, sums[number * count : (number + 1) * count], None)
             return results
 
         step = together * lanes
-        end = fn.value(f"and i64 {depth}, {-step}")
+        end = fn.binary("and", "i64", depth, -step)
         sums = self._carrying(("0", end), step, ["zeroinitializer"] * (together * count), several)
         sums = [
             reduce(lambda one, other: self.vector.binary("fadd", one, other, scalar), sums[number::count])
@@ -274,17 +271,17 @@ class FewRowsWriter(TileWriter):
         ]
 
         def rest(k: str, sums: list[str]) -> list[str]:
-            return products(k, sums, self._column_mask(fn.value(f"sub i64 {depth}, {k}"), 0))
+            return products(k, sums, self._column_mask(fn.binary("sub", "i64", depth, k), 0))
 
         sums = self._carrying((end, depth), lanes, sums, rest)
         add = f"llvm.vector.reduce.fadd.{intrinsic_suffix(scalar, lanes)}"
-        old = [fn.value(f"load {scalar}, ptr {at}, align {wide}") for at in places]
+        old = [fn.load(scalar, at, align=wide) for at in places]
         new = [
             fn.call(scalar, add, [(scalar, start), (text, value)], flags="reassoc ")
             for start, value in zip(old, sums, strict=True)
         ]
         for value, at in zip(new, places, strict=True):
-            fn.emit(f"store {scalar} {value}, ptr {at}, align {wide}")
+            fn.store(scalar, value, at, align=wide)
 
 
 def emit_few_rows_kernel(name: str, module: ModuleText, facts: TargetFacts, kernel: MatmulKernel) -> str:

@@ -52,23 +52,23 @@ class FillingBlockWriter(BlockWriter):
     ) -> None:
         super().__init__(fn, element, tile, panel_bytes, kernel)
         self.granule = tile.lanes if kernel.transposed_b else 1
-        self.source = fn.value("inttoptr i64 %source_ptr to ptr")
-        self.is_empty = fn.value("trunc i64 %b_ptr to i1")
+        self.source = fn.cast("inttoptr", "i64", "%source_ptr", "ptr")
+        self.is_empty = fn.cast("trunc", "i64", "%b_ptr", "i1")
         self.panel_depth = padded_depth(fn, "%k_count")
         rows = fn.call("i64", "llvm.smax.i64", [("i64", "%m_count"), ("i64", "1")])
-        scaled = fn.value(f"add i64 {rows}, {(self.k_panel << _FRACTION_BITS) - 1}")
-        self.rate = fn.value(f"udiv i64 {scaled}, {rows}")
+        scaled = fn.binary("add", "i64", rows, (self.k_panel << _FRACTION_BITS) - 1)
+        self.rate = fn.binary("udiv", "i64", scaled, rows)
         self.piece = Piece("", "", "", "")
 
     def packed_panels(self, b: str) -> str:
         """The panels, of which the first, or, where there is nothing to multiply, all are packed here."""
         fn = self.fn
-        panels = fn.value(f"inttoptr i64 {fn.value('and i64 %b_ptr, -2')} to ptr")
-        has_rows = fn.value("icmp sgt i64 %m_count, 0")
+        panels = fn.cast("inttoptr", "i64", fn.binary("and", "i64", "%b_ptr", -2), "ptr")
+        has_rows = fn.icmp("sgt", "i64", "%m_count", 0)
         depth = self._least("%k_count", self.k_step)
         columns = self._least("%n_count", str(self.tile.columns))
-        depth = fn.value(f"select i1 {has_rows}, i64 {depth}, i64 %k_count")
-        columns = fn.value(f"select i1 {has_rows}, i64 {columns}, i64 %n_count")
+        depth = fn.select(has_rows, "i64", depth, "%k_count")
+        columns = fn.select(has_rows, "i64", columns, "%n_count")
         self._if_empty(lambda: self._pack(panels, self.source, depth, columns))
         return panels
 
@@ -87,25 +87,25 @@ class FillingBlockWriter(BlockWriter):
     def _next_piece(self, n0: str) -> Piece:
         """The panel at the side, or, after the last, the first one of the next step of k."""
         fn = self.fn
-        following = fn.value(f"add i64 {n0}, {self.tile.columns}")
-        is_last = fn.value(f"icmp sge i64 {following}, %n_count")
-        below = fn.value(f"add i64 {self.step.first}, {self.k_step}")
-        k = fn.value(f"select i1 {is_last}, i64 {below}, i64 {self.step.first}")
-        n = fn.value(f"select i1 {is_last}, i64 0, i64 {following}")
+        following = fn.binary("add", "i64", n0, self.tile.columns)
+        is_last = fn.icmp("sge", "i64", following, "%n_count")
+        below = fn.binary("add", "i64", self.step.first, self.k_step)
+        k = fn.select(is_last, "i64", below, self.step.first)
+        n = fn.select(is_last, "i64", 0, following)
         row, column = self._b_strides()
         source = self.advance(self.advance(self.source, self._product(k, row)), self._product(n, column))
-        depth = self._least(fn.value(f"sub i64 %k_count, {k}"), self.k_step)
-        columns = self._least(fn.value(f"sub i64 %n_count, {n}"), str(self.tile.columns))
+        depth = self._least(fn.binary("sub", "i64", "%k_count", k), self.k_step)
+        columns = self._least(fn.binary("sub", "i64", "%n_count", n), str(self.tile.columns))
         return Piece(self.next_b, source, depth, columns)
 
     def full_tile(self, a: str, b: str, c: str, count: int) -> None:
         super().full_tile(a, b, c, count)
-        self._if_empty(lambda: self._pack_rows(self.fn.value(f"add i64 {self.first_row}, {count}")))
+        self._if_empty(lambda: self._pack_rows(self.fn.binary("add", "i64", self.first_row, count)))
 
     def _edge(self, a: str, b: str, c: str, rows_left: str, columns_left: str) -> None:
         super()._edge(a, b, c, rows_left, columns_left)
         rows = self._least(rows_left, str(self.edge_rows))
-        self._if_empty(lambda: self._pack_rows(self.fn.value(f"add i64 {self.first_row}, {rows}")))
+        self._if_empty(lambda: self._pack_rows(self.fn.binary("add", "i64", self.first_row, rows)))
 
     def _if_empty(self, body: Callable[[], None]) -> None:
         fn = self.fn
@@ -122,29 +122,29 @@ class FillingBlockWriter(BlockWriter):
         first, last = self._due(self.first_row), self._due(end)
         panel = self.advance(piece.panel, self.scaled(first, self.panel_row_bytes))
         source = self.advance(piece.source, self._product(first, self._b_strides()[0]))
-        self._pack(panel, source, fn.value(f"sub i64 {last}, {first}"), piece.columns)
+        self._pack(panel, source, fn.binary("sub", "i64", last, first), piece.columns)
 
     def _due(self, rows: str) -> str:
         """Return how many rows of the next panel are packed when so many rows of A are done: all of them at the
         last.
         """
         fn = self.fn
-        due = fn.value(f"lshr i64 {self._product(rows, self.rate)}, {_FRACTION_BITS}")
+        due = fn.binary("lshr", "i64", self._product(rows, self.rate), _FRACTION_BITS)
         if self.granule > 1:
-            due = fn.value(f"and i64 {fn.value(f'add i64 {due}, {self.granule - 1}')}, {-self.granule}")
+            due = fn.binary("and", "i64", fn.binary("add", "i64", due, self.granule - 1), -self.granule)
         return self._least(due, self.piece.depth)
 
     def _upcoming_panel(self, m0: str) -> Upcoming:
         """Lines of the next panel or, where that is empty, of what is packed after the next tile."""
         fn, filled = self.fn, super()._upcoming_panel(m0)
-        due = self._due(fn.value(f"add i64 {m0}, {self.tile.rows}"))
+        due = self._due(fn.binary("add", "i64", m0, self.tile.rows))
         row, column = self._b_strides()
         first = self.advance(self.piece.source, self._product(due, row))
         per_chunk, stride = (self.scaled(column, _COLUMNS_ASKED_FOR), column) if self.transposed_b else (row, "64")
         return Upcoming(
-            fn.value(f"select i1 {self.is_empty}, ptr {first}, ptr {filled.first}"),
-            fn.value(f"select i1 {self.is_empty}, i64 {per_chunk}, i64 {filled.per_chunk}"),
-            fn.value(f"select i1 {self.is_empty}, i64 {stride}, i64 {filled.stride}"),
+            fn.select(self.is_empty, "ptr", first, filled.first),
+            fn.select(self.is_empty, "i64", per_chunk, filled.per_chunk),
+            fn.select(self.is_empty, "i64", stride, filled.stride),
         )
 
 

@@ -48,7 +48,7 @@ class Grouping:
         lanes, text = b.lanes, b.type(kind.accumulator)
         scalar = "i8" if self.group == 4 else "i16" if kind.is_integer else "bfloat"
         words = f"<{lanes * self.group} x {scalar}>"
-        x, y = (b.fn.value(f"bitcast {b.type('i32')} {value} to {words}") for value in (x, y))
+        x, y = (b.fn.cast("bitcast", b.type("i32"), value, words) for value in (x, y))
         if self.adds_apart:
             return b.add(accumulator, b.fn.call(text, self.instruction, [(words, x), (words, y)]))
         factors = (y, x) if self.offsets_b else (x, y)

@@ -90,7 +90,7 @@ class _PackCache:
         self.columns = columns
         self.element_bytes = element_bytes
         self.depth = depth
-        self.cache = fn.value("inttoptr i64 %cache_ptr to ptr")
+        self.cache = fn.cast("inttoptr", "i64", "%cache_ptr", "ptr")
 
     def write(self) -> None:
         """The whole body."""
@@ -99,7 +99,7 @@ class _PackCache:
             fn.new_label(hint) for hint in ("look", "change", "stay", "full", "drop", "add", "once", "none")
         )
         self._start_launch()
-        fn.branch_if(fn.value(f"icmp ne i64 {self._load(_IS_OFF)}, 0"), once, look)
+        fn.branch_if(fn.icmp("ne", "i64", self._load(_IS_OFF), 0), once, look)
         fn.start(look)
         free = self._look_up()
         size = self._size()
@@ -108,16 +108,16 @@ class _PackCache:
         self._change()
         start = self._hash()
         changed = fn.label
-        fits_alone = fn.value(f"icmp ule i64 {size}, {_CAPACITY}")
+        fits_alone = fn.icmp("ule", "i64", size, _CAPACITY)
         fn.branch_if(fits_alone, add, none)
         fn.start(stay)
         hits, used, count = self._load(_HITS), self._load(_USED), self._load(_COUNT)
-        in_vain = fn.value(f"icmp eq i64 {hits}, 0")
-        capacity = fn.value(f"select i1 {in_vain}, i64 {_CAPACITY // 2}, i64 {_CAPACITY}")
-        lacks_room = fn.value(f"icmp ugt i64 {fn.value(f'add i64 {used}, {size}')}, {capacity}")
-        has_all = fn.value(f"icmp uge i64 {count}, {_MAX_ENTRIES}")
+        in_vain = fn.icmp("eq", "i64", hits, 0)
+        capacity = fn.select(in_vain, "i64", _CAPACITY // 2, _CAPACITY)
+        lacks_room = fn.icmp("ugt", "i64", fn.binary("add", "i64", used, size), capacity)
+        has_all = fn.icmp("uge", "i64", count, _MAX_ENTRIES)
         looked = fn.label
-        fn.branch_if(fn.value(f"or i1 {lacks_room}, {has_all}"), full, add)
+        fn.branch_if(fn.binary("or", "i1", lacks_room, has_all), full, add)
 
         fn.start(full)
         self._set("1", _IS_OFF)
@@ -126,7 +126,7 @@ class _PackCache:
         self._clear()
         first = self._hash()
         dropped = fn.label
-        fn.branch_if(fn.value(f"icmp ugt i64 {size}, {_CAPACITY}"), none, add)
+        fn.branch_if(fn.icmp("ugt", "i64", size, _CAPACITY), none, add)
 
         fn.start(add)
         slot = fn.phi("i64", "slot")
@@ -137,29 +137,29 @@ class _PackCache:
 
         fn.start(once)
         fits = fn.new_label("fits")
-        fn.branch_if(fn.value(f"icmp ule i64 {self._size()}, {_CAPACITY}"), fits, none)
+        fn.branch_if(fn.icmp("ule", "i64", self._size(), _CAPACITY), fits, none)
         fn.start(fits)
         self._pack_and_return(str(_PANELS_AT))
         fn.start(none)
-        fn.terminate("ret i64 0")
+        fn.ret("i64", 0)
 
     def _start_launch(self) -> None:
         """Forget what another launch, or another kernel, left."""
         fn = self.fn
         header = self._at("%arena", -sizeof(ArenaHeader))
-        launch = fn.value(f"load ptr, ptr {self._at(header, _LAUNCH)}, align 8")
+        launch = fn.load("ptr", self._at(header, _LAUNCH), align=8)
         number = self._load(Launch.number.offset, launch)
-        is_this = fn.value(f"icmp eq i64 {self._load(_CACHED_LAUNCH, header)}, {number}")
-        used = fn.value(f"select i1 {is_this}, i64 {self._load(_IN_USE, header)}, i64 0")
+        is_this = fn.icmp("eq", "i64", self._load(_CACHED_LAUNCH, header), number)
+        used = fn.select(is_this, "i64", self._load(_IN_USE, header), 0)
         self._set(number, _CACHED_LAUNCH, header)
-        bit = fn.value("shl i64 1, %number")
-        self._set(fn.value(f"or i64 {used}, {bit}"), _IN_USE, header)
+        bit = fn.binary("shl", "i64", 1, "%number")
+        self._set(fn.binary("or", "i64", used, bit), _IN_USE, header)
         clear, ready = fn.new_label("clear"), fn.new_label("ready")
-        fn.branch_if(fn.value(f"icmp eq i64 {fn.value(f'and i64 {used}, {bit}')}, 0"), clear, ready)
+        fn.branch_if(fn.icmp("eq", "i64", fn.binary("and", "i64", used, bit), 0), clear, ready)
         fn.start(clear)
         for field in (_WAS_THERE, _CHANGES, _KEEPS_ALL):
             self._set("0", field)
-        fn.emit(f"store <{_MAX_CHANGES} x i64> zeroinitializer, ptr {self._at(self.cache, _FIRST_AT)}, align 64")
+        fn.store(f"<{_MAX_CHANGES} x i64>", "zeroinitializer", self._at(self.cache, _FIRST_AT), align=64)
         self._clear()
         fn.branch(ready)
         fn.start(ready)
@@ -174,11 +174,11 @@ class _PackCache:
         fn.start(loop)
         at = fn.phi("i64", "at")
         at.add(str(_SLOTS_AT), before)
-        line = fn.value(f"getelementptr i8, ptr {self.cache}, i64 {at.name}")
-        fn.emit(f"store <8 x i64> zeroinitializer, ptr {line}, align 64")
-        following = fn.value(f"add nuw i64 {at.name}, 64")
+        line = fn.address("i8", self.cache, at.name)
+        fn.store("<8 x i64>", "zeroinitializer", line, align=64)
+        following = fn.binary("add nuw", "i64", at.name, 64)
         at.add(following, loop)
-        fn.branch_if(fn.value(f"icmp ult i64 {following}, {_ENTRIES_AT}"), loop, done)
+        fn.branch_if(fn.icmp("ult", "i64", following, _ENTRIES_AT), loop, done)
         fn.start(done)
 
     def _look_up(self) -> str:
@@ -193,23 +193,23 @@ class _PackCache:
         fn.start(probe)
         slot = fn.phi("i64", "slot")
         slot.add(first, before)
-        index = fn.value(f"load i16, ptr {self._slot(slot.name)}, align 2")
-        fn.branch_if(fn.value(f"icmp eq i16 {index}, 0"), missing, compare)
+        index = fn.load("i16", self._slot(slot.name), align=2)
+        fn.branch_if(fn.icmp("eq", "i16", index, 0), missing, compare)
         fn.start(compare)
-        entry = self._entry(fn.value(f"sub i64 {fn.value(f'zext i16 {index} to i64')}, 1"))
+        entry = self._entry(fn.binary("sub", "i64", fn.cast("zext", "i16", index, "i64"), 1))
         equal = "true"
         for position, key in enumerate(_KEY):
-            same = fn.value(f"icmp eq i64 {self._load(8 * position, entry)}, {key}")
-            equal = fn.value(f"and i1 {equal}, {same}")
+            same = fn.icmp("eq", "i64", self._load(8 * position, entry), key)
+            equal = fn.binary("and", "i1", equal, same)
         fn.branch_if(equal, found, following)
         fn.start(following)
-        after = fn.value(f"and i64 {fn.value(f'add i64 {slot.name}, 1')}, {_SLOTS - 1}")
+        after = fn.binary("and", "i64", fn.binary("add", "i64", slot.name, 1), _SLOTS - 1)
         slot.add(after, following)
         fn.branch(probe)
         fn.start(found)
-        self._set(fn.value(f"add i64 {self._load(_HITS)}, 1"), _HITS)
+        self._set(fn.binary("add", "i64", self._load(_HITS), 1), _HITS)
         self._set("1", _WAS_THERE)
-        fn.terminate(f"ret i64 {fn.value(f'add i64 %cache_ptr, {self._load(_OFFSET, entry)}')}")
+        fn.ret("i64", fn.binary("add", "i64", "%cache_ptr", self._load(_OFFSET, entry)))
         fn.start(missing)
         return slot.name
 
@@ -217,89 +217,90 @@ class _PackCache:
         """Return whether this B, which is not there, is the first of others that replace all that are."""
         fn, firsts = self.fn, f"<{_MAX_CHANGES} x i64>"
         flags = f"<{_MAX_CHANGES} x i1>"
-        remembered = fn.value(f"load {firsts}, ptr {self._at(self.cache, _FIRST_AT)}, align 64")
-        b = fn.value(f"insertelement {firsts} poison, i64 %b_ptr, i64 0")
-        b = fn.value(f"shufflevector {firsts} {b}, {firsts} poison, <{_MAX_CHANGES} x i32> zeroinitializer")
+        remembered = fn.load(firsts, self._at(self.cache, _FIRST_AT), align=64)
+        b = fn.insert_element(firsts, "poison", "i64", "%b_ptr", 0, index_type="i64")
+        b = fn.shuffle(firsts, b, "poison", f"<{_MAX_CHANGES} x i32> zeroinitializer")
         comes_back = fn.call(
             "i1",
             f"llvm.vector.reduce.or.v{_MAX_CHANGES}i1",
-            [(flags, fn.value(f"icmp eq {firsts} {remembered}, {b}"))],
+            [(flags, fn.icmp("eq", firsts, remembered, b))],
         )
-        keeps = fn.value(f"or i64 {self._load(_KEEPS_ALL)}, {fn.value(f'zext i1 {comes_back} to i64')}")
+        keeps = fn.binary("or", "i64", self._load(_KEEPS_ALL), fn.cast("zext", "i1", comes_back, "i64"))
         self._set(keeps, _KEEPS_ALL)
-        begins = fn.value(f"icmp ne i64 {self._load(_WAS_THERE)}, 0")
+        begins = fn.icmp("ne", "i64", self._load(_WAS_THERE), 0)
         self._set("0", _WAS_THERE)
-        is_full = fn.value(f"icmp uge i64 {self._load(_USED)}, {NEAR_BYTES}")
-        is_over = fn.value(f"icmp ne i64 {keeps}, 0")
-        return fn.value(f"select i1 {is_over}, i1 false, i1 {fn.value(f'and i1 {begins}, {is_full}')}")
+        is_full = fn.icmp("uge", "i64", self._load(_USED), NEAR_BYTES)
+        is_over = fn.icmp("ne", "i64", keeps, 0)
+        return fn.select(is_over, "i1", "false", fn.binary("and", "i1", begins, is_full))
 
     def _change(self) -> None:
         """Drop all panels, but remember which was the first."""
         fn = self.fn
         changes = self._load(_CHANGES)
         index = fn.call("i64", "llvm.umin.i64", [("i64", changes), ("i64", str(_MAX_CHANGES - 1))])
-        at = fn.value(f"getelementptr i64, ptr {self._at(self.cache, _FIRST_AT)}, i64 {index}")
-        fn.emit(f"store i64 {self._load(0, self._entry('0'))}, ptr {at}, align 8")
-        self._set(fn.value(f"add i64 {changes}, 1"), _CHANGES)
+        at = fn.address("i64", self._at(self.cache, _FIRST_AT), index)
+        fn.store("i64", self._load(0, self._entry("0")), at, align=8)
+        self._set(fn.binary("add", "i64", changes, 1), _CHANGES)
         self._clear()
 
     def _add(self, slot: str, size: str) -> None:
         """Pack B after what is there."""
         fn = self.fn
         count, used = self._load(_COUNT), self._load(_USED)
-        following = fn.value(f"add i64 {count}, 1")
+        following = fn.binary("add", "i64", count, 1)
         entry = self._entry(count)
         for position, key in enumerate(_KEY):
             self._set(key, 8 * position, entry)
-        offset = fn.value(f"add i64 {used}, {_PANELS_AT}")
+        offset = fn.binary("add", "i64", used, _PANELS_AT)
         self._set(offset, _OFFSET, entry)
-        fn.emit(f"store i16 {fn.value(f'trunc i64 {following} to i16')}, ptr {self._slot(slot)}, align 2")
+        fn.store("i16", fn.cast("trunc", "i64", following, "i16"), self._slot(slot), align=2)
         self._set(following, _COUNT)
-        self._set(fn.value(f"add i64 {used}, {size}"), _USED)
+        self._set(fn.binary("add", "i64", used, size), _USED)
         self._pack_and_return(offset)
 
     def _pack_and_return(self, offset: str) -> None:
         fn = self.fn
-        address = fn.value(f"add i64 %cache_ptr, {offset}")
+        address = fn.binary("add", "i64", "%cache_ptr", offset)
         if self.panels is None:
-            address = fn.value(f"or i64 {address}, 1")
+            address = fn.binary("or", "i64", address, 1)
         else:
-            fn.emit(f"call void @{self.panels}(i64 %b_ptr, i64 %b_stride, i64 {address}, i64 %k_count, i64 %n_count)")
-        fn.terminate(f"ret i64 {address}")
+            values = ("%b_ptr", "%b_stride", address, "%k_count", "%n_count")
+            fn.call("void", self.panels, [("i64", value) for value in values])
+        fn.ret("i64", address)
 
     # ----------------------------------------------------------------------------------------------------- small parts
 
     def _size(self) -> str:
         """Bytes of the panels."""
         rows, width = self._rounded("%k_count", self.depth), self._rounded("%n_count", self.columns)
-        size = self.fn.value(f"mul i64 {self.fn.value(f'mul i64 {rows}, {width}')}, {self.element_bytes}")
+        size = self.fn.binary("mul", "i64", self.fn.binary("mul", "i64", rows, width), self.element_bytes)
         return self._rounded(size, 64)
 
     def _rounded(self, value: str, multiple: int) -> str:
-        above = self.fn.value(f"add i64 {value}, {multiple - 1}")
-        return self.fn.value(f"sub i64 {above}, {self.fn.value(f'urem i64 {above}, {multiple}')}")
+        above = self.fn.binary("add", "i64", value, multiple - 1)
+        return self.fn.binary("sub", "i64", above, self.fn.binary("urem", "i64", above, multiple))
 
     def _hash(self) -> str:
         """The slot where the search for this B starts."""
-        mixed = self.fn.value(f"mul i64 %b_ptr, {_HASH_FACTOR}")
-        return self.fn.value(f"lshr i64 {mixed}, {64 - _SLOTS_LOG2}")
+        mixed = self.fn.binary("mul", "i64", "%b_ptr", _HASH_FACTOR)
+        return self.fn.binary("lshr", "i64", mixed, 64 - _SLOTS_LOG2)
 
     def _slot(self, slot: str) -> str:
-        offset = self.fn.value(f"mul i64 {slot}, {_SLOT_BYTES}")
-        return self.fn.value(f"getelementptr i8, ptr {self._at(self.cache, _SLOTS_AT)}, i64 {offset}")
+        offset = self.fn.binary("mul", "i64", slot, _SLOT_BYTES)
+        return self.fn.address("i8", self._at(self.cache, _SLOTS_AT), offset)
 
     def _entry(self, index: str) -> str:
-        offset = self.fn.value(f"mul i64 {index}, {_ENTRY_BYTES}")
-        return self.fn.value(f"getelementptr i8, ptr {self._at(self.cache, _ENTRIES_AT)}, i64 {offset}")
+        offset = self.fn.binary("mul", "i64", index, _ENTRY_BYTES)
+        return self.fn.address("i8", self._at(self.cache, _ENTRIES_AT), offset)
 
     def _at(self, pointer: str, offset: int) -> str:
-        return self.fn.value(f"getelementptr i8, ptr {pointer}, i64 {offset}") if offset else pointer
+        return self.fn.address("i8", pointer, offset) if offset else pointer
 
     def _load(self, offset: int, pointer: str = "") -> str:
-        return self.fn.value(f"load i64, ptr {self._at(pointer or self.cache, offset)}, align 8")
+        return self.fn.load("i64", self._at(pointer or self.cache, offset), align=8)
 
     def _set(self, value: str, offset: int, pointer: str = "") -> None:
-        self.fn.emit(f"store i64 {value}, ptr {self._at(pointer or self.cache, offset)}, align 8")
+        self.fn.store("i64", value, self._at(pointer or self.cache, offset), align=8)
 
 
 __all__ = ["MAX_PACK_CACHES", "PACK_CACHE_BYTES", "emit_pack_cache", "fits_pack_cache"]

@@ -35,7 +35,7 @@ PANEL_PARAMETERS = ("b_ptr", "b_stride", "panels_ptr", "k_count", "n_count")
 
 def padded_depth(fn: FunctionText, depth: str) -> str:
     """Rows that a panel takes, of which `depth` are used."""
-    return fn.value(f"and i64 {fn.value(f'add i64 {depth}, {DEPTH_MULTIPLE - 1}')}, {-DEPTH_MULTIPLE}")
+    return fn.binary("and", "i64", fn.binary("add", "i64", depth, DEPTH_MULTIPLE - 1), -DEPTH_MULTIPLE)
 
 
 class PanelWriter(TileWriter):
@@ -56,14 +56,14 @@ class PanelWriter(TileWriter):
         name += "_nt" * self.transposed_b
         self.fn.module.define_once(name, lambda: self._fill_function(name))
         operands = [("ptr", panels), ("i64", panel_depth), ("ptr", b), *(("i64", v) for v in (stride, depth, columns))]
-        self.fn.emit(f"call void @{name}({', '.join(f'{type} {value}' for type, value in operands)})")
+        self.fn.call("void", name, operands)
 
     def _fill_function(self, name: str) -> str:
         parameters = [Parameter("ptr" if n in ("panels", "b") else "i64", f"%{n}") for n in FILL_PARAMETERS]
         fn = FunctionText(self.fn.module, name, "void", parameters, linkage="internal", attributes="noinline nounwind")
         writer = PanelWriter(fn, self.element, self.tile, transposed_b=self.transposed_b)
         writer.write_fill(*(f"%{n}" for n in FILL_PARAMETERS))
-        fn.terminate("ret void")
+        fn.ret()
         return fn.text()
 
     def write_fill(self, panels: str, panel_depth: str, b: str, stride: str, depth: str, columns: str) -> None:
@@ -73,10 +73,8 @@ class PanelWriter(TileWriter):
             self._pack_squares(panels, panel_depth, b, stride, depth, columns)
             return
 
-        fn.declare("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
-
         def row(k: str) -> None:
-            source = self.advance(b, fn.value(f"mul i64 {k}, {stride}"))
+            source = self.advance(b, fn.binary("mul", "i64", k, stride))
             self.later_rows = self.scaled(stride, ROWS_AHEAD)
             target = self.advance(panels, self.scaled(k, self.panel_row_bytes))
 
@@ -90,21 +88,21 @@ class PanelWriter(TileWriter):
     def panel_at(self, base: str, panel_depth: str, column: str) -> str:
         """The panel that starts at a column."""
         rows = self.scaled(column, self.element.accumulator_bytes)
-        return self.advance(base, self.fn.value(f"mul i64 {rows}, {panel_depth}"))
+        return self.advance(base, self.fn.binary("mul", "i64", rows, panel_depth))
 
     # ------------------------------------------------------------------------------------------------------ row by row
 
     def _pack_piece(self, target: str, source: str, n0: str, columns: str) -> None:
         fn = self.fn
         from_row = self.advance(source, self.scaled(n0, self.element.bytes))
-        left = fn.value(f"sub i64 {columns}, {n0}")
+        left = fn.binary("sub", "i64", columns, n0)
         whole, partial, done = (fn.new_label(hint) for hint in ("whole", "partial", "packed"))
-        fn.branch_if(fn.value(f"icmp uge i64 {left}, {self.tile.columns}"), whole, partial)
+        fn.branch_if(fn.icmp("uge", "i64", left, self.tile.columns), whole, partial)
         fn.start(whole)
         later = self.advance(from_row, self.later_rows)
         for line in range(0, self.tile.columns * self.element.bytes, 64):
             at = self.advance(later, str(line)) if line else later
-            fn.emit(f"call void @llvm.prefetch.p0(ptr {at}, i32 0, i32 3, i32 1)")
+            fn.prefetch(at, level=3)
         self._pack_row(target, from_row, None)
         fn.branch(done)
         fn.start(partial)
@@ -119,7 +117,7 @@ class PanelWriter(TileWriter):
         for vector in range(self.tile.vectors):
             at = self.advance(source, str(vector * self.tile.lanes * self.element.bytes))
             if masks is None:
-                loaded = fn.value(f"load {memory}, ptr {at}, align {self.element.bytes}")
+                loaded = fn.load(memory, at, align=self.element.bytes)
             else:
                 loaded = self.masked_load(self.element.memory, self.element.bytes, at, masks[vector])
             self._store_row(target, vector, self.element.widen(self.vector, loaded))
@@ -128,29 +126,29 @@ class PanelWriter(TileWriter):
         bytes_in = vector * self.tile.lanes * self.element.accumulator_bytes
         to = self.advance(row, str(bytes_in)) if bytes_in else row
         align = min(64, self.tile.lanes * self.element.accumulator_bytes)
-        self.fn.emit(f"store {self.vector.type(self.element.accumulator)} {value}, ptr {to}, align {align}")
+        self.fn.store(self.vector.type(self.element.accumulator), value, to, align=align)
 
     # --------------------------------------------------------------------------------------------------------- squares
 
     def _pack_squares(self, panels: str, panel_depth: str, b: str, stride: str, depth: str, columns: str) -> None:
         """Squares of lanes x lanes: columns of B are loaded along k, transposed, and stored along n."""
         fn, lanes = self.fn, self.tile.lanes
-        padded = fn.value(f"add i64 {columns}, {self.tile.columns - 1}")
-        padded = fn.value(f"sub i64 {padded}, {fn.value(f'urem i64 {padded}, {self.tile.columns}')}")
+        padded = fn.binary("add", "i64", columns, self.tile.columns - 1)
+        padded = fn.binary("sub", "i64", padded, fn.binary("urem", "i64", padded, self.tile.columns))
 
         def strip(n0: str) -> None:
-            within = fn.value(f"urem i64 {n0}, {self.tile.columns}")
-            first = fn.value(f"sub i64 {n0}, {within}")
+            within = fn.binary("urem", "i64", n0, self.tile.columns)
+            first = fn.binary("sub", "i64", n0, within)
             target = self.panel_at(panels, panel_depth, first)
             target = self.advance(target, self.scaled(within, self.element.accumulator_bytes))
-            source = self.advance(b, fn.value(f"mul i64 {n0}, {stride}"))
-            left = fn.value(f"sub i64 {columns}, {n0}")
+            source = self.advance(b, fn.binary("mul", "i64", n0, stride))
+            left = fn.binary("sub", "i64", columns, n0)
 
             def square(k: str) -> None:
                 from_k = self.advance(source, self.scaled(k, self.element.bytes))
-                loaded = self._square(from_k, stride, fn.value(f"sub i64 {depth}, {k}"), left)
+                loaded = self._square(from_k, stride, fn.binary("sub", "i64", depth, k), left)
                 for row, value in enumerate(transpose_square(fn, loaded, self.element.accumulator)):
-                    to = self.advance(target, self.scaled(fn.value(f"add i64 {k}, {row}"), self.panel_row_bytes))
+                    to = self.advance(target, self.scaled(fn.binary("add", "i64", k, row), self.panel_row_bytes))
                     self._store_row(to, 0, value)
 
             self.loop(depth, lanes, square)
@@ -161,21 +159,21 @@ class PanelWriter(TileWriter):
         """`lanes` columns of B from `source` on, `lanes` elements of each, widened; what does not exist is 0."""
         fn, lanes = self.fn, self.tile.lanes
         memory, accumulator = self.vector.type(self.element.memory), self.vector.type(self.element.accumulator)
-        enough_k = fn.value(f"icmp sge i64 {k_left}, {lanes}")
-        enough_n = fn.value(f"icmp sge i64 {n_left}, {lanes}")
+        enough_k = fn.icmp("sge", "i64", k_left, lanes)
+        enough_n = fn.icmp("sge", "i64", n_left, lanes)
         whole, partial, done = (fn.new_label(hint) for hint in ("whole", "partial", "loaded"))
-        fn.branch_if(fn.value(f"and i1 {enough_k}, {enough_n}"), whole, partial)
+        fn.branch_if(fn.binary("and", "i1", enough_k, enough_n), whole, partial)
         fn.start(whole)
         columns = [self._row_offset(source, stride, number) for number in range(lanes)]
-        plain = [fn.value(f"load {memory}, ptr {at}, align {self.element.bytes}") for at in columns]
+        plain = [fn.load(memory, at, align=self.element.bytes) for at in columns]
         plain = [self.element.widen(self.vector, value) for value in plain]
         after_whole = fn.label
         fn.branch(done)
         fn.start(partial)
         masked: list[str] = []
         for number in range(lanes):
-            exists = fn.value(f"icmp slt i64 {number}, {n_left}")
-            count = fn.value(f"select i1 {exists}, i64 {k_left}, i64 0")
+            exists = fn.icmp("slt", "i64", number, n_left)
+            count = fn.select(exists, "i64", k_left, 0)
             at = self._row_offset(source, stride, number)
             loaded = self.masked_load(self.element.memory, self.element.bytes, at, self._column_mask(count, 0))
             masked.append(self.element.widen(self.vector, loaded))
@@ -206,10 +204,7 @@ def transpose_square(fn: FunctionText, rows: Sequence[str], scalar: str) -> list
                 continue
             first, second = rows[number], rows[number + distance]
             rows[number], rows[number + distance] = (
-                fn.value(
-                    f"shufflevector {type} {first}, {type} {second}, "
-                    f"<{side} x i32> <{', '.join(f'i32 {lane}' for lane in order)}>"
-                )
+                fn.shuffle(type, first, second, f"<{side} x i32> <{', '.join(f'i32 {lane}' for lane in order)}>")
                 for order in (upper, lower)
             )
         if distance > 1 and distance == side // 4:
@@ -224,8 +219,8 @@ def _fenced(fn: FunctionText, value: str, lanes: int, scalar: str) -> str:
         type = f"<{lanes} x {scalar}>"
         suffix = "f32" if scalar == "float" else "f64"
         return fn.call(type, f"llvm.arithmetic.fence.v{lanes}{suffix}", [(type, value)])
-    floats = fn.value(f"bitcast <{lanes} x {scalar}> {value} to <{lanes} x float>")
-    return fn.value(f"bitcast <{lanes} x float> {_fenced(fn, floats, lanes, 'float')} to <{lanes} x {scalar}>")
+    floats = fn.cast("bitcast", f"<{lanes} x {scalar}>", value, f"<{lanes} x float>")
+    return fn.cast("bitcast", f"<{lanes} x float>", _fenced(fn, floats, lanes, "float"), f"<{lanes} x {scalar}>")
 
 
 def emit_panels(name: str, module: ModuleText, element: ElementKind, tile: RegisterTile, *, transposed_b: bool) -> str:
@@ -233,10 +228,10 @@ def emit_panels(name: str, module: ModuleText, element: ElementKind, tile: Regis
     parameters = [Parameter("i64", f"%{parameter}") for parameter in PANEL_PARAMETERS]
     fn = FunctionText(module, name, "void", parameters, linkage="internal", attributes="noinline nounwind")
     writer = PanelWriter(fn, element, tile, transposed_b=transposed_b)
-    b, panels = (fn.value(f"inttoptr i64 %{pointer}_ptr to ptr") for pointer in ("b", "panels"))
+    b, panels = (fn.cast("inttoptr", "i64", f"%{pointer}_ptr", "ptr") for pointer in ("b", "panels"))
     stride = writer.scaled("%b_stride", element.bytes)
     writer.pack(panels, padded_depth(fn, "%k_count"), b, stride, "%k_count", "%n_count")
-    fn.terminate("ret void")
+    fn.ret()
     return fn.text()
 
 

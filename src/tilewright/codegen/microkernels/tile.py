@@ -101,30 +101,30 @@ class TileWriter:
         )
 
     def scaled(self, value: str, factor: int) -> str:
-        return value if factor == 1 else self.fn.value(f"mul i64 {value}, {factor}")
+        return value if factor == 1 else self.fn.binary("mul", "i64", value, factor)
 
     def write(self) -> None:
         """The whole body: all register tiles of C, full ones and edges."""
         fn = self.fn
-        a, b, c = (fn.value(f"inttoptr i64 %{name}_ptr to ptr") for name in "abc")
+        a, b, c = (fn.cast("inttoptr", "i64", f"%{name}_ptr", "ptr") for name in "abc")
         _ = self.strides  # computed here, for all blocks
         self.loop("%m_count", self.tile.rows, lambda row: self._columns(a, b, c, row))
-        fn.terminate("ret void")
+        fn.ret()
 
     def _columns(self, a: str, b: str, c: str, row: str) -> None:
         fn = self.fn
-        rows_left = fn.value(f"sub i64 %m_count, {row}")
-        a_at = self.advance(a, fn.value(f"mul i64 {row}, {self.strides.a_row}"))
-        c_row = self.advance(c, fn.value(f"mul i64 {row}, {self.strides.c_row}"))
-        rows_full = fn.value(f"icmp uge i64 {rows_left}, {self.tile.rows}")
+        rows_left = fn.binary("sub", "i64", "%m_count", row)
+        a_at = self.advance(a, fn.binary("mul", "i64", row, self.strides.a_row))
+        c_row = self.advance(c, fn.binary("mul", "i64", row, self.strides.c_row))
+        rows_full = fn.icmp("uge", "i64", rows_left, self.tile.rows)
 
         def column(position: str) -> None:
-            left = fn.value(f"sub i64 %n_count, {position}")
+            left = fn.binary("sub", "i64", "%n_count", position)
             b_at = self.advance(b, self.scaled(position, self.b_column_bytes))
             c_at = self.advance(c_row, self.scaled(position, self.element.accumulator_bytes))
-            columns_full = fn.value(f"icmp uge i64 {left}, {self.tile.columns}")
+            columns_full = fn.icmp("uge", "i64", left, self.tile.columns)
             full, edge, done = (fn.new_label(hint) for hint in ("full", "edge", "done"))
-            fn.branch_if(fn.value(f"and i1 {rows_full}, {columns_full}"), full, edge)
+            fn.branch_if(fn.binary("and", "i1", rows_full, columns_full), full, edge)
             fn.start(full)
             self.full_tile(a_at, b_at, c_at, self.tile.rows)
             fn.branch(done)
@@ -141,7 +141,7 @@ class TileWriter:
         return self.element.bytes
 
     def advance(self, pointer: str, offset: str) -> str:
-        return self.fn.value(f"getelementptr i8, ptr {pointer}, i64 {offset}")
+        return self.fn.address("i8", pointer, offset)
 
     def loop(self, count: str, step: int, body: Callable[[str], None]) -> None:
         """``for i in range(0, count, step): body(i)``."""
@@ -159,7 +159,7 @@ class TileWriter:
         sums = self.accumulate(rows, b, self.start_of_tile(addresses), masks=None)
         for row, row_addresses in zip(sums, stored, strict=True):
             for value, at in zip(row, row_addresses, strict=True):
-                self.fn.emit(f"store {text} {value}, ptr {at}, align {size}")
+                self.fn.store(text, value, at, align=size)
 
     def _vectors(self, place: Rows, count: int) -> list[list[str]]:
         """Addresses of the vectors of some rows of C."""
@@ -169,11 +169,11 @@ class TileWriter:
     def start_of_tile(self, addresses: list[list[str]]) -> list[list[str]]:
         """Return what the sums of a full tile start from: C's elements."""
         text, size = self.vector.type(self.element.accumulator), self.element.accumulator_bytes
-        return [[self.fn.value(f"load {text}, ptr {at}, align {size}") for at in row] for row in addresses]
+        return [[self.fn.load(text, at, align=size) for at in row] for row in addresses]
 
     def _opaque(self, value: str, type: str = "ptr") -> str:
         """The same value, kept in a register: else LLVM makes it, or sums with it, of others in every step of k."""
-        return self.fn.value(f'call {type} asm "", "=r,0"({type} {value})')
+        return self.fn.opaque(type, value)
 
     def _row_offset(self, base: str, stride: str, row: int) -> str:
         return self.advance(base, self.scaled(stride, row))
@@ -199,7 +199,7 @@ class TileWriter:
         *narrow, (vectors, rows) = self.strips
         for few, more_rows in narrow:
             suffices, wider = fn.new_label("suffices"), fn.new_label("wider")
-            fn.branch_if(fn.value(f"icmp ule i64 {columns_left}, {few * self.tile.lanes}"), suffices, wider)
+            fn.branch_if(fn.icmp("ule", "i64", columns_left, few * self.tile.lanes), suffices, wider)
             fn.start(suffices)
             self._take_strips((few, more_rows), a, b, c, bound, columns_left)
             fn.branch(done)
@@ -210,13 +210,13 @@ class TileWriter:
 
     def _take_strips(self, shape: tuple[int, int], a: str, b: str, c: str, bound: str, columns_left: str) -> None:
         fn, (vectors, rows) = self.fn, shape
-        last = fn.value(f"sub i64 {bound}, 1")
+        last = fn.binary("sub", "i64", bound, 1)
         masks = [self._column_mask(columns_left, v) for v in range(vectors)]
 
         def strip(first: str) -> None:
-            numbers = [first, *(fn.value(f"add i64 {first}, {row}") for row in range(1, rows))]
+            numbers = [first, *(fn.binary("add", "i64", first, row) for row in range(1, rows))]
             held = [fn.call("i64", "llvm.umin.i64", [("i64", number), ("i64", last)]) for number in numbers]
-            a_rows = [self.advance(a, fn.value(f"mul i64 {row}, {self.strides.a_row}")) for row in held]
+            a_rows = [self.advance(a, fn.binary("mul", "i64", row, self.strides.a_row)) for row in held]
             c_rows = self._rows_at(Rows(c, self.strides.c_row), held)
             stored = self._rows_at(self.result, held) if self.result is not None else c_rows
             start = self.start_of_edge(c_rows, held, masks)
@@ -227,21 +227,21 @@ class TileWriter:
         self.loop(bound, rows, strip)
 
     def _rows_at(self, place: Rows, numbers: Sequence[str]) -> list[str]:
-        return [self.advance(place.first, self.fn.value(f"mul i64 {row}, {place.stride}")) for row in numbers]
+        return [self.advance(place.first, self.fn.binary("mul", "i64", row, place.stride)) for row in numbers]
 
     def _column_mask(self, columns_left: str, vector: int) -> str:
         """Lanes of a vector whose column exists."""
         lanes = self.tile.lanes
         numbers = vector_constant("i64", (str(vector * lanes + lane) for lane in range(lanes)))
         spread = self.spread(columns_left, "i64")
-        return self.fn.value(f"icmp ult <{lanes} x i64> {numbers}, {spread}")
+        return self.fn.icmp("ult", f"<{lanes} x i64>", numbers, spread)
 
     def spread(self, value: str, scalar: str) -> str:
         """A scalar in every lane."""
         text = self.vector.type(scalar)
-        single = self.fn.value(f"insertelement {text} poison, {scalar} {value}, i32 0")
+        single = self.fn.insert_element(text, "poison", scalar, value, 0)
         mask = f"<{self.tile.lanes} x i32> zeroinitializer"
-        return self.fn.value(f"shufflevector {text} {single}, {text} poison, {mask}")
+        return self.fn.shuffle(text, single, "poison", mask)
 
     def start_of_edge(self, c_rows: list[str], numbers: Sequence[str], masks: list[str]) -> list[list[str]]:
         """Return what the sums of some rows at the edge start from; `numbers` count from the first row of the tile."""
@@ -289,7 +289,7 @@ class TileWriter:
         width = len(start[0])
         old = [value for row in start for value in row]
         some, done, before = fn.new_label("some"), fn.new_label("kdone"), fn.label
-        fn.branch_if(fn.value(f"icmp sgt i64 {self.steps}, 0"), some, done)
+        fn.branch_if(fn.icmp("sgt", "i64", self.steps, 0), some, done)
         fn.start(some)
         begin = KState("0", "0", b, old)
         # Tiles with fewer rows are few: two more loops would cost more time to compile than they save.
@@ -316,27 +316,27 @@ class TileWriter:
         the last step, if their number is odd
         """
         fn = self.fn
-        paired = fn.value(f"and i64 {self.steps}, {-UNROLLED}")
+        paired = fn.binary("and", "i64", self.steps, -UNROLLED)
 
         def body(state: KState) -> KState:
             *entries, last = self.lines_ahead(state, len(rows))
-            end = fn.value(f"add nsw i64 {state.k}, {self.chunk}")
+            end = fn.binary("add nsw", "i64", state.k, self.chunk)
 
             def whole() -> KState:
                 led = state
                 for kinds in entries:
                     lines = sum(kind.count for kind in kinds)
                     count = -(-lines // UNROLLED) * UNROLLED
-                    led = self._steps(rows, led, fn.value(f"add nsw i64 {led.k}, {count}"), None, kinds, 1)
+                    led = self._steps(rows, led, fn.binary("add nsw", "i64", led.k, count), None, kinds, 1)
                 return led
 
-            merged = self._if(fn.value(f"icmp sle i64 {end}, {paired}"), state, whole)
+            merged = self._if(fn.icmp("sle", "i64", end, paired), state, whole)
             end = fn.call("i64", "llvm.smin.i64", [("i64", end), ("i64", paired)])
             return self._steps(rows, merged, end, None, last, UNROLLED)
 
-        some = fn.value(f"icmp sgt i64 {paired}, 0")
+        some = fn.icmp("sgt", "i64", paired, 0)
         after = self._if(some, begin, lambda: self._repeat(begin, paired, body))
-        is_odd = fn.value(f"icmp slt i64 {paired}, {self.steps}")
+        is_odd = fn.icmp("slt", "i64", paired, self.steps)
         return self._if(is_odd, after, lambda: self._steps(rows, after, self.steps, None))
 
     def _if(self, condition: str, state: KState, body: Callable[[], KState]) -> KState:
@@ -391,7 +391,7 @@ class TileWriter:
                 state = self._step(rows, state, masks)
                 if kinds:
                     state = self._ask(state, step % len(kinds), kinds)
-            return replace(state, k=fn.value(f"add nsw i64 {first}, {unrolled}"))
+            return replace(state, k=fn.binary("add nsw", "i64", first, unrolled))
 
         lines = tuple(self._opaque(kind.first) for kind in kinds)
         return replace(self._repeat(replace(begin, lines=lines), end, body), lines=())
@@ -405,14 +405,13 @@ class TileWriter:
             value = self.load_a(self.advance(base, state.a_offset))
             for column, old in zip(columns, state.sums[number * width :], strict=False):
                 sums.append(self.multiply_add(value, column, old))
-        a_offset = self.fn.value(f"add i64 {state.a_offset}, {self.strides.a_k}")
+        a_offset = self.fn.binary("add", "i64", state.a_offset, self.strides.a_k)
         return replace(state, a_offset=a_offset, b=self.advance(state.b, self.b_step), sums=sums)
 
     def _ask(self, state: KState, number: int, kinds: tuple[LinesAhead, ...]) -> KState:
         """Ask for a line of one kind."""
         fn, kind, line = self.fn, kinds[number], state.lines[number]
-        fn.declare("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
-        fn.emit(f"call void @llvm.prefetch.p0(ptr {line}, i32 {int(kind.is_written)}, i32 {kind.level}, i32 1)")
+        fn.prefetch(line, level=kind.level, is_written=kind.is_written)
         following = self.advance(line, kind.stride)
         return replace(state, lines=(*state.lines[:number], following, *state.lines[number + 1 :]))
 
@@ -427,7 +426,7 @@ class TileWriter:
         for phi, first, following in zip(phis, begin.values, after.values, strict=True):
             phi.add(first, before)
             phi.add(following, fn.label)
-        fn.branch_if(fn.value(f"icmp slt i64 {after.k}, {end}"), loop, done)
+        fn.branch_if(fn.icmp("slt", "i64", after.k, end), loop, done)
         fn.start(done)
         return after
 
@@ -454,11 +453,11 @@ class TileWriter:
         if mask is not None:
             loaded = self.masked_load(self.element.memory, size, at, mask)
         else:
-            loaded = self.fn.value(f"load {self.vector.type(self.element.memory)}, ptr {at}, align {size}")
+            loaded = self.fn.load(self.vector.type(self.element.memory), at, align=size)
         return self.element.widen(self.vector, loaded)
 
     def load_a(self, address: str) -> str:
-        value = self.fn.value(f"load {self.element.memory}, ptr {address}, align {self.element.bytes}")
+        value = self.fn.load(self.element.memory, address, align=self.element.bytes)
         return self.spread(self.element.widen(self.scalar, value), self.element.accumulator)
 
 

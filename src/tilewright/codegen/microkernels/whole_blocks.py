@@ -41,10 +41,10 @@ def emit_block_kernel(name: str, module: ModuleText, facts: TargetFacts, kernel:
 def _leave_few_rows(fn: FunctionText, few_rows: str) -> None:
     """``if m_count <= MOST_ROWS: return few_rows(...)``."""
     few, more = fn.new_label("few"), fn.new_label("more")
-    fn.branch_if(fn.value(f"icmp sle i64 %m_count, {MOST_ROWS}"), few, more)
+    fn.branch_if(fn.icmp("sle", "i64", "%m_count", MOST_ROWS), few, more)
     fn.start(few)
-    fn.emit(f"call void @{few_rows}({', '.join(f'i64 %{name}' for name in PARAMETERS)})")
-    fn.terminate("ret void")
+    fn.call("void", few_rows, [("i64", f"%{name}") for name in PARAMETERS])
+    fn.ret()
     fn.start(more)
 
 

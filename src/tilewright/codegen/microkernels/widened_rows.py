@@ -31,15 +31,15 @@ class WideningBlockWriter(CopyingBlockWriter):
 
     def load_a(self, address: str) -> str:
         text, size = self.element.accumulator, self.element.accumulator_bytes
-        return self.spread(self.fn.value(f"load {text}, ptr {address}, align {size}"), text)
+        return self.spread(self.fn.load(text, address, align=size), text)
 
 
 def widen_lines(fn: FunctionText, element: ElementKind, tile: RegisterTile, values: tuple[str, ...]) -> None:
     """A call of a function that all kernels of a module share; `values` are those of `_PARAMETERS`."""
     name, module = f"tw_mk_widen_{element.name}_{ACCUMULATOR_NAMES[element.accumulator]}", fn.module
     module.define_once(name, lambda: _emit_widening(name, module, element, tile))
-    operands = (f"{type} {value}" for (_, type), value in zip(_PARAMETERS, values, strict=True))
-    fn.emit(f"call void @{name}({', '.join(operands)})")
+    types = (type for _, type in _PARAMETERS)
+    fn.call("void", name, zip(types, values, strict=True))
 
 
 def _emit_widening(name: str, module: ModuleText, element: ElementKind, tile: RegisterTile) -> str:
@@ -48,30 +48,30 @@ def _emit_widening(name: str, module: ModuleText, element: ElementKind, tile: Re
     fn = FunctionText(module, name, "void", parameters, linkage="internal", attributes="noinline nounwind")
     writer = TileWriter(fn, element, tile)
     vector, size = writer.vector, element.accumulator_bytes
-    adjoin = fn.value(f"icmp eq i64 %step, {element.bytes}")
-    whole = fn.value(f"select i1 {adjoin}, i64 {fn.value(f'and i64 %count, {-tile.lanes}')}, i64 0")
+    adjoin = fn.icmp("eq", "i64", "%step", element.bytes)
+    whole = fn.select(adjoin, "i64", fn.binary("and", "i64", "%count", -tile.lanes), 0)
 
     def line(number: str) -> None:
-        source = writer.advance("%source", fn.value(f"mul i64 {number}, %line_stride"))
-        wide = writer.advance("%wide", fn.value(f"mul i64 {number}, %wide_stride"))
+        source = writer.advance("%source", fn.binary("mul", "i64", number, "%line_stride"))
+        wide = writer.advance("%wide", fn.binary("mul", "i64", number, "%wide_stride"))
 
         def lanes(at: str) -> None:
             narrow = writer.advance(source, writer.scaled(at, element.bytes))
-            loaded = fn.value(f"load {vector.type(element.memory)}, ptr {narrow}, align {element.bytes}")
+            loaded = fn.load(vector.type(element.memory), narrow, align=element.bytes)
             to = writer.advance(wide, writer.scaled(at, size))
-            fn.emit(f"store {vector.type(element.accumulator)} {element.widen(vector, loaded)}, ptr {to}, align {size}")
+            fn.store(vector.type(element.accumulator), element.widen(vector, loaded), to, align=size)
 
         def single(at: str) -> None:
-            narrow = writer.advance(source, fn.value(f"mul i64 {at}, %step"))
-            loaded = fn.value(f"load {element.memory}, ptr {narrow}, align {element.bytes}")
+            narrow = writer.advance(source, fn.binary("mul", "i64", at, "%step"))
+            loaded = fn.load(element.memory, narrow, align=element.bytes)
             to = writer.advance(wide, writer.scaled(at, size))
-            fn.emit(f"store {element.accumulator} {element.widen(writer.scalar, loaded)}, ptr {to}, align {size}")
+            fn.store(element.accumulator, element.widen(writer.scalar, loaded), to, align=size)
 
         fn.loop("0", whole, tile.lanes, lanes)
         fn.loop(whole, "%count", 1, single)
 
     writer.loop("%lines", 1, line)
-    fn.terminate("ret void")
+    fn.ret()
     return fn.text()
 
 

@@ -8,7 +8,7 @@ What is cut off by the end of B is copied, elements one by one, to a buffer with
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from tilewright.codegen.llvm_text import FunctionText, ModuleText, Parameter
 from tilewright.codegen.microkernels.elements import ACCUMULATOR_NAMES, ElementKind, RegisterTile
@@ -39,13 +39,13 @@ class WordPanelWriter(WordWriter):
             self._fill_squares()
         else:
             self._fill_rows()
-        self.fn.terminate("ret void")
+        self.fn.ret()
 
     def _store_row(self, address: str, words: str) -> None:
         if self.grouping.offsets_b:
             words = self.vector.xor(words, self.vector.int(0x80808080 - 2**32))
         align = min(64, self.tile.lanes * WORD_BYTES)
-        self.fn.emit(f"store {self.words_text} {words}, ptr {address}, align {align}")
+        self.fn.store(self.words_text, words, address, align=align)
 
     def _panel_at(self, base: str, column: str) -> str:
         """The panel that starts at a column."""
@@ -53,8 +53,8 @@ class WordPanelWriter(WordWriter):
 
     def _zeros(self, size: int) -> str:
         """A buffer of zeros."""
-        buffer = self.fn.entry_value(f"alloca [{size} x i8], align 64")
-        self.fn.emit(f"store [{size} x i8] zeroinitializer, ptr {buffer}, align 64")
+        buffer = self.fn.alloca(f"[{size} x i8]", align=64)
+        self.fn.store(f"[{size} x i8]", "zeroinitializer", buffer, align=64)
         return buffer
 
     def _copy_elements(self, target: str, source: str, count: str) -> None:
@@ -62,8 +62,8 @@ class WordPanelWriter(WordWriter):
 
         def element(at: str) -> None:
             offset = self.scaled(at, size)
-            value = fn.value(f"load {text}, ptr {self.advance(source, offset)}, align {size}")
-            fn.emit(f"store {text} {value}, ptr {self.advance(target, offset)}, align {size}")
+            value = fn.load(text, self.advance(source, offset), align=size)
+            fn.store(text, value, self.advance(target, offset), align=size)
 
         self.loop(count, 1, element)
 
@@ -71,26 +71,25 @@ class WordPanelWriter(WordWriter):
 
     def _fill_rows(self) -> None:
         fn, size, columns = self.fn, self.element.bytes, self.tile.columns
-        fn.declare("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
         nothing = self._zeros(columns * size)
         edges = [self._zeros(columns * size) for _ in range(self.group)]
 
         def word(number: str) -> None:
             first = self.scaled(number, self.group)
-            rows = [fn.value(f"add i64 {first}, {n}") if n else first for n in range(self.group)]
-            exist = [fn.value(f"icmp slt i64 {row}, %depth") for row in rows]
+            rows = [fn.binary("add", "i64", first, n) if n else first for n in range(self.group)]
+            exist = [fn.icmp("slt", "i64", row, "%depth") for row in rows]
             held = [self.advance("%b", self.product(row, "%stride")) for row in rows]
             target = self.advance("%panels", self.scaled(number, self.row_bytes))
 
             def piece(n0: str) -> None:
                 into, offset = self._panel_at(target, n0), self.scaled(n0, size)
-                left = fn.value(f"sub i64 %columns, {n0}")
+                left = fn.binary("sub", "i64", "%columns", n0)
                 sources = [
-                    fn.value(f"select i1 {exists}, ptr {self.advance(row, offset)}, ptr {nothing}")
+                    fn.select(exists, "ptr", self.advance(row, offset), nothing)
                     for exists, row in zip(exist, held, strict=True)
                 ]
                 self._whole_or_edge(
-                    fn.value(f"icmp sge i64 {left}, {columns}"),
+                    fn.icmp("sge", "i64", left, columns),
                     lambda: self._words_of_rows(into, sources, self.scaled("%stride", ROWS_AHEAD)),
                     lambda: self._edge_of_rows(into, sources, left, edges),
                 )
@@ -109,19 +108,19 @@ class WordPanelWriter(WordWriter):
             fn.branch(done)
         fn.start(done)
 
-    def _words_of_rows(self, target: str, sources: list[str], ahead: str) -> None:
+    def _words_of_rows(self, target: str, sources: Sequence[str], ahead: str) -> None:
         """One row of one panel; the rows of B that come later are asked for."""
         fn, lanes = self.fn, self.tile.lanes
         for source in sources if ahead else ():
             later = self.advance(source, ahead)
             for line in range(0, self.tile.columns * self.element.bytes, 64):
-                fn.emit(f"call void @llvm.prefetch.p0(ptr {self.advance(later, str(line))}, i32 0, i32 3, i32 1)")
+                fn.prefetch(self.advance(later, str(line)), level=3)
         for vector in range(self.tile.vectors):
             offset = str(vector * lanes * self.element.bytes)
             words = self.load_joined([self.advance(source, offset) for source in sources])
             self._store_row(self.advance(target, str(vector * lanes * WORD_BYTES)), words)
 
-    def _edge_of_rows(self, target: str, sources: list[str], left: str, edges: list[str]) -> None:
+    def _edge_of_rows(self, target: str, sources: Sequence[str], left: str, edges: list[str]) -> None:
         for source, edge in zip(sources, edges, strict=True):
             self._copy_elements(edge, source, left)
         self._words_of_rows(target, edges, "")
@@ -132,23 +131,23 @@ class WordPanelWriter(WordWriter):
         """Squares of lanes x lanes words: columns of B are loaded along k, transposed, and stored along n."""
         fn, lanes, size = self.fn, self.tile.lanes, self.element.bytes
         deep = lanes * self.group
-        buffer = fn.entry_value(f"alloca [{lanes * deep * size} x i8], align 64")
+        buffer = fn.alloca(f"[{lanes * deep * size} x i8]", align=64)
         padded = self._rounded("%columns")
 
         def strip(n0: str) -> None:
-            within = fn.value(f"urem i64 {n0}, {self.tile.columns}")
-            target = self._panel_at("%panels", fn.value(f"sub i64 {n0}, {within}"))
+            within = fn.binary("urem", "i64", n0, self.tile.columns)
+            target = self._panel_at("%panels", fn.binary("sub", "i64", n0, within))
             target = self.advance(target, self.scaled(within, WORD_BYTES))
             source = self.advance("%b", self.product(n0, "%stride"))
-            n_left = fn.value(f"sub i64 %columns, {n0}")
+            n_left = fn.binary("sub", "i64", "%columns", n0)
 
             def square(k: str) -> None:
                 from_k = self.advance(source, self.scaled(k, size))
-                k_left = fn.value(f"sub i64 %depth, {k}")
-                into = self.advance(target, self.scaled(fn.value(f"udiv i64 {k}, {self.group}"), self.row_bytes))
-                enough_k = fn.value(f"icmp sge i64 {k_left}, {deep}")
-                enough_n = fn.value(f"icmp sge i64 {n_left}, {lanes}")
-                whole = fn.value(f"and i1 {enough_k}, {enough_n}")
+                k_left = fn.binary("sub", "i64", "%depth", k)
+                into = self.advance(target, self.scaled(fn.binary("udiv", "i64", k, self.group), self.row_bytes))
+                enough_k = fn.icmp("sge", "i64", k_left, deep)
+                enough_n = fn.icmp("sge", "i64", n_left, lanes)
+                whole = fn.binary("and", "i1", enough_k, enough_n)
                 self._whole_or_edge(
                     whole,
                     lambda: self._square(into, from_k, "%stride"),
@@ -161,8 +160,8 @@ class WordPanelWriter(WordWriter):
 
     def _rounded(self, columns: str) -> str:
         """Up to whole panels."""
-        above = self.fn.value(f"add i64 {columns}, {self.tile.columns - 1}")
-        return self.fn.value(f"sub i64 {above}, {self.fn.value(f'urem i64 {above}, {self.tile.columns}')}")
+        above = self.fn.binary("add", "i64", columns, self.tile.columns - 1)
+        return self.fn.binary("sub", "i64", above, self.fn.binary("urem", "i64", above, self.tile.columns))
 
     def _square(self, target: str, source: str, stride: str) -> None:
         columns = [self.load_words(self.advance(source, self.scaled(stride, n))) for n in range(self.tile.lanes)]
@@ -172,8 +171,9 @@ class WordPanelWriter(WordWriter):
     def _edge_of_square(self, target: str, source: str, n_left: str, k_left: str, buffer: str) -> None:
         fn, lanes = self.fn, self.tile.lanes
         line = lanes * self.group * self.element.bytes
-        fn.emit(f"call void @llvm.memset.p0.i64(ptr align 64 {buffer}, i8 0, i64 {lanes * line}, i1 false)")
         fn.declare("declare void @llvm.memset.p0.i64(ptr, i8, i64, i1 immarg)")
+        arguments = [("ptr align 64", buffer), ("i8", "0"), ("i64", str(lanes * line)), ("i1", "false")]
+        fn.call("void", "llvm.memset.p0.i64", arguments)
         zero_or_more = fn.call("i64", "llvm.smax.i64", [("i64", n_left), ("i64", "0")])
         columns = fn.call("i64", "llvm.smin.i64", [("i64", zero_or_more), ("i64", str(lanes))])
         count = fn.call("i64", "llvm.smin.i64", [("i64", k_left), ("i64", str(lanes * self.group))])
@@ -202,8 +202,7 @@ def call_fill(
         return inner.text()
 
     fn.module.define_once(name, define)
-    operands = (f"{type} {value}" for type, value in zip(types, values, strict=True))
-    fn.emit(f"call void @{name}({', '.join(operands)})")
+    fn.call("void", name, zip(types, values, strict=True))
 
 
 def emit_word_panels(
@@ -213,13 +212,13 @@ def emit_word_panels(
     parameters = [Parameter("i64", f"%{parameter}") for parameter in PANEL_PARAMETERS]
     fn = FunctionText(module, name, "void", parameters, linkage="internal", attributes="noinline nounwind")
     writer = WordWriter(fn, element, tile, grouping)
-    b, panels = (fn.value(f"inttoptr i64 %{pointer}_ptr to ptr") for pointer in ("b", "panels"))
+    b, panels = (fn.cast("inttoptr", "i64", f"%{pointer}_ptr", "ptr") for pointer in ("b", "panels"))
     stride = writer.scaled("%b_stride", element.bytes)
     depth = padded_depth(fn, writer.words_of("%k_count"))
     call_fill(
         fn, element, tile, grouping, (panels, depth, b, stride, "%k_count", "%n_count"), transposed_b=transposed_b
     )
-    fn.terminate("ret void")
+    fn.ret()
     return fn.text()
 
 

@@ -38,22 +38,22 @@ class WordBlockWriter(CopyingBlockWriter):
         super().__init__(fn, element, tile, panel_bytes, kernel)
         self.grouping = grouping
         self.k_group = grouping.group
-        above = fn.value(f"add i64 %k_count, {grouping.group - 1}")
-        self.k_count = fn.value(f"sdiv i64 {above}, {grouping.group}")
+        above = fn.binary("add", "i64", "%k_count", grouping.group - 1)
+        self.k_count = fn.binary("sdiv", "i64", above, grouping.group)
         self.sums = self.in_place = ""
         if grouping.bits == 8 * element.bytes and not grouping.offsets_b:
-            is_whole = fn.value(f"icmp eq i64 {fn.value(f'urem i64 %k_count, {grouping.group}')}, 0")
-            self.in_place = fn.value(f"and i1 {self.in_rows}, {is_whole}")
-            a_row = fn.value(f"select i1 {self.in_place}, i64 {self.source_strides.a_row}, i64 {self.strides.a_row}")
+            is_whole = fn.icmp("eq", "i64", fn.binary("urem", "i64", "%k_count", grouping.group), 0)
+            self.in_place = fn.binary("and", "i1", self.in_rows, is_whole)
+            a_row = fn.select(self.in_place, "i64", self.source_strides.a_row, self.strides.a_row)
             self.strides = replace(self.strides, a_row=a_row)
             self.a_level = 2
         if grouping.offsets_b:
-            self.sums = fn.entry_value(f"alloca [{self.most_rows + PADDING} x i32], align 64")
+            self.sums = fn.alloca(f"[{self.most_rows + PADDING} x i32]", align=64)
 
     def _elements(self) -> str:
         """Return how many elements of k this step of the outermost loop takes."""
         fn = self.fn
-        left = fn.value(f"sub i64 %k_count, {self.scaled(self.step.first, self.k_group)}")
+        left = fn.binary("sub", "i64", "%k_count", self.scaled(self.step.first, self.k_group))
         return fn.call("i64", "llvm.smin.i64", [("i64", left), ("i64", self.scaled(self.step.depth, self.k_group))])
 
     def pack(self, panels: str, panel_depth: str, b: str, stride: str, depth: str, columns: str) -> None:
@@ -71,7 +71,7 @@ class WordBlockWriter(CopyingBlockWriter):
         self._copy_words(a)
         fn.branch(done)
         fn.start(done)
-        return fn.value(f"select i1 {self.in_place}, ptr {a}, ptr {self.copy}")
+        return fn.select(self.in_place, "ptr", a, self.copy)
 
     def _copy_words(self, a: str) -> None:
         source = self.source_strides
@@ -89,17 +89,17 @@ class WordBlockWriter(CopyingBlockWriter):
         name = f"tw_mk_{what}_{element.name}_{ACCUMULATOR_NAMES[element.accumulator]}"
         emit = emit_copy if what == "words" else emit_sums
         module.define_once(name, lambda: emit(name, module, element, self.tile, self.grouping))
-        operands = (f"{type} {value}" for (_, type), value in zip(parameters, values, strict=True))
-        self.fn.emit(f"call void @{name}({', '.join(operands)})")
+        types = (type for _, type in parameters)
+        self.fn.call("void", name, zip(types, values, strict=True))
 
     # -------------------------------------------------------------------------------------------------- the inner loop
 
     def load_a(self, address: str) -> str:
-        return self.spread(self.fn.value(f"load i32, ptr {address}, align {WORD_BYTES}"), "i32")
+        return self.spread(self.fn.load("i32", address, align=WORD_BYTES), "i32")
 
     def load_b(self, base: str, vector: int, mask: str | None) -> str:
         at = self.advance(base, str(vector * self.tile.lanes * WORD_BYTES))
-        return self.fn.value(f"load {self.vector.type('i32')}, ptr {at}, align {self.b_align}")
+        return self.fn.load(self.vector.type("i32"), at, align=self.b_align)
 
     def multiply_add(self, a: str, b: str, accumulator: str) -> str:
         return self.grouping.multiply_add(self.vector, a, b, accumulator, self.element)
@@ -130,7 +130,7 @@ class WordBlockWriter(CopyingBlockWriter):
         """Less the sum at an address for each row."""
         rows: list[list[str]] = []
         for row, address in zip(start, sums, strict=True):
-            excess = self.spread(self.fn.value(f"load i32, ptr {address}, align {WORD_BYTES}"), "i32")
+            excess = self.spread(self.fn.load("i32", address, align=WORD_BYTES), "i32")
             rows.append([self.vector.sub(value, excess) for value in row])
         return rows
 

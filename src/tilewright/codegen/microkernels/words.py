@@ -8,7 +8,7 @@ of k after the other. ``tw_mk_sums_<a>_<acc>`` gives 128 times the sum of each r
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from tilewright.codegen.lane_builder import LaneBuilder
 from tilewright.codegen.llvm_text import FunctionText, ModuleText, Parameter
@@ -36,7 +36,7 @@ class WordWriter(TileWriter):
         self.group = grouping.group
         self.words_text = self.vector.type("i32")
 
-    def join(self, elements: list[str], b: LaneBuilder) -> str:
+    def join(self, elements: Sequence[str], b: LaneBuilder) -> str:
         """Words of as many elements, lane by lane."""
         bits = self.grouping.bits
         extend = "sext" if bits > 8 * self.element.bytes else "zext"
@@ -53,15 +53,15 @@ class WordWriter(TileWriter):
         """Words of elements that adjoin along k."""
         elements = self.tile.lanes * self.group
         narrow, wide = f"<{elements} x {self.element.memory}>", f"<{elements} x i{self.grouping.bits}>"
-        value = self.fn.value(f"load {narrow}, ptr {address}, align {self.element.bytes}")
+        value = self.fn.load(narrow, address, align=self.element.bytes)
         if narrow != wide:
-            value = self.fn.value(f"sext {narrow} {value} to {wide}")
-        return self.fn.value(f"bitcast {wide} {value} to {self.words_text}")
+            value = self.fn.cast("sext", narrow, value, wide)
+        return self.fn.cast("bitcast", wide, value, self.words_text)
 
-    def load_joined(self, addresses: list[str]) -> str:
+    def load_joined(self, addresses: Sequence[str]) -> str:
         """Words of elements of which those of different words adjoin."""
         text = self.vector.type(self.element.memory)
-        loaded = [self.fn.value(f"load {text}, ptr {at}, align {self.element.bytes}") for at in addresses]
+        loaded = [self.fn.load(text, at, align=self.element.bytes) for at in addresses]
         return self.join(loaded, self.vector)
 
     def single_word(self, address: str, stride: str, left: str) -> str:
@@ -69,24 +69,24 @@ class WordWriter(TileWriter):
         fn, text = self.fn, self.element.memory
         elements: list[str] = []
         for position in range(self.group):
-            exists = fn.value(f"icmp sgt i64 {left}, {position}")
-            held = fn.value(f"select i1 {exists}, i64 {self.scaled(stride, position)}, i64 0") if position else "0"
-            loaded = fn.value(f"load {text}, ptr {self.advance(address, held)}, align {self.element.bytes}")
-            elements.append(fn.value(f"select i1 {exists}, {text} {loaded}, {text} 0"))
+            exists = fn.icmp("sgt", "i64", left, position)
+            held = fn.select(exists, "i64", self.scaled(stride, position), 0) if position else "0"
+            loaded = fn.load(text, self.advance(address, held), align=self.element.bytes)
+            elements.append(fn.select(exists, text, loaded, 0))
         return self.join(elements, self.scalar)
 
     def store_words(self, words: str, address: str) -> None:
-        self.fn.emit(f"store {self.words_text} {words}, ptr {address}, align {WORD_BYTES}")
+        self.fn.store(self.words_text, words, address, align=WORD_BYTES)
 
     def product(self, first: str, second: str) -> str:
-        return self.fn.value(f"mul i64 {first}, {second}")
+        return self.fn.binary("mul", "i64", first, second)
 
     def words_of(self, depth: str) -> str:
         """Return how many words so many elements make."""
-        return self.fn.value(f"udiv i64 {self.fn.value(f'add i64 {depth}, {self.group - 1}')}, {self.group}")
+        return self.fn.binary("udiv", "i64", self.fn.binary("add", "i64", depth, self.group - 1), self.group)
 
     def whole_lanes(self, count: str) -> str:
-        return self.fn.value(f"and i64 {count}, {-self.tile.lanes}")
+        return self.fn.binary("and", "i64", count, -self.tile.lanes)
 
     # ----------------------------------------------------------------------------------------------------- a block of A
 
@@ -102,12 +102,12 @@ class WordWriter(TileWriter):
         for label, body in ((by_rows, rows), (by_columns, columns)):
             fn.start(label)
             body()
-            fn.terminate("ret void")
+            fn.ret()
 
     def _copy_rows(self, words: str) -> None:
         """Rows whose elements adjoin. A last vector of words that is not full is filled up with zeros."""
         fn, size = self.fn, self.element.bytes
-        full = self.whole_lanes(fn.value(f"udiv i64 %depth, {self.group}"))
+        full = self.whole_lanes(fn.binary("udiv", "i64", "%depth", self.group))
         last = self.scaled(full, WORD_BYTES)
 
         def row(number: str) -> None:
@@ -119,10 +119,10 @@ class WordWriter(TileWriter):
                 self.store_words(words, self.advance(copy, self.scaled(word, WORD_BYTES)))
 
             def single(word: str) -> None:
-                left = fn.value(f"sub i64 %depth, {self.scaled(word, self.group)}")
+                left = fn.binary("sub", "i64", "%depth", self.scaled(word, self.group))
                 value = self.single_word(self.advance(source, self.scaled(word, self.group * size)), str(size), left)
                 to = self.advance(copy, self.scaled(word, WORD_BYTES))
-                fn.emit(f"store i32 {value}, ptr {to}, align {WORD_BYTES}")
+                fn.store("i32", value, to, align=WORD_BYTES)
 
             fn.loop("0", full, self.tile.lanes, lanes)
             self.store_words("zeroinitializer", self.advance(copy, last))
@@ -133,16 +133,16 @@ class WordWriter(TileWriter):
     def _copy_columns(self, words: str) -> None:
         """All rows of one word after those of another."""
         fn, size = self.fn, self.element.bytes
-        adjoin = fn.value(f"icmp eq i64 %row_stride, {size}")
-        some = fn.value(f"select i1 {adjoin}, i64 {self.whole_lanes('%rows')}, i64 0")
+        adjoin = fn.icmp("eq", "i64", "%row_stride", size)
+        some = fn.select(adjoin, "i64", self.whole_lanes("%rows"), 0)
         word_stride = self.scaled("%k_stride", self.group)
 
         def line(word: str) -> None:
             source = self.advance("%source", self.product(word, word_stride))
             copy = self.advance("%copy", self.product(word, "%line_stride"))
-            left = fn.value(f"sub i64 %depth, {self.scaled(word, self.group)}")
-            is_whole = fn.value(f"icmp sge i64 {left}, {self.group}")
-            whole = fn.value(f"select i1 {is_whole}, i64 {some}, i64 0")
+            left = fn.binary("sub", "i64", "%depth", self.scaled(word, self.group))
+            is_whole = fn.icmp("sge", "i64", left, self.group)
+            whole = fn.select(is_whole, "i64", some, 0)
 
             def lanes(row: str) -> None:
                 first = self.advance(source, self.scaled(row, size))
@@ -152,7 +152,7 @@ class WordWriter(TileWriter):
             def single(row: str) -> None:
                 value = self.single_word(self.advance(source, self.product(row, "%row_stride")), "%k_stride", left)
                 to = self.advance(copy, self.scaled(row, WORD_BYTES))
-                fn.emit(f"store i32 {value}, ptr {to}, align {WORD_BYTES}")
+                fn.store("i32", value, to, align=WORD_BYTES)
 
             fn.loop("0", whole, self.tile.lanes, lanes)
             fn.loop(whole, "%rows", 1, single)
@@ -172,7 +172,7 @@ class WordWriter(TileWriter):
             reduce = f"llvm.vector.reduce.add.v{self.tile.lanes}i32"
             single = self.fn.call("i32", reduce, [(self.words_text, total)])
             to = self.advance("%sums", self.scaled(number, WORD_BYTES))
-            self.fn.emit(f"store i32 {self.scalar.shl(single, 7)}, ptr {to}, align {WORD_BYTES}")
+            self.fn.store("i32", self.scalar.shl(single, 7), to, align=WORD_BYTES)
 
         self.loop("%rows", 1, row)
 
@@ -187,18 +187,18 @@ class WordWriter(TileWriter):
     def _summed(self, count: str, step: int, address: Callable[[str], str]) -> str:
         """The sum of the elements of vectors of words, lane by lane."""
         fn = self.fn
-        slot = fn.entry_value(f"alloca {self.words_text}, align 64")
-        fn.emit(f"store {self.words_text} zeroinitializer, ptr {slot}, align 64")
+        slot = fn.alloca(self.words_text, align=64)
+        fn.store(self.words_text, "zeroinitializer", slot, align=64)
 
         def add(at: str) -> None:
-            words = fn.value(f"load {self.words_text}, ptr {address(at)}, align {WORD_BYTES}")
-            old = fn.value(f"load {self.words_text}, ptr {slot}, align 64")
+            words = fn.load(self.words_text, address(at), align=WORD_BYTES)
+            old = fn.load(self.words_text, slot, align=64)
             ones = self.vector.int(0x01010101)
             new = self.grouping.multiply_add(self.vector, words, ones, old, self.element)
-            fn.emit(f"store {self.words_text} {new}, ptr {slot}, align 64")
+            fn.store(self.words_text, new, slot, align=64)
 
         self.loop(count, step, add)
-        return fn.value(f"load {self.words_text}, ptr {slot}, align 64")
+        return fn.load(self.words_text, slot, align=64)
 
 
 def emit_copy(name: str, module: ModuleText, element: ElementKind, tile: RegisterTile, grouping: Grouping) -> str:

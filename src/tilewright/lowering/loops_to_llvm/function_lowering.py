@@ -247,7 +247,7 @@ class FunctionLowering(ControlFlowLowering[FunctionText]):
         if op.body.block.args[0].uses.get_length() <= MOST_REDUCED_USES:
             return counter
         type = self.type_of(op.body.block.args[0]).text
-        return self.fn.value(f'call {type} asm "", "=r,0"({type} {counter})')
+        return self.fn.opaque(type, counter)
 
     # ------------------------------------------------------------------------------------------------------ waiting
 

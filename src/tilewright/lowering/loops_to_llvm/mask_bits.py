@@ -28,7 +28,7 @@ def for_scalar_use(low: FunctionLowering, mask: str, lanes: int) -> str:
         return mask
     held = f"<{lanes} x i{max(8, min(64, _REGISTER_BITS // lanes))}>"
     spread = low.fn.cast("sext", f"<{lanes} x i1>", mask, held)
-    hidden = low.fn.value(f'call {held} asm "", "=v,0"({held} {spread})')
+    hidden = low.fn.opaque(held, spread, "v")
     return low.fn.icmp("ne", held, hidden, "zeroinitializer")
 
 
@@ -38,9 +38,9 @@ def for_masked_store(low: FunctionLowering, value: str, mask: str, bits: int, la
         return value, mask
     if bits * lanes in _WHOLE_REGISTERS:
         type = f"<{lanes} x i{bits}>"
-        return low.fn.value(f'call {type} asm "", "=v,0"({type} {value})'), mask
+        return low.fn.opaque(type, value, "v"), mask
     packed = low.fn.cast("bitcast", f"<{lanes} x i1>", mask, f"i{lanes}")
     wide = packed if lanes == _MASK_BITS else low.fn.cast("zext", f"i{lanes}", packed, f"i{_MASK_BITS}")
-    hidden = low.fn.value(f'call i{_MASK_BITS} asm "", "=r,0"(i{_MASK_BITS} {wide})')
+    hidden = low.fn.opaque(f"i{_MASK_BITS}", wide)
     narrow = hidden if lanes == _MASK_BITS else low.fn.cast("trunc", f"i{_MASK_BITS}", hidden, f"i{lanes}")
     return value, low.fn.cast("bitcast", f"i{lanes}", narrow, f"<{lanes} x i1>")

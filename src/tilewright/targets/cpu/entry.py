@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import i32
 
-from tilewright.codegen.llvm_text import FunctionText, Parameter, global_name
+from tilewright.codegen.llvm_text import FunctionText, Parameter
 from tilewright.codegen.located_text import LocatedFunctionText
 from tilewright.codegen.microkernels import configure_tiles, release_tiles
 from tilewright.lowering.loops_to_llvm import LoweredModule
@@ -42,8 +42,8 @@ def emit_entry(name: str, module: LoweredModule, types: TypeTable) -> None:
 
 
 def _load(fn: FunctionText, type: str, position: int) -> str:
-    address = fn.value(f"getelementptr i8, ptr %args, i64 {SLOT_BYTES * position}")
-    return fn.value(f"load {type}, ptr {address}, align {SLOT_BYTES}")
+    address = fn.address("i8", "%args", SLOT_BYTES * position)
+    return fn.load(type, address, align=SLOT_BYTES)
 
 
 def _load_slot(fn: FunctionText, position: int, type: object, types: TypeTable, name: str) -> tuple[str, str]:
@@ -55,24 +55,24 @@ def _load_slot(fn: FunctionText, position: int, type: object, types: TypeTable, 
     except UnsupportedTypeError as error:
         raise PassError(f"argument {position} of kernel '{name}': {error}", pass_name="loops-to-llvm") from error
     if scalar.text == "i1":
-        return "i1", fn.value(f"trunc i8 {_load(fn, 'i8', position)} to i1")
+        return "i1", fn.cast("trunc", "i8", _load(fn, "i8", position), "i1")
     return scalar.text, _load(fn, scalar.text, position)
 
 
 def _program_loop(fn: FunctionText, module: LoweredModule, arguments: list[tuple[str, str]], grid: list[str]) -> None:
     gx, gy, gz = grid
-    wide_x, wide_y = fn.value(f"zext i32 {gx} to i64"), fn.value(f"zext i32 {gy} to i64")
-    some = fn.value("icmp ult i64 %lo, %hi")
+    wide_x, wide_y = fn.cast("zext", "i32", gx, "i64"), fn.cast("zext", "i32", gy, "i64")
+    some = fn.icmp("ult", "i64", "%lo", "%hi")
     begin, loop, end = fn.new_label("begin"), fn.new_label("program"), fn.new_label("end")
     fn.branch_if(some, begin, end)
     fn.start(begin)
     if module.uses_tiles:
         configure_tiles(fn)
     _note(fn, "i32", str(len(module.kernel.parameters) - GRID_ARGUMENTS), GRID_SLOT_OFFSET)
-    row = fn.value(f"udiv i64 %lo, {wide_x}")
-    first_x = _narrow(fn, fn.value(f"urem i64 %lo, {wide_x}"))
-    first_y = _narrow(fn, fn.value(f"urem i64 {row}, {wide_y}"))
-    first_z = _narrow(fn, fn.value(f"udiv i64 {row}, {wide_y}"))
+    row = fn.binary("udiv", "i64", "%lo", wide_x)
+    first_x = _narrow(fn, fn.binary("urem", "i64", "%lo", wide_x))
+    first_y = _narrow(fn, fn.binary("urem", "i64", row, wide_y))
+    first_z = _narrow(fn, fn.binary("udiv", "i64", row, wide_y))
     fn.branch(loop)
     fn.start(loop)
     number = fn.phi("i64", "program")
@@ -82,15 +82,15 @@ def _program_loop(fn: FunctionText, module: LoweredModule, arguments: list[tuple
     _note(fn, "i64", number.name, PROGRAM_INDEX_OFFSET)
     passed = [*arguments, *(("i32", extent) for extent in (gx, gy, gz)), *(("i32", p.name) for p in (x, y, z))]
     _call_program(fn, module, passed, end)
-    next_number = fn.value(f"add nuw i64 {number.name}, 1")
-    stepped = fn.value(f"add i32 {x.name}, 1")
-    wrap_x = fn.value(f"icmp eq i32 {stepped}, {gx}")
-    next_x = fn.value(f"select i1 {wrap_x}, i32 0, i32 {stepped}")
-    carried_y = fn.value(f"add i32 {y.name}, {fn.value(f'zext i1 {wrap_x} to i32')}")
-    wrap_y = fn.value(f"icmp eq i32 {carried_y}, {gy}")
-    next_y = fn.value(f"select i1 {wrap_y}, i32 0, i32 {carried_y}")
-    next_z = fn.value(f"add i32 {z.name}, {fn.value(f'zext i1 {wrap_y} to i32')}")
-    again = fn.value(f"icmp ult i64 {next_number}, %hi")
+    next_number = fn.binary("add nuw", "i64", number.name, 1)
+    stepped = fn.binary("add", "i32", x.name, 1)
+    wrap_x = fn.icmp("eq", "i32", stepped, gx)
+    next_x = fn.select(wrap_x, "i32", 0, stepped)
+    carried_y = fn.binary("add", "i32", y.name, fn.cast("zext", "i1", wrap_x, "i32"))
+    wrap_y = fn.icmp("eq", "i32", carried_y, gy)
+    next_y = fn.select(wrap_y, "i32", 0, carried_y)
+    next_z = fn.binary("add", "i32", z.name, fn.cast("zext", "i1", wrap_y, "i32"))
+    again = fn.icmp("ult", "i64", next_number, "%hi")
     for phi, value in ((number, next_number), (x, next_x), (y, next_y), (z, next_z)):
         phi.add(value, fn.label)
     fn.branch_if(again, loop, end)
@@ -99,28 +99,27 @@ def _program_loop(fn: FunctionText, module: LoweredModule, arguments: list[tuple
         release_tiles(fn)
     if module.streams:
         fn.emit("fence seq_cst")
-    fn.terminate("ret void")
+    fn.ret()
 
 
 def _narrow(fn: FunctionText, value: str) -> str:
-    return fn.value(f"trunc i64 {value} to i32")
+    return fn.cast("trunc", "i64", value, "i32")
 
 
 def _note(fn: FunctionText, type: str, value: str, offset: int) -> None:
     """Keep a value in the arena's header: what stops a program or crashes in it finds there which one it is."""
-    at = fn.value(f"getelementptr i8, ptr %arena, i64 {offset}")
-    fn.emit(f"store {type} {value}, ptr {at}, align 8")
+    at = fn.address("i8", "%arena", offset)
+    fn.store(type, value, at, align=8)
 
 
 def _call_program(fn: FunctionText, module: LoweredModule, arguments: list[tuple[str, str]], end: str) -> None:
     """Run one program; where one has failed, end the range."""
     kernel = module.kernel
-    operands = ", ".join(f"{type} {value}" for type, value in [*arguments, ("ptr", "%arena"), ("ptr", "%arena")])
-    fn.emit(f"call void {global_name(kernel.name)}({operands})")
+    fn.call("void", kernel.name, [*arguments, ("ptr", "%arena"), ("ptr", "%arena")])
     if kernel.may_stop:
-        header = fn.value(f"getelementptr i8, ptr %arena, i64 -{HEADER_BYTES}")
-        launch = fn.value(f"load ptr, ptr {header}")
-        flag = fn.value(f"load atomic i32, ptr {launch} monotonic, align 4")
+        header = fn.address("i8", "%arena", f"-{HEADER_BYTES}")
+        launch = fn.load("ptr", header)
+        flag = fn.load_atomic("i32", launch, align=4)
         go_on = fn.new_label("go")
-        fn.branch_if(fn.value(f"icmp ne i32 {flag}, 0"), end, go_on)
+        fn.branch_if(fn.icmp("ne", "i32", flag, 0), end, go_on)
         fn.start(go_on)

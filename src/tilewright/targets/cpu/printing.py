@@ -64,18 +64,18 @@ def _define(name: str, module: ModuleText, types: Sequence[Attribute], meaning: 
     parameters = [Parameter(type, f"%a{i}") for i, type in enumerate(llvm_types)]
     fn = FunctionText(module, name, "void", parameters, linkage="internal", attributes="noinline cold")
     text = module.string(_text(meaning).encode())
-    places = fn.entry_value(f"alloca [{max(rank, 1)} x i64]")
+    places = fn.alloca(f"[{max(rank, 1)} x i64]")
     for axis in range(rank):
-        at = fn.value(f"getelementptr i64, ptr {places}, i64 {axis}")
-        fn.emit(f"store i64 %a{3 + axis}, ptr {at}")
+        at = fn.address("i64", places, axis)
+        fn.store("i64", f"%a{3 + axis}", at)
     value = f"%a{3 + rank}" if has_value else "0"
     if is_float:
-        value = fn.value(f"bitcast double {value} to i64")
+        value = fn.cast("bitcast", "double", value, "i64")
     ids = [("i32", f"%a{axis}") for axis in range(3)]
     form = _form(meaning, has_value=has_value, is_float=is_float)
     arguments = [("ptr", text), ("i32", str(form)), *ids, ("i32", str(rank)), ("ptr", places), ("i64", value)]
     fn.call("void", CALLBACK, arguments)
-    fn.terminate("ret void")
+    fn.ret()
     return fn.text()
 
 
