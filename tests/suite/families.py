@@ -34,3 +34,13 @@ FAMILIES = tuple(
     }.items()
     for name in names.split()
 )
+
+PROGRAMS = (
+    "tests/exec/test_host_programs.py",
+    "tests/exec/test_torch_compile.py",
+    "tests/faults/test_faults.py",
+    "tests/unit/packaging/test_distributions.py",
+    "tests/unit/runtime/test_children.py",
+    "tests/unit/tools/test_progress.py",
+)
+"""Files whose functions are the cases: programs in processes of their own, which take seconds to start."""

@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from suite.families import FAMILIES
+from suite.families import FAMILIES, PROGRAMS
 from suite.pairwise import index_grid
 
 PARTS = 60
@@ -27,7 +27,7 @@ PARTS = 60
 TURNS = 20
 """Of a function that compiles and runs kernels, but not those of the corpus, a case is taken every so many days."""
 
-DAYS = 4
+DAYS = 6
 """Runs of continuous integration on so many days in a row run every case of every family."""
 
 FEW = 6
@@ -106,17 +106,15 @@ def choose_of_day(items: Sequence[pytest.Item], day: int) -> set[str]:
     """The node ids of what continuous integration runs on a day: all but what of a family waits for its turn."""
     families: dict[str, list[pytest.Item]] = {}
     for item in items:
-        if _function(item).partition("::")[0] in FAMILIES:
-            families.setdefault(_function(item), []).append(item)
+        function = item.nodeid.partition("[")[0]
+        file = function.partition("::")[0]
+        if file in FAMILIES or file in PROGRAMS:
+            families.setdefault(file if file in PROGRAMS else function, []).append(item)
     waiting = {item.nodeid for family in families.values() for item in family}
     chosen = {item.nodeid for item in items} - waiting
     for family in families.values():
         chosen.update(_share(family, day))
     return chosen
-
-
-def _function(item: pytest.Item) -> str:
-    return item.nodeid.partition("[")[0]
 
 
 def _share(family: Sequence[pytest.Item], day: int) -> Iterator[str]:
@@ -136,7 +134,8 @@ def _has_turn(nodeid: str, day: int) -> bool:
 def _kinds(family: Sequence[pytest.Item]) -> list[set[tuple[int, object]]]:
     """What each case is one of: its family, the file that its kernel is from, and of a grid each value of an axis
     that has few."""
-    rows = index_grid(family) if _parameters(family[0]) else [()]
+    is_grid = len({item.nodeid.partition("[")[0] for item in family}) == 1 and _parameters(family[0])
+    rows = index_grid(family) if is_grid else [()] * len(family)
     columns = list(zip(*rows, strict=True))
     axes = [axis for axis, column in enumerate(columns) if len(set(column)) <= FEW] if len(columns) > 1 else []
     return [

@@ -149,6 +149,16 @@ def test_a_day_has_a_case_of_each_kind(day: int) -> None:
     assert {item.params["case"].file for item in OF_CORPUS if item.nodeid in chosen} == {"memory", "shapes"}
 
 
+def test_the_functions_of_a_file_of_programs_have_turns() -> None:
+    items = [Item(f"{file}::test_{number}") for file in families.PROGRAMS[:2] for number in range(30)]
+    days = [choose_of_day(items, day) for day in range(sampling.DAYS)]
+    assert set().union(*days) == {item.nodeid for item in items}
+    for day in days:
+        assert {nodeid.partition("::")[0] for nodeid in day} == set(families.PROGRAMS[:2])
+        assert len(day) < len(items) // 2
+
+
 def test_families_are_files_of_today() -> None:
-    assert not [name for name in families.FAMILIES if not (ROOT / name).exists()]
-    assert len(set(families.FAMILIES)) == len(families.FAMILIES)
+    names = [*families.FAMILIES, *families.PROGRAMS]
+    assert not [name for name in names if not (ROOT / name).exists()]
+    assert len(set(names)) == len(names)
