@@ -16,7 +16,7 @@ from tilewright.compiler.source import ASTSource
 from tilewright.targets.base import find_target
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(REPOSITORY / folder) for folder in ("examples", "tests/exec", "tests/kernels/corpus")]
+sys.path[:0] = [str(REPOSITORY / folder) for folder in ("examples", "tests/exec", "tests", "tests/kernels/corpus")]
 sys.path.insert(0, str(Path(__file__).parent))
 with compat.standing_in():
     import basics

@@ -18,7 +18,7 @@ from pathlib import Path
 REPOSITORY = Path(__file__).resolve().parents[2]
 for variable in ("OPENBLAS", "OMP", "MKL", "TILEWRIGHT"):
     os.environ[f"{variable}_NUM_THREADS"] = "1"
-sys.path[:0] = [str(REPOSITORY / folder) for folder in ("examples", "tests/exec", "tests/kernels/corpus")]
+sys.path[:0] = [str(REPOSITORY / folder) for folder in ("examples", "tests/exec", "tests", "tests/kernels/corpus")]
 
 from case import Case, Launch  # noqa: E402
 from measure import Clock, fastest  # noqa: E402

@@ -40,7 +40,7 @@ for variable in ("OPENBLAS", "OMP", "MKL", "NUMBA", "TILEWRIGHT"):
 os.environ.setdefault("NUMBA_THREADING_LAYER", "omp")
 os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")  # processes of its own would be in the way
 REPOSITORY = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(REPOSITORY / folder) for folder in ("examples", "tests/exec", "tests/kernels/corpus")]
+sys.path[:0] = [str(REPOSITORY / folder) for folder in ("examples", "tests/exec", "tests", "tests/kernels/corpus")]
 
 from case import Case, torch  # noqa: E402
 from flattened import FLATTENED  # noqa: E402
