@@ -176,6 +176,36 @@ def test_programs_without_iterations() -> None:
     assert error(out, np.concatenate(expected)) < 1e-3
 
 
+@triton.jit
+def sums_of_two(a_ptr, b_ptr, c_ptr, out_ptr, M, K, B: tl.constexpr):
+    """Rows of two matrices times one after the other of a third; the rows end with a mask."""
+    i = tl.arange(0, B)
+    rows = tl.program_id(0) * B + i
+    inside = (rows < M)[:, None]
+    a = tl.load(a_ptr + rows[:, None] * B + i[None, :], inside, other=0.0)
+    b = tl.load(b_ptr + rows[:, None] * B + i[None, :], inside, other=0.0)
+    total = tl.zeros((B, B), tl.float32)
+    for start in range(0, K, B):
+        c = tl.load(c_ptr + (start + i)[:, None] * B + i[None, :])
+        d = tl.load(c_ptr + (K + start + i)[:, None] * B + i[None, :])
+        total = tl.dot(b, d, tl.dot(a, c, total))
+    tl.store(out_ptr + rows[:, None] * B + i[None, :], total.to(tl.float16), inside)
+
+
+@pytest.mark.parametrize("specialize", ["always", "auto"])
+def test_programs_that_keep_two(specialize: str) -> None:
+    """Without roles for the warps, each program waits for its own copies."""
+    a, b, c = matrices((300, 64), (300, 64), (256, 64), scale=0.5)
+    out = np.full((300, 64), np.nan, np.float16)
+    with knobs.scope(specialize_warps=specialize):
+        compiled: Any = sums_of_two[(5,)](a, b, c, out, 300, 128, B=64)
+    assert is_persistent(compiled) and has_roles(compiled) == (specialize == "always")
+    assert "tt.load" not in compiled.asm["ttgir"]
+    blocks = c.reshape(4, 64, 64).astype(np.float64)
+    expected = a.astype(np.float64) @ (blocks[0] + blocks[1]) + b.astype(np.float64) @ (blocks[2] + blocks[3])
+    assert error(out, expected) < 1e-3
+
+
 @pytest.mark.parametrize("kind", ["counts", "sums", "waits"])
 def test_programs_that_may_depend_on_each_other(kind: str) -> None:
     """Kernels with atomics, and with loads that others may answer, run as they were launched."""
