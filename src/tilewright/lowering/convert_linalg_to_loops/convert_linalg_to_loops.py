@@ -8,14 +8,15 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
-from tilewright.dialects import affine, func, gpu, linalg, llvm, math, memref, scf
+from tilewright.dialects import gpu, linalg, llvm, memref
 from tilewright.dialects.linalg import StructuredOp
 from tilewright.dialects.types import is_memref, is_tensor
+from tilewright.ir.diagnostics import op_error
 from tilewright.ir.passes import Pass, PassContext, register_pass
-from tilewright.ir.walking import ops_within
 from tilewright.lowering.convert_linalg_to_loops.affine_maps import emit_subscripts
-from tilewright.lowering.convert_linalg_to_loops.expand_ops import EXPANDED, expand
-from tilewright.lowering.convert_linalg_to_loops.lower_affine import AFFINE, lower_affine
+from tilewright.lowering.convert_linalg_to_loops.expand_ops import EXPANDED
+from tilewright.lowering.convert_linalg_to_loops.lower_affine import AFFINE
+from tilewright.lowering.convert_linalg_to_loops.rules import Rules, replace_ops
 from tilewright.lowering.scalar_builder import Index, ScalarBuilder
 
 
@@ -49,36 +50,26 @@ class ConvertLinalgToLoopsPass(Pass):
     title = "ConvertLinalgToLoopsPass"
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
-        for function in module.ops:
-            if isinstance(function, func.FuncOp) and (entry := function.body.blocks.first) is not None:
-                builder = ScalarBuilder(entry)
-                for op in list(ops_within(function.body)):
-                    _convert(op, builder, context)
+        replace_ops(module, LOWERINGS)
 
 
-def _convert(op: Operation, builder: ScalarBuilder, context: PassContext) -> None:
-    if not isinstance(op, StructuredOp | AFFINE | EXPANDED | gpu.BarrierOp | llvm.AssumeOp):
-        return
-    builder.move_before(op)
-    builder.location = op.location
-    match op:
-        case StructuredOp():
-            if any(is_tensor(value.type) for value in op.operands):
-                context.fail(op, "is on tensors: run one-shot-bufferize first")
-            convert_structured(builder, op)
-        case affine.ForOp() | affine.MapOp() | affine.LoadOp() | affine.StoreOp():
-            lower_affine(builder, op)
-        case scf.ParallelOp() | math.SincosOp() | math.IPowIOp():
-            expand(builder, op)
-        case gpu.BarrierOp() | llvm.AssumeOp():
-            pass
-    op.detach()
-    op.erase(safe_erase=False)
+LOWERINGS = Rules(AFFINE | EXPANDED)
+lowers = LOWERINGS.lowers
 
 
-def convert_structured(builder: ScalarBuilder, op: StructuredOp) -> None:
-    """Emit the loops of a structured op at the insertion point; the ops of its body move into the innermost one."""
+@lowers(gpu.BarrierOp, llvm.AssumeOp)
+def leave_out(op: Operation, builder: ScalarBuilder) -> Sequence[SSAValue]:
+    """There is nothing to do for it."""
+    return ()
+
+
+@lowers(*linalg.STRUCTURED)
+def lower_structured(op: StructuredOp, builder: ScalarBuilder) -> Sequence[SSAValue]:
+    """Loops; the ops of the body move into the innermost one."""
+    if any(is_tensor(value.type) for value in op.operands):
+        raise op_error(op, "is on tensors: run one-shot-bufferize first", pass_name=ConvertLinalgToLoopsPass.name)
     _loops(builder, op, _extents(builder, op), [])
+    return ()
 
 
 def _extents(builder: ScalarBuilder, op: StructuredOp) -> list[Index]:

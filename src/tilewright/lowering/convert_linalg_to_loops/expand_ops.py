@@ -11,23 +11,27 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tilewright.dialects import math, scf
 from tilewright.dialects.types import INDEX
+from tilewright.lowering.convert_linalg_to_loops.rules import Rules
 from tilewright.lowering.integer_powers import emit_integer_power
 from tilewright.lowering.scalar_builder import ScalarBuilder
 
-EXPANDED = scf.ParallelOp | math.SincosOp | math.IPowIOp
+EXPANDED = Rules()
+lowers = EXPANDED.lowers
 
 
-def expand(builder: ScalarBuilder, op: EXPANDED) -> None:
-    """Emit what an op does at the insertion point and give its users the results."""
-    match op:
-        case scf.ParallelOp():
-            results = _emit_loops(builder, op, [], op.initVals)
-        case math.SincosOp():
-            results = [builder.emit(math.SinOp, op.operand), builder.emit(math.CosOp, op.operand)]
-        case math.IPowIOp():
-            results = [emit_integer_power(builder, op.lhs, op.rhs)]
-    for old, new in zip(op.results, results, strict=True):
-        old.replace_all_uses_with(new)
+@lowers(math.SincosOp)
+def lower_sincos(op: math.SincosOp, builder: ScalarBuilder) -> Sequence[SSAValue]:
+    return (builder.emit(math.SinOp, op.operand), builder.emit(math.CosOp, op.operand))
+
+
+@lowers(math.IPowIOp)
+def lower_integer_power(op: math.IPowIOp, builder: ScalarBuilder) -> Sequence[SSAValue]:
+    return (emit_integer_power(builder, op.lhs, op.rhs),)
+
+
+@lowers(scf.ParallelOp)
+def lower_parallel(op: scf.ParallelOp, builder: ScalarBuilder) -> Sequence[SSAValue]:
+    return _emit_loops(builder, op, [], op.initVals)
 
 
 def _emit_loops(

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 
-from tilewright.dialects import affine, arith, func, memref, scf
+from tilewright.dialects import affine, arith, memref, scf
 from tilewright.ir.passes import Pass, PassContext, register_pass
-from tilewright.ir.walking import ops_within
 from tilewright.lowering.convert_linalg_to_loops.affine_maps import emit_extreme, emit_subscripts
+from tilewright.lowering.convert_linalg_to_loops.rules import Rules, replace_ops
 from tilewright.lowering.scalar_builder import ScalarBuilder
 
-AFFINE = affine.ForOp | affine.MapOp | affine.LoadOp | affine.StoreOp
+AFFINE = Rules()
+lowers = AFFINE.lowers
 
 
 @register_pass
@@ -36,39 +37,37 @@ class LowerAffinePass(Pass):
     title = "LowerAffinePass"
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
-        for function in module.ops:
-            if isinstance(function, func.FuncOp) and (entry := function.body.blocks.first) is not None:
-                builder = ScalarBuilder(entry)
-                for op in ops_within(function.body):
-                    if isinstance(op, AFFINE):
-                        builder.move_before(op)
-                        builder.location = op.location
-                        lower_affine(builder, op)
-                        op.detach()
-                        op.erase(safe_erase=False)
+        replace_ops(module, AFFINE)
 
 
-def lower_affine(builder: ScalarBuilder, op: Operation) -> None:
-    """Emit what an affine op does at the insertion point and give its users the results."""
-    match op:
-        case affine.ForOp():
-            results = _emit_loop(builder, op)
-        case affine.LoadOp():
-            subscripts = emit_subscripts(builder, op.map.data, op.indices)
-            results = [builder.result(memref.LoadOp(op.memref, subscripts))]
-        case affine.StoreOp():
-            builder.insert(memref.StoreOp(op.value, op.memref, emit_subscripts(builder, op.map.data, op.indices)))
-            results = []
-        case affine.MapOp():
-            choose = arith.MinSIOp if isinstance(op, affine.MinOp) else arith.MaxSIOp
-            results = [emit_extreme(builder, choose, op.map.data, op.operands)]
-        case _:
-            return
-    for old, new in zip(op.results, results, strict=True):
-        old.replace_all_uses_with(new)
+@lowers(affine.LoadOp)
+def lower_load(op: affine.LoadOp, builder: ScalarBuilder) -> Sequence[SSAValue]:
+    return (builder.result(memref.LoadOp(op.memref, emit_subscripts(builder, op.map.data, op.indices))),)
 
 
-def _emit_loop(builder: ScalarBuilder, op: affine.ForOp) -> Sequence[SSAValue]:
+@lowers(affine.StoreOp)
+def lower_store(op: affine.StoreOp, builder: ScalarBuilder) -> Sequence[SSAValue]:
+    builder.insert(memref.StoreOp(op.value, op.memref, emit_subscripts(builder, op.map.data, op.indices)))
+    return ()
+
+
+@lowers(affine.ApplyOp)
+def lower_apply(op: affine.ApplyOp, builder: ScalarBuilder) -> Sequence[SSAValue]:
+    return emit_subscripts(builder, op.map.data, op.operands)
+
+
+@lowers(affine.MinOp)
+def lower_min(op: affine.MinOp, builder: ScalarBuilder) -> Sequence[SSAValue]:
+    return (emit_extreme(builder, arith.MinSIOp, op.map.data, op.operands),)
+
+
+@lowers(affine.MaxOp)
+def lower_max(op: affine.MaxOp, builder: ScalarBuilder) -> Sequence[SSAValue]:
+    return (emit_extreme(builder, arith.MaxSIOp, op.map.data, op.operands),)
+
+
+@lowers(affine.ForOp)
+def lower_loop(op: affine.ForOp, builder: ScalarBuilder) -> Sequence[SSAValue]:
     """The loop in scf, with the body of the affine one."""
     lower = emit_extreme(builder, arith.MaxSIOp, op.lower_map.data, op.lower_operands)
     upper = emit_extreme(builder, arith.MinSIOp, op.upper_map.data, op.upper_operands)
