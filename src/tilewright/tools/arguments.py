@@ -51,6 +51,7 @@ SECTIONS: dict[str, tuple[Flag, ...]] = {
         Flag("pass-pipeline", "run 'a,b{x=1 y=2}' or 'builtin.module(a,func.func(b))'", "TEXT", short="p"),
         Flag("list-passes", "names, options and summaries of all passes"),
         Flag("show-dialects", "names of all dialects"),
+        Flag("show-op", "an op: its class, traits, checks, meaning and lowerings, and which files name it", "OP"),
         Flag("dump-pass-pipeline", "print the pipeline that will be run, with all options, on the error stream"),
     ),
     "input and output": (

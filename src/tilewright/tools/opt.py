@@ -93,6 +93,9 @@ def run(
             if request.has(name):
                 out.write(render())
                 return 0
+        if request.has("show-op"):
+            out.write(_op_card(request.value("show-op")))
+            return 0
         text = _read_input(request.file, stdin or sys.stdin)
         return _Session(request, err).run(text, out)
     except UsageError as error:
@@ -396,6 +399,16 @@ def render_pass_list() -> str:
 def render_dialects() -> str:
     """For ``--show-dialects``."""
     return f"Available Dialects: {','.join(sorted(_base_context().registered_dialect_names))}\n"
+
+
+def _op_card(name: str) -> str:
+    """For ``--show-op``; what it imports, nothing else needs."""
+    from tilewright.tools.op_card import render_op
+
+    try:
+        return render_op(name)
+    except PipelineError as error:
+        raise UsageError(str(error)) from error
 
 
 def render_version() -> str:
