@@ -15,7 +15,6 @@ from functools import cache
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.traits import ConstantLike, HasFolder
 
-from tilewright.ir.builder import OpBuilder
 from tilewright.ir.rules import PatternRewriter, RewriteRule, apply_rules
 
 Materializer = Callable[[Attribute, Attribute], Operation | None]
@@ -59,17 +58,6 @@ def fold_to_values(op: Operation, materialize: Materializer) -> tuple[list[Opera
         constants.append(constant)
         values.append(constant.results[0])
     return constants, values
-
-
-def insert_folded(builder: OpBuilder, op: Operation, materialize: Materializer) -> Sequence[SSAValue]:
-    """Insert an op, or what it folds to, and return the values that stand for its results."""
-    folded = fold_to_values(op, materialize)
-    if folded is None:
-        return builder.insert(op).results
-    constants, values = folded
-    builder.insert_all(constants)
-    op.erase()
-    return values
 
 
 class FoldOps(RewriteRule):

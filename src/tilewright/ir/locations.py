@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import lru_cache
 from typing import TypeVar
 
 from xdsl.dialects.builtin import (
-    UNKNOWN_LOC,
     ArrayAttr,
     CallSiteLoc,
     FileLineColLoc,
@@ -15,7 +13,6 @@ from xdsl.dialects.builtin import (
     IntAttr,
     LocationAttr,
     NameLoc,
-    NoneAttr,
     StringAttr,
     UnknownLoc,
 )
@@ -140,18 +137,6 @@ def describe_location(location: Attribute) -> str:
     """``kernel.py:12:9``, or an empty string where nothing is known."""
     span = find_span(location)
     return "" if span is None else str(span)
-
-
-def fuse_locations(locations: Iterable[LocationAttr]) -> LocationAttr:
-    """One location for an op made from several: duplicates and unknowns dropped, the single one left as it is."""
-    parts = list(dict.fromkeys(loc for loc in locations if not isinstance(loc, UnknownLoc)))
-    match parts:
-        case []:
-            return UNKNOWN_LOC
-        case [only]:
-            return only
-        case _:
-            return FusedLoc(tuple(parts), NoneAttr())
 
 
 def find_name(location: Attribute) -> str | None:

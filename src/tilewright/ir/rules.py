@@ -144,10 +144,6 @@ class RuleRewriter(PatternRewriter):
                 old.replace_all_uses_with(new)
         self.erase(op, safe_erase=safe_erase)
 
-    def replace_with(self, op: Operation, *values: SSAValue) -> None:
-        """Replace `op` by values that exist already."""
-        self.replace(op, (), values)
-
 
 class RuleTable:
     """Rules filed by op class; built once per list of rules, looked up once per op."""

@@ -169,7 +169,7 @@ def test_replace_with_existing_values(parse: Parse) -> None:
     class Drop(RewriteRule):
         @op_type_rewrite_pattern
         def match_and_rewrite(self, op: arith.MuliOp, rewriter: RuleRewriter, /) -> None:
-            rewriter.replace_with(op, op.lhs)
+            rewriter.replace(op, (), (op.lhs,))
 
     module = parse(MODULE)
     apply_rules(module, [Drop()])

@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from xdsl.dialects.builtin import UNKNOWN_LOC, ModuleOp, i32
+from xdsl.dialects.builtin import FusedLoc, ModuleOp, NoneAttr, i32
 from xdsl.ir import Block, Operation
 
 from tilewright.dialects import arith
 from tilewright.ir import effects
 from tilewright.ir.builder import Cursor, OpBuilder
 from tilewright.ir.dominance import DominatorTree, properly_dominates, verify_dominance
-from tilewright.ir.folding import fold_all, insert_folded, try_fold
+from tilewright.ir.folding import fold_all, try_fold
 from tilewright.ir.locations import (
     describe_location,
     file_location,
     find_call_sites,
     find_name,
-    fuse_locations,
     name_location,
 )
 from tilewright.ir.printing import print_op
@@ -213,16 +212,6 @@ def test_folding_replaces_ops_by_constants(parse: Parse) -> None:
     assert not fold_all(module, arith.materialize_constant)
 
 
-def test_folded_insertion(parse: Parse) -> None:
-    module = parse("func.func @f(%a: i32) {\n  %0 = arith.constant 3 : i32\n  return\n}")
-    constant, end = _op(module, "arith.constant"), _op(module, "func.return")
-    builder = OpBuilder.before(end)
-    (six,) = insert_folded(builder, arith.AddiOp(constant, constant), arith.materialize_constant)
-    insert_folded(builder, arith.MuliOp(six, _blocks(module)[0].args[0]), arith.materialize_constant)
-    names = [op.name for op in _blocks(module)[0].ops]
-    assert names == ["arith.constant", "arith.constant", "arith.muli", "func.return"]
-
-
 def test_builder_stamps_locations_and_moves(parse: Parse) -> None:
     module = parse('func.func @f() {\n  %0 = arith.constant 1 : i32 loc("k.py":5:1)\n  return\n}')
     constant, end = _op(module, "arith.constant"), _op(module, "func.return")
@@ -248,11 +237,9 @@ def test_builder_stamps_locations_and_moves(parse: Parse) -> None:
     assert [op.name for op in _blocks(module)[0].ops] == ["arith.constant"] * 2 + ["arith.addi"] * 3 + ["func.return"]
 
 
-def test_locations_are_fused_without_repeats() -> None:
+def test_the_first_place_of_a_fusion_is_the_ops() -> None:
     first, second = file_location("a.py", 1, 1), file_location("b.py", 2, 2)
-    assert fuse_locations([]) is UNKNOWN_LOC
-    assert fuse_locations([first, UNKNOWN_LOC, first]) is first
-    fused = fuse_locations([first, second, first])
+    fused = FusedLoc((first, second), NoneAttr())
     assert describe_location(fused) == "a.py:1:1"
     assert find_name(name_location("x", fused)) == "x"
     assert find_call_sites(first) == ()

@@ -21,7 +21,7 @@ from typing import NoReturn
 from tilewright.support.ptx.syntax import Immediate, Instruction, Negated, Operand, Register, Symbol, Vector
 from tilewright.support.ptx.types import Type, immediate_bits, parse_type
 from tilewright.transforms.inline_ptx.numbers import Numbers
-from tilewright.transforms.inline_ptx.terms import Term, bits_of
+from tilewright.transforms.inline_ptx.terms import Term
 
 
 class NotLaneWise(Exception):
@@ -194,7 +194,3 @@ class Form:
         """A function of `count` elements on each of the packed elements of operands, as one word."""
         columns = [self.lanes(position + 1, type_) for position in range(count)]
         return self.terms.word([self.terms.bits(compute(*lane)) for lane in zip(*columns, strict=True)])
-
-    def as_word(self, term: Term) -> Term:
-        """A result of any type as the bits of a register."""
-        return self.terms.bits(term) if bits_of(term.type) > 1 else term
