@@ -10,7 +10,7 @@ from xdsl.traits import ConstantLike
 from tilewright.dialects import math, ub
 from tilewright.dialects.traits import ElementwiseMappable
 
-_SINGLE_INSTRUCTION = (math.AbsFOp, math.AbsIOp, math.FmaOp)
+_SINGLE_INSTRUCTION = {math.AbsFOp, math.AbsIOp, math.FmaOp}
 
 
 def is_arithmetic(op: Operation) -> bool:
@@ -37,7 +37,7 @@ def is_function(op: Operation) -> bool:
 
 def takes_many_instructions(op: Operation) -> bool:
     """Return whether an op is a function of mathematics that no single instruction computes."""
-    return is_function(op) and not isinstance(op, _SINGLE_INSTRUCTION)
+    return is_function(op) and type(op) not in _SINGLE_INSTRUCTION
 
 
 __all__ = ["is_arithmetic", "is_function", "takes_many_instructions"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import cast
 
 from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, IntegerAttr, StringAttr
@@ -61,6 +62,17 @@ class IndexOp(Op):
             raise VerifyException(f"there is no loop {self.dim.value.data}")
 
 
+@lru_cache(maxsize=1024)
+def _maps_of(attribute: ArrayAttr[AffineMapAttr]) -> tuple[AffineMap, ...]:
+    """Passes ask for the maps of an op many times, and few kernels have a hundred different lists of them."""
+    return tuple(attr.data for attr in attribute)
+
+
+@lru_cache(maxsize=1024)
+def _iterators_of(attribute: ArrayAttr[IteratorTypeAttr]) -> tuple[IteratorType, ...]:
+    return tuple(attr.data for attr in attribute)
+
+
 class GenericOp(StructuredOp):
     """Loops over any maps with any body.
 
@@ -114,11 +126,11 @@ class GenericOp(StructuredOp):
 
     @property
     def maps(self) -> Sequence[AffineMap]:
-        return [attr.data for attr in self.indexing_maps]
+        return _maps_of(self.indexing_maps)
 
     @property
     def iterators(self) -> Sequence[IteratorType]:
-        return [attr.data for attr in self.iterator_types]
+        return _iterators_of(self.iterator_types)
 
     def verify_(self) -> None:
         self.verify_structure()

@@ -17,6 +17,7 @@ from tilewright.dialects.definition import Op
 from tilewright.dialects.fields import Body, Operands, Results, region_def, var_result_def
 from tilewright.dialects.linalg.attributes import IteratorType
 from tilewright.dialects.types import element_type, is_tensor, shape_of
+from tilewright.ir.effects import memory_effects
 
 
 class StructuredOpEffects(MemoryEffect):
@@ -25,8 +26,10 @@ class StructuredOpEffects(MemoryEffect):
 
     @classmethod
     def get_effects(cls, op: Operation) -> AbstractSet[EffectInstance] | None:
-        effects = RecursiveMemoryEffect.get_effects(op)
         assert isinstance(op, StructuredOp)
+        effects: AbstractSet[EffectInstance] | None = frozenset()
+        if any(map(memory_effects, op.body.block.ops)):
+            effects = RecursiveMemoryEffect.get_effects(op)
         if effects is not None and _has_buffer(op.operands):
             effects = effects | MemoryReadEffect.get_effects(op)
         if effects is not None and _has_buffer(op.outputs):

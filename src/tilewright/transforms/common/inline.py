@@ -156,20 +156,19 @@ class Inliner:
         is_last = is_private(callee) and self._uses[name] == 1
         self._uses[name] -= 1
         body = _take_body(callee) if is_last else _copy_body(callee)
-        for block in body.blocks:
-            for op in block.ops:
-                self._receive(op, call.location, is_copy=not is_last)
+        self._receive(body, call.location, is_copy=not is_last)
         self._unsettle(body)
         if body.blocks.first is body.blocks.last:
             _splice_block(call, body.block)
         else:
             _splice_region(call, body)
 
-    def _receive(self, op: Operation, caller: LocationAttr, *, is_copy: bool) -> None:
+    def _receive(self, body: Region, caller: LocationAttr, *, is_copy: bool) -> None:
         """Give inlined ops the location "where they are, called from `caller`", and count the calls among copies. The
         ops are in normal form, as their function was."""
-        for inner in ops_within(op):
-            self._settled.add(inner)
+        ops = ops_within(body)
+        self._settled.update(ops)
+        for inner in ops:
             if has_location(inner):
                 inner.location = self._call_sites.get(inner.location, caller)
             if is_copy and isinstance(inner, Call) and _callee_of(inner) in self._graph.functions:

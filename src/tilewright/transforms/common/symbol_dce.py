@@ -5,12 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import cast
 
-from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr
+from xdsl.dialects.builtin import (
+    DenseArrayBase,
+    DenseIntOrFPElementsAttr,
+    FloatAttr,
+    IntegerAttr,
+    ModuleOp,
+    StringAttr,
+    SymbolRefAttr,
+    UnitAttr,
+)
 from xdsl.ir import Attribute, Operation
 from xdsl.traits import SymbolOpInterface
 
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import ops_within
+
+_WITHOUT_SYMBOLS = {DenseArrayBase, DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr, StringAttr, UnitAttr}
+"""Attributes that most ops have, in which no other attribute that names a symbol can be."""
 
 
 def symbols_used_by(attributes: Iterable[Attribute]) -> set[str]:
@@ -41,8 +53,10 @@ def referenced_symbols(op: Operation) -> set[str]:
     """The symbols that `op` and what it holds refer to."""
     found: set[str] = set()
     for inner in ops_within(op):
-        if inner.properties or inner.attributes:
-            found |= symbols_used_by((*inner.properties.values(), *inner.attributes.values()))
+        for kept in (inner.properties, inner.attributes):
+            attributes = [attribute for attribute in kept.values() if type(attribute) not in _WITHOUT_SYMBOLS]
+            if attributes:
+                found |= symbols_used_by(attributes)
     return found
 
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache, lru_cache
 from math import prod
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Block, Operation, SSAValue, Use
-from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
 
 from tilewright.analysis.selections import STARTS_AT_FIRST
 from tilewright.dialects import arith, bufferization, cf, linalg, memref, tensor
 from tilewright.dialects.arithmetic import is_arithmetic, takes_many_instructions
 from tilewright.dialects.types import is_integer_or_index
-from tilewright.ir.walking import ops_within
+from tilewright.ir.walking import find_ops, is_subclass, ops_within
 from tilewright.transforms.linalg.effects import Writers, may_write, root_of_memref
 from tilewright.transforms.linalg.loads import Disjointness
 from tilewright.transforms.linalg.structured import is_elementwise, loop_extents, shape_or_scalar
@@ -154,24 +155,25 @@ def _decide(
     memory: Disjointness,
 ) -> None:
     """Decide for a producer which of its readers compute it themselves. Producers come before their readers."""
-    plan.own_cost[op] = plan.cost[op] = sum(body_cost(inner) for inner in op.body.block.ops)
+    body = list(op.body.block.ops)
+    plan.own_cost[op] = plan.cost[op] = sum(map(body_cost, body))
     for value in op.inputs:
         producer = producer_of(value)
         if producer is not None and plan.moves(producer, op):
             plan.cost[op] += plan.cost.get(producer, 0)
             plan.depth[op] = max(plan.depth.get(op, 0), plan.depth.get(producer, 0) + 1)
-    for inner in op.body.block.walk():
-        if isinstance(inner, memref.LoadOp | tensor.ExtractOp):
-            plan.reading.setdefault(op, set()).update(_memory_behind(inner))
+    loads = find_ops(op.body, memref.LoadOp, tensor.ExtractOp)
+    for load in loads:
+        plan.reading.setdefault(op, set()).update(_memory_behind(load))
     if _has_runs(op, plan):
         plan.runs.add(op)
         plan.cost[op] = 1
-    elif any(isinstance(inner, memref.LoadOp | tensor.ExtractOp) for inner in op.body.block.walk()):
+    elif loads:
         if not all(_follows_rows(value, plan) for value in op.inputs):
             plan.scattered.add(op)
     elif _follows_row(op, plan):
         plan.rows.add(op)
-    if any(_is_expensive(inner) for inner in op.body.block.ops):
+    if any(map(_is_expensive, body)):
         plan.computing.add(op)
     if not is_movable(op) or plan.depth.get(op, 0) >= LONGEST_CHAIN:
         return
@@ -278,7 +280,8 @@ def _is_between_exchanges(op: linalg.StructuredOp, readers: Readers, plan: Fusio
     Such steps run in registers, one after the other. In its readers, each would be computed twice with all before it.
     """
     # The readers first: few values go to exchanges, and after long chains many are what an op is made from.
-    if any(extent & (extent - 1) for extent in loop_extents(op)) or not _feeds_exchange(readers):
+    extents = shape_or_scalar(op.results[0].type)
+    if any(extent & (extent - 1) for extent in extents) or not _feeds_exchange(readers):
         return False
     parts = (op, *plan.parts(op))
     sources = (value for part in parts if isinstance(part, linalg.StructuredOp) for value in part.inputs)
@@ -541,30 +544,40 @@ def is_movable(op: linalg.StructuredOp) -> bool:
     """Elementwise, one result, no effect on memory, each element reached by its own index."""
     if len(op.results) != 1 or not is_elementwise(op) or isinstance(op, linalg.FillOp):
         return False
-    output = op.maps[-1].results
-    if len({expr.position for expr in output if isinstance(expr, AffineDimExpr)}) != len(op.iterators):
+    if not _are_by_own_index(tuple(op.maps)):
         return False
-    if any(not isinstance(expr, AffineDimExpr) for expr in output):
-        return False
-    for map_ in op.maps:
-        if any(not isinstance(expr, AffineDimExpr | AffineConstantExpr) for expr in map_.results):
-            return False
     if op.body.block.args[len(op.inputs)].uses.get_length() and op.outputs[0].owner is op:
         return False
-    return not any(may_write(inner) or isinstance(inner, cf.AssertOp) for inner in op.body.block.ops)
+    return not any(map(_is_visible, op.body.block.ops))
+
+
+@lru_cache(maxsize=1024)
+def _are_by_own_index(maps: tuple[AffineMap, ...]) -> bool:
+    """Return whether each element of the last operand has an index of its own, and the others go by loops alone."""
+    output = maps[-1].results
+    if any(not isinstance(expr, AffineDimExpr) for expr in output) or len(set(output)) != maps[-1].num_dims:
+        return False
+    return all(isinstance(expr, AffineDimExpr | AffineConstantExpr) for map_ in maps for expr in map_.results)
+
+
+def _is_visible(op: Operation) -> bool:
+    """Return whether others see that an op of a body runs: it writes, or may end the program."""
+    return may_write(op) or isinstance(op, cf.AssertOp)
 
 
 def body_cost(op: Operation) -> int:
-    """Rough cycles of one element; what must not be repeated costs `DEAR`."""
-    if isinstance(op, linalg.YieldOp | linalg.IndexOp | arith.ConstantOp | arith.IndexCastOp):
+    """Rough cycles of one element; what must not be repeated costs `EXPENSIVE`."""
+    return EXPENSIVE if op.regions or _is_expensive(op) else _cost_of_class(type(op))
+
+
+@cache
+def _cost_of_class(cls: type[Operation]) -> int:
+    if is_subclass(cls, (linalg.YieldOp, linalg.IndexOp, arith.ConstantOp, arith.IndexCastOp)):
         return 0
-    if op.regions or isinstance(op, memref.LoadOp | tensor.ExtractOp):
-        return EXPENSIVE
-    if _is_expensive(op) or isinstance(op, arith.DivSIOp | arith.DivUIOp | arith.RemSIOp | arith.RemUIOp):
-        return EXPENSIVE
-    return 1
+    slow = (memref.LoadOp, tensor.ExtractOp, arith.DivSIOp, arith.DivUIOp, arith.RemSIOp, arith.RemUIOp)
+    return EXPENSIVE if is_subclass(cls, slow) else 1
 
 
 def _is_expensive(op: Operation) -> bool:
     """Return whether an op on floats takes many cycles."""
-    return takes_many_instructions(op) or isinstance(op, arith.DivfOp | arith.RemFOp)
+    return takes_many_instructions(op) or is_subclass(type(op), (arith.DivfOp, arith.RemFOp))

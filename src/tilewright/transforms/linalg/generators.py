@@ -19,6 +19,8 @@ _SHAPE_CHANGES = tensor.ExpandShapeOp | tensor.CollapseShapeOp
 
 def repeat_generators(block: Block) -> None:
     """Copy generators of a block before their readers in nested blocks."""
+    if not any(op.regions and not isinstance(op, linalg.StructuredOp) for op in block.ops):
+        return
     costs: dict[Operation, int] = {}
     for op in block.ops:
         cost = _cost_of_generator(op, costs)

@@ -21,7 +21,7 @@ def loop_extents(op: linalg.StructuredOp) -> tuple[int, ...]:
 
 def is_elementwise(op: linalg.StructuredOp) -> bool:
     """Return whether every iteration is independent of the others."""
-    return all(iterator == "parallel" for iterator in op.iterators)
+    return op.iterators.count(linalg.IteratorType.PARALLEL) == len(op.iterators)
 
 
 def shape_or_scalar(type_: Attribute) -> tuple[int, ...]:
