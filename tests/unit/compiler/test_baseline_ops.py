@@ -11,15 +11,13 @@ from xdsl.ir import Operation
 import tilewright as triton
 from tilewright import reference
 from tilewright.compiler import TextSource
-from tilewright.dialects import DIALECTS, gpu, llvm, load_dialect, make_context
-from tilewright.dialects.linalg import StructuredOp
+from tilewright.dialects import DIALECTS, load_dialect, make_context
 from tilewright.dialects.traits import ElementwiseMappable
 from tilewright.ir.parsing import parse_module
 from tilewright.ir.passes import parse_pipeline
 from tilewright.ir.stages import LINALG, STAGES, check_stage
 from tilewright.ir.verify import verify_module
-from tilewright.lowering.convert_linalg_to_loops.expand_ops import EXPANDED
-from tilewright.lowering.convert_linalg_to_loops.lower_affine import AFFINE
+from tilewright.lowering.convert_linalg_to_loops.convert_linalg_to_loops import LOWERINGS as TO_LOOPS
 from tilewright.lowering.loops_to_llvm.lower import RULES as TO_LLVM
 from tilewright.support import knobs
 from tilewright.transforms.linalg.one_shot_bufferize.rules import RULES
@@ -39,8 +37,7 @@ LEGAL: list[type[Operation]] = [
 def test_every_legal_op_is_lowered(op: type[Operation]) -> None:
     """On scalars and memrefs it stays until machine code, or `convert-linalg-to-loops` takes it apart; on tensors there
     is a rule of the bufferisation, or a loop over scalars."""
-    taken_apart = issubclass(op, (StructuredOp, gpu.BarrierOp, llvm.AssumeOp, *EXPANDED.__args__, *AFFINE.__args__))
-    on_scalars = op in TO_LLVM or taken_apart
+    on_scalars = op in TO_LLVM or op in TO_LOOPS
     assert on_scalars or op in RULES or op.name in WITH_THE_OP_AROUND
     if op.has_trait(ElementwiseMappable):
         assert on_scalars
