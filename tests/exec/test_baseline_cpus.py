@@ -93,6 +93,7 @@ def test_older_processors_agree_with_the_host(cpu: str, case: oracle.Case) -> No
     assert not found, "\n".join(found)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("case", sample(0), ids=str)
 def test_kernels_compile_for_aarch64(case: oracle.Case) -> None:
     target = CpuTarget(named_facts("generic-aarch64"))
@@ -103,6 +104,7 @@ def test_kernels_compile_for_aarch64(case: oracle.Case) -> None:
         assert re.search(r"\bv\d+\.4s\b|\bq\d+\b", text)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("features", [(), ("dotprod",)], ids=["plain", "dotprod"])
 @pytest.mark.parametrize("case", sample(STEP // 2), ids=str)
 def test_an_emulated_aarch64_agrees_with_the_host(case: oracle.Case, features: tuple[str, ...]) -> None:

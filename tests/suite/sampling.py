@@ -38,9 +38,12 @@ WHOLE = ("tests/file/", "tests/unit/")
 
 SAMPLED = tuple(
     f"tests/unit/{name}/"
-    for name in ("analysis", "codegen", "inline_ptx", "linalg_to_loops", "loops_to_llvm", "middle_layer", "ttg_to_llvm")
+    for name in (
+        *("analysis", "codegen", "inline_ptx", "layouts", "linalg_to_loops", "loops_to_llvm", "middle_layer", "tools"),
+        *("tools_correctness", "ttg_to_llvm"),
+    )
 )
-"""... but for these, which compile and run whole kernels."""
+"""... but for these, which compile and run whole kernels, or try each property on a hundred layouts."""
 
 
 def today() -> int:
