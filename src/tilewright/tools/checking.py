@@ -45,6 +45,7 @@ def add_parsers(commands: Any) -> None:
     )
     fuzz.add_argument("--kernels", type=count, default=0, help="stop after this many kernels")
     fuzz.add_argument("--addresses", type=count, default=0, help="stop after this many kernels of address algebra")
+    fuzz.add_argument("--rows", type=count, default=0, help="stop after this many walks over rows")
     fuzz.add_argument("--mutations", type=count, default=0, help="stop after this many mutated inputs")
     fuzz.add_argument("--passes", type=count, default=0, help="stop after this many kernels under random passes")
     fuzz.add_argument("--jobs", type=positive, default=1, help="processes that share the work (default 1)")
@@ -54,7 +55,8 @@ def add_parsers(commands: Any) -> None:
     )
     fuzz.add_argument("--gpu", action="store_true", help="these kernels on the GPU that is there, too")
     fuzz.add_argument("--seed", type=int, default=None, help="first seed; by default taken from the clock")
-    fuzz.add_argument("--only", choices=("kernels", "addresses", "mutations", "passes"), help="run one of the four")
+    parts = ("kernels", "addresses", "rows", "mutations", "passes")
+    fuzz.add_argument("--only", choices=parts, help="run one of the five")
     fuzz.add_argument("--save", default="fuzz-failures", help="folder for failures (default fuzz-failures)")
     fuzz.add_argument("--replay", metavar="FILE", help="run a saved failure again")
 

@@ -52,6 +52,7 @@ from tilewright.tools.fuzzing.pass_runs import (
     text_with_passes,
 )
 from tilewright.tools.fuzzing.replay import render, tolerance_of_file
+from tilewright.tools.fuzzing.row_walks import RowWalkGenerator
 from tilewright.tools.fuzzing.samples import stage_modules
 from tilewright.tools.fuzzing.shrink import shrink_generated
 from tilewright.tools.fuzzing.values import GeneratedKernel
@@ -68,7 +69,7 @@ OF_HOPPER = {"float8e4nv"}
 FINE_EVERY = 8
 """Of how many kernels on GPUs the first two are compared after every pass."""
 
-PARTS = {"fuzz_kernels": 32, "fuzz_addresses": 64, "fuzz_texts": 5000, "fuzz_passes": 32}
+PARTS = {"fuzz_kernels": 32, "fuzz_addresses": 64, "fuzz_rows": 64, "fuzz_texts": 5000, "fuzz_passes": 32}
 """Inputs that go to a worker of a farm at a time: a minute's work at most."""
 
 DEFAULT_MINUTES = 1.0
@@ -159,7 +160,8 @@ def run_fuzz(options: argparse.Namespace) -> int:
     tallies: list[Tally] = []
     for name, run, limit, part_of_time in (
         ("kernels", fuzz_kernels, options.kernels, 0.6),
-        ("addresses", fuzz_addresses, options.addresses, 0.2),
+        ("addresses", fuzz_addresses, options.addresses, 0.1),
+        ("rows", fuzz_rows, options.rows, 0.1),
         ("mutations", fuzz_texts, options.mutations, 0.1),
         ("passes", fuzz_passes, options.passes, 0.1),
     ):
@@ -257,14 +259,25 @@ def fuzz_kernels(share: Share) -> Tally:
 def fuzz_addresses(share: Share) -> Tally:
     """Random kernels of address algebra, returns and dot loops, on the CPU with optimising passes and without, and some
     of them on a simulated GPU."""
-    tally = Tally("kernels of address algebra", share.first)
+    return _fuzz_both_ways("addresses", "kernels of address algebra", AddressKernelGenerator, share)
+
+
+def fuzz_rows(share: Share) -> Tally:
+    """Random walks over the columns of rows, likewise."""
+    return _fuzz_both_ways("rows", "walks over rows", RowWalkGenerator, share)
+
+
+def _fuzz_both_ways(
+    name: str, title: str, generator: Callable[[Random], AddressKernelGenerator | RowWalkGenerator], share: Share
+) -> Tally:
+    tally = Tally(title, share.first)
     start = time.perf_counter()
     with knobs.scope(validate=False, sanitize=(), opt="strict"):
         for number in share.numbers(tally):
-            kernel = AddressKernelGenerator(Random(number)).generate()
+            kernel = generator(Random(number)).generate()
             routes = address_routes_of(number, share.gpu_every)
             tally.on_gpus += len(routes) - 2
-            _check(f"addresses_{number}.py", number, kernel, routes, share, tally)
+            _check(f"{name}_{number}.py", number, kernel, routes, share, tally)
     tally.seconds = time.perf_counter() - start
     return tally
 

@@ -45,14 +45,14 @@ def render(kernel: GeneratedKernel, note: str = "") -> str:
     """The file of a kernel; `note` goes into comment lines at its top."""
     comment = "".join(f"# {line}\n" for line in note.splitlines())
     arguments = ",\n    ".join(repr(argument) for argument in kernel.arguments)
-    scalars = ", ".join(f"{name!r}: {value!r}" for name, value in kernel.scalars.items())
-    options = ", ".join(f"{name!r}: {value!r}" for name, value in kernel.options.items())
+    numbers = {**kernel.scalars, **kernel.options}
+    others = "".join(f", {name!r}: {value!r}" for name, value in numbers.items())
     comma = "," if kernel.arguments else ""
     return (
         f"{comment}{HEADER}\nARGUMENTS = (\n    {arguments}{comma}\n)\nDATA_SEED = {kernel.data_seed}\n\n\n"
         f"{kernel.source}\n\n"
         "def tilewright_inputs():\n"
-        f"    keywords = {{**make_arrays(ARGUMENTS, DATA_SEED), {scalars}, {options}}}\n"
+        f"    keywords = {{**make_arrays(ARGUMENTS, DATA_SEED){others}}}\n"
         f"    return kernel, {kernel.grid!r}, keywords\n"
     )
 
