@@ -363,11 +363,14 @@ def cover(tile: LinearLayout, cga: Vectors, shape: Sequence[int]) -> LinearLayou
     return (fit(tile, part, keep_order=True) * blocks).transpose_outs(names)
 
 
+def cga_bases(cga: Vectors, rank: int) -> LinearLayout:
+    """Return how CTAs lie beside each other, whatever the tensor."""
+    return LinearLayout.from_bases({BLOCK: cga}, dim_names(rank), surjective=False)
+
+
 def cga_layout(cga: Vectors, shape: Sequence[int]) -> LinearLayout:
     """Return how CTAs tile a tensor of `shape`."""
-    names = dim_names(len(shape))
-    layout = LinearLayout.from_bases({BLOCK: cga}, names, surjective=False)
-    return cut(layout, shape)
+    return cut(cga_bases(cga, len(shape)), shape)
 
 
 def fit(layout: LinearLayout, shape: Sequence[int], *, keep_order: bool = False) -> LinearLayout:

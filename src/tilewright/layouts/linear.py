@@ -224,6 +224,12 @@ class LinearLayout:
 
     # Questions.
 
+    @property
+    def is_permutation(self) -> bool:
+        """True if every basis but those of zero has a bit of the outputs of its own, and every bit has one."""
+        columns = [column for column in self.columns if column]
+        return sorted(columns) == [1 << bit for bit in range(self.out_bits)]
+
     @cached_property
     def _rank(self) -> int:
         return gf2.rank(self.columns)

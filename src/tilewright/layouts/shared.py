@@ -273,6 +273,10 @@ class SharedLinearLayout(SharedLayout):
         block = ordered.bases_of(BLOCK) if BLOCK in ordered.in_dims else ()
         return SharedLinearLayout(ordered.bases_of(OFFSET), block, rank, alignment)
 
+    def extent(self) -> tuple[int, ...]:
+        """The shape that the bases reach."""
+        return _extent(self.offset, self.block, self.rank)
+
     def _build(self, shape: tuple[int, ...]) -> LinearLayout:
         bases = {OFFSET: self.offset, BLOCK: self.block}
         return fit(LinearLayout.from_bases(bases, dim_names(self.rank), surjective=False), shape)
@@ -290,6 +294,23 @@ class PaddedSharedLayout(SharedLayout):
     block: Vectors
     rank: int
 
+    def __post_init__(self) -> None:
+        """ValueError unless each gap has an interval of its own, and offsets reach elements once, without a swizzle."""
+        if not self.pads:
+            raise ValueError("a padded layout must have at least one pair of interval and padding")
+        for what, values in zip(("interval", "padding"), zip(*self.pads, strict=True), strict=True):
+            if any(value <= 0 or value & (value - 1) for value in values):
+                raise ValueError(f"{what} values must all be power of two")
+        if len({interval for interval, _ in self.pads}) != len(self.pads):
+            raise ValueError("interval values cannot have duplicates")
+        for basis in (*self.offset, *self.block):
+            if sum(map(bool, basis)) > 1:
+                raise ValueError("Each offset basis must move in at most one dimension.")
+            if any(component & (component - 1) for component in basis):
+                raise ValueError("Each offset basis must be 0 or a power of two.")
+        if len(set(self.offset)) != len(self.offset) or not all(map(any, self.offset)):
+            raise ValueError("Broadcasting in offset dimension is not supported.")
+
     @property
     def cga(self) -> Vectors:  # pyright: ignore[reportIncompatibleVariableOverride]
         return self.block
@@ -303,6 +324,10 @@ class PaddedSharedLayout(SharedLayout):
         tile = identity_nd(OFFSET, _shape_per_block(cga, shape), order, names)
         layout = _with_blocks(tile, cga, tuple(shape))
         return PaddedSharedLayout(tuple(pads), layout.bases_of(OFFSET), layout.bases_of(BLOCK), len(shape))
+
+    def extent(self) -> tuple[int, ...]:
+        """The shape that the bases reach."""
+        return _extent(self.offset, self.block, self.rank)
 
     def _build(self, shape: tuple[int, ...]) -> LinearLayout:
         bases = {OFFSET: self.offset, BLOCK: self.block}
@@ -321,6 +346,11 @@ class PaddedSharedLayout(SharedLayout):
         count = super().num_elements(shape)
         gaps = sum((count // interval - (count % interval == 0)) * padding for interval, padding in self.pads)
         return count + max(gaps, 0)
+
+
+def _extent(offset: Vectors, block: Vectors, rank: int) -> tuple[int, ...]:
+    bases = {OFFSET: offset, BLOCK: block}
+    return tuple(LinearLayout.from_bases(bases, dim_names(rank), surjective=False).out_dims.values())
 
 
 def _shape_per_block(cga: Vectors, shape: Sequence[int]) -> tuple[int, ...]:

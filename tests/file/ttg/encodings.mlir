@@ -11,7 +11,7 @@
 #shared4 = #ttg.shared_linear<{offset = [[0, 1], [0, 2], [1, 0], [2, 2]], block = [[4, 0]]}, alignment = 16>
 #smem = #ttg.shared_memory
 module attributes {"ttg.num-ctas" = 2 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {
-  tt.func @f(%arg0: tensor<32x32xf32, #blocked>, %arg1: tensor<32x32xf32, #blocked1>, %arg2: tensor<16x32xf32, #linear>, %arg3: tensor<32x32xf32, #mma>, %arg4: tensor<32x32xf16, #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>>, %arg5: tensor<32xf32, #ttg.slice<{dim = 1, parent = #blocked}>>, %arg6: tensor<32x32xf16, #ttg.dot_op<{opIdx = 0, parent = #blocked}>>, %arg7: !ttg.memdesc<32x32xf32, #shared, #smem, mutable>, %arg8: !ttg.memdesc<4x32x128xi8, #shared1, #smem>, %arg9: !ttg.memdesc<16x32xf32, #shared2, #smem>, %arg10: !ttg.memdesc<16x32xf32, #shared3, #smem>, %arg11: !ttg.memdesc<8x4xf32, #shared4, #smem, mutable, 16x4>, %arg12: !ttg.async.token, %arg13: !tt.tensordesc<64x64xf16, #shared>) {
+  tt.func @f(%arg0: tensor<32x32xf32, #blocked>, %arg1: tensor<32x32xf32, #blocked1>, %arg2: tensor<16x32xf32, #linear>, %arg3: tensor<32x32xf32, #mma>, %arg4: tensor<32x32xf16, #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>>, %arg5: tensor<32xf32, #ttg.slice<{dim = 1, parent = #blocked}>>, %arg6: tensor<32x32xf16, #ttg.dot_op<{opIdx = 0, parent = #blocked}>>, %arg7: !ttg.memdesc<32x32xf32, #shared, #smem, mutable>, %arg8: !ttg.memdesc<4x32x128xi8, #shared1, #smem>, %arg9: !ttg.memdesc<16x32xf32, #shared2, #smem>, %arg10: !ttg.memdesc<16x32xf32, #shared3, #smem>, %arg11: !ttg.memdesc<4x4xf32, #shared4, #smem, mutable, 8x4>, %arg12: !ttg.async.token, %arg13: !tt.tensordesc<64x64xf16, #shared>) {
     tt.return
   }
 }
@@ -27,7 +27,7 @@ module attributes {"ttg.num-ctas" = 2 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
 // #shared4 = #ttg.shared_linear<{offset = [[0, 1], [0, 2], [1, 0], [2, 2]], block = [[4, 0]]}, alignment = 16>
 // #smem = #ttg.shared_memory
 // module attributes {"ttg.num-ctas" = 2 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {
-//   tt.func @f(%arg0: tensor<32x32xf32, #blocked>, %arg1: tensor<32x32xf32, #blocked1>, %arg2: tensor<16x32xf32, #linear>, %arg3: tensor<32x32xf32, #mma>, %arg4: tensor<32x32xf16, #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>>, %arg5: tensor<32xf32, #ttg.slice<{dim = 1, parent = #blocked}>>, %arg6: tensor<32x32xf16, #ttg.dot_op<{opIdx = 0, parent = #blocked}>>, %arg7: !ttg.memdesc<32x32xf32, #shared, #smem, mutable>, %arg8: !ttg.memdesc<4x32x128xi8, #shared1, #smem>, %arg9: !ttg.memdesc<16x32xf32, #shared2, #smem>, %arg10: !ttg.memdesc<16x32xf32, #shared3, #smem>, %arg11: !ttg.memdesc<8x4xf32, #shared4, #smem, mutable, 16x4>, %arg12: !ttg.async.token, %arg13: !tt.tensordesc<64x64xf16, #shared>) {
+//   tt.func @f(%arg0: tensor<32x32xf32, #blocked>, %arg1: tensor<32x32xf32, #blocked1>, %arg2: tensor<16x32xf32, #linear>, %arg3: tensor<32x32xf32, #mma>, %arg4: tensor<32x32xf16, #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>>, %arg5: tensor<32xf32, #ttg.slice<{dim = 1, parent = #blocked}>>, %arg6: tensor<32x32xf16, #ttg.dot_op<{opIdx = 0, parent = #blocked}>>, %arg7: !ttg.memdesc<32x32xf32, #shared, #smem, mutable>, %arg8: !ttg.memdesc<4x32x128xi8, #shared1, #smem>, %arg9: !ttg.memdesc<16x32xf32, #shared2, #smem>, %arg10: !ttg.memdesc<16x32xf32, #shared3, #smem>, %arg11: !ttg.memdesc<4x4xf32, #shared4, #smem, mutable, 8x4>, %arg12: !ttg.async.token, %arg13: !tt.tensordesc<64x64xf16, #shared>) {
 //     tt.return
 //   }
 // }

@@ -14,6 +14,10 @@ MODULE = """
 #v = #ttg.blocked<{{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}}>
 #half = #ttg.blocked<{{sizePerThread = [1], threadsPerWarp = [16], warpsPerCTA = [4], order = [0]}}>
 #eight = #ttg.blocked<{{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [8], order = [0]}}>
+#pad = #ttg.padded_shared<[64:+8] {{order = [1, 0], shape = [64, 64]}}>
+#pad32 = #ttg.padded_shared<[32:+8] {{order = [1, 0], shape = [64, 64]}}>
+#rows = #ttg.swizzled_shared<{{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}}>
+#halves = #ttg.swizzled_shared<{{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0], CGALayout = [[1, 0]]}}>
 #two = #ttg.blocked<{{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0], CGALayout = [[1]]}}>
 #mma = #ttg.nvidia_mma<{{versionMajor = 2, versionMinor = 0, warpsPerCTA = [2, 2], instrShape = [16, 8]}}>
 #A = #ttg.dot_op<{{opIdx = 0, parent = #mma, kWidth = 2}}>
@@ -23,6 +27,9 @@ MODULE = """
 #sT = #ttg.swizzled_shared<{{vec = 8, perPhase = 1, maxPhase = 8, order = [0, 1]}}>
 #n = #ttg.nvmma_shared<{{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}}>
 #nT = #ttg.nvmma_shared<{{swizzlingByteWidth = 128, transposed = true, elementBitWidth = 16}}>
+#n32 = #ttg.nvmma_shared<{{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 32}}>
+#wgmma = #ttg.nvidia_mma<{{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 64, 16]}}>
+#half_width = #ttg.dot_op<{{opIdx = 0, parent = #wgmma, kWidth = 1}}>
 #bar = #ttg.swizzled_shared<{{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}}>
 #smem = #ttg.shared_memory
 module attributes {{"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32}} {{
@@ -47,7 +54,96 @@ BARRIER = "!ttg.memdesc<1xi64, #bar, #smem, mutable>"
 TILE = "!ttg.memdesc<64x64xf16, #n, #smem, mutable>"
 DESCRIPTOR = "!tt.tensordesc<64x64xf16, #n>"
 
+PADDED = "!ttg.memdesc<64x64xf16, #pad, #smem, mutable>"
+ROWS = "!ttg.memdesc<64x64xf16, #rows, #smem, mutable>"
+
 REFUSED: list[tuple[str, str, str]] = [
+    (
+        "",
+        "%0 = ttg.local_alloc : () -> !ttg.memdesc<64x64xf16, #halves, #smem, mutable>",
+        "Layout has 2 CTAs per CGA, but the context requires 1 CTAs per CGA",
+    ),
+    ("", "%0 = ttg.local_alloc : () -> !ttg.memdesc<64xi1, #bar, #smem, mutable>", "must be a multiple of 8"),
+    (
+        "%m: !ttg.memdesc<64x!tt.ptr<i32>, #bar, #smem, mutable>, %i: tensor<64xi32, #v>, "
+        "%v: tensor<64x!tt.ptr<i32>, #v>",
+        "%0 = ttg.local_atomic_scatter_rmw exch, %m[%i], %v {axis = 0 : i32} : "
+        "(!ttg.memdesc<64x!tt.ptr<i32>, #bar, #smem, mutable>, tensor<64x!tt.ptr<i32>, #v>, tensor<64xi32, #v>) -> "
+        "tensor<64x!tt.ptr<i32>, #v>",
+        "values must have integer or floating element type",
+    ),
+    (
+        f"%m: {STACK}, %i: i32",
+        f"%0 = ttg.memdesc_index %m[%i] : {STACK} -> !ttg.memdesc<64x64xf16, #s, #smem, mutable, 128x64>",
+        "alloc shape must match shape for the result",
+    ),
+    (
+        "%m: !ttg.memdesc<2x64x64xf16, #pad, #smem, mutable>",
+        "%0 = ttg.memdesc_subslice %m[0, 32, 0] : !ttg.memdesc<2x64x64xf16, #pad, #smem, mutable> -> "
+        "!ttg.memdesc<2x32x64xf16, #pad, #smem, mutable, 2x64x64>",
+        "SubSlice of low rank PaddedSharedEncoding",
+    ),
+    (
+        f"%m: {PADDED}",
+        f"%0 = ttg.memdesc_reinterpret %m : {PADDED} -> {ROWS}",
+        "between padded and non-padded layouts",
+    ),
+    (
+        f"%m: {PADDED}",
+        f"%0 = ttg.memdesc_reinterpret %m : {PADDED} -> {PADDED.replace('#pad', '#pad32')}",
+        "with different padding pattern",
+    ),
+    (
+        "%m: !ttg.memdesc<32x64xf16, #pad, #smem, mutable, 64x64>",
+        f"%0 = ttg.memdesc_reinterpret %m : !ttg.memdesc<32x64xf16, #pad, #smem, mutable, 64x64> -> {PADDED}",
+        "cannot reinterpret a padded source subview",
+    ),
+    (
+        f"%m: {ROWS}",
+        f"%0 = ttg.memdesc_reinterpret %m : {ROWS} -> !ttg.memdesc<32x64xf16, #rows, #smem, mutable, 64x64>",
+        "result must not be a subview",
+    ),
+    (
+        "%m: !ttg.memdesc<64x32xf16, #rows, #smem, mutable, 64x64>",
+        "%0 = ttg.memdesc_reinterpret %m : !ttg.memdesc<64x32xf16, #rows, #smem, mutable, 64x64> -> "
+        "!ttg.memdesc<4x16xf16, #rows, #smem, mutable>",
+        r"not owned by the source subview \(128 bytes requested; 64 contiguous bytes available\)",
+    ),
+    (
+        "%x: tensor<64x64xf32, #a>",
+        "%0 = ttg.convert_layout %x {force_warp_shuffle} : tensor<64x64xf32, #a> -> tensor<64x64xf32, #mma>",
+        "requires a conversion within one warp",
+    ),
+    (
+        "%a: tensor<64x64xf16, #A>, %b: tensor<64x64xf16, #B>, %c: tensor<64x64xf32>",
+        "%0 = tt.dot %a, %b, %c : tensor<64x64xf16, #A> * tensor<64x64xf16, #B> -> tensor<64x64xf32>",
+        "miss encoding of C operand",
+    ),
+    (
+        "",
+        "ttg.warp_specialize() attributes {warpGroupStartIds = array<i32: 4, 6>}\n"
+        "default { ttg.warp_yield }\npartition0() num_warps(2) { ttg.warp_return } : () -> ()",
+        "has 2 warp group start IDs but expected 1",
+    ),
+    (
+        "%d: !tt.tensordesc<64x64xf32, #n32>, %m: !ttg.memdesc<64x64xf32, #n32, #smem, mutable>, %i: i32",
+        "ttng.async_tma_reduce max, %d[%i, %i] %m : !tt.tensordesc<64x64xf32, #n32>, "
+        "!ttg.memdesc<64x64xf32, #n32, #smem, mutable>",
+        "unsupported reduce kind max for element type f32",
+    ),
+    (
+        "%d: !tt.tensordesc<64x64xi32, #n32>, %m: !ttg.memdesc<64x64xi32, #n32, #smem, mutable>, %i: i32",
+        "ttng.async_tma_reduce inc, %d[%i, %i] %m : !tt.tensordesc<64x64xi32, #n32>, "
+        "!ttg.memdesc<64x64xi32, #n32, #smem, mutable>",
+        "unsupported reduce kind inc for element type i32",
+    ),
+    (
+        "%a: tensor<64x64xf16, #half_width>, %c: tensor<64x64xf32, #wgmma>, %m: "
+        "!ttg.memdesc<64x64xf16, #n, #smem, mutable>",
+        "%0 = ttng.warp_group_dot %a, %m, %c : tensor<64x64xf16, #half_width> * "
+        "!ttg.memdesc<64x64xf16, #n, #smem, mutable> -> tensor<64x64xf32, #wgmma>",
+        "in-register LHS operand must have a kWidth of 2 but got 1",
+    ),
     (
         "%x: tensor<64xf16, #a>",
         "%0 = arith.negf %x : tensor<64xf16, #a>",
@@ -126,7 +222,7 @@ REFUSED: list[tuple[str, str, str]] = [
     (
         f"%m: {STACK}, %i: i32",
         f"%0 = ttg.memdesc_index %m[%i] : {STACK} -> {CONSTANT}",
-        "both be mutable or both be immutable",
+        "have the same mutability",
     ),
     (
         f"%m: {BUFFER}",
@@ -136,7 +232,7 @@ REFUSED: list[tuple[str, str, str]] = [
     (
         f"%m: {BUFFER}",
         f"%0 = ttg.memdesc_subslice %m[48, 0] : {BUFFER} -> !ttg.memdesc<32x64xf16, #s, #smem, mutable, 64x64>",
-        "out of bounds",
+        "The split offset may not exceed the source shape: 32 elements at 48 of 64",
     ),
     (
         f"%m: {BUFFER}",
@@ -151,7 +247,7 @@ REFUSED: list[tuple[str, str, str]] = [
     (
         f"%m: {BUFFER}",
         f"%0 = ttg.memdesc_reinterpret %m : {BUFFER} -> !ttg.memdesc<64x64xf32, #s, #smem, mutable>",
-        "the result must not be larger than the source, got 65536 and 131072 bits",
+        r"footprint \(16384 bytes\) exceeds the source view \(8192 bytes\)",
     ),
     (
         f"%m: {BUFFER}",
@@ -254,6 +350,27 @@ WRONG_ATTRIBUTES = [
         "opIdx must be 0 for a Hopper parent",
     ),
     ("#ttg.linear<{register = [[0, 2]], lane = [], warp = [], block = []}>", "do not reach every element"),
+    ("#ttg.linear<{register = [[1, 0]], lane = [[2, 1], [0, 1]], warp = [], block = []}>", "permutation matrix"),
+    ("#ttg.linear<{register = [[1], [1]], lane = [], warp = [], block = []}>", "permutation matrix"),
+    ("#ttg.generic_linear<{register = [[3], [3]], lane = [], warp = [], block = []}>", "do not reach every element"),
+    (
+        "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0], CGALayout = [[1], [3]]}>",
+        r"CGA encoding must be a permutation matrix, got \[\[1\], \[3\]\]",
+    ),
+    (
+        "#ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 8], "
+        "CGALayout = [[0, 2]]}>",
+        "CGA encoding must be a permutation matrix",
+    ),
+    ("#ttg.padded_shared<[] {order = [0], shape = [8]}>", "at least one pair"),
+    ("#ttg.padded_shared<[4:+3] {order = [0], shape = [8]}>", "padding values must all be power of two"),
+    ("#ttg.padded_shared<[4:+1, 4:+2] {order = [0], shape = [8]}>", "cannot have duplicates"),
+    ("#ttg.padded_shared<[4:+1] {offset = [[1], [2], [4]]}>", "Expected basis of 'block' not found"),
+    ("#ttg.padded_shared<[4:+1] {block = []}>", "Expected basis of 'offset' not found"),
+    ("#ttg.padded_shared<[4:+1] {offset = [[1]], block = [], shape = [2]}>", 'Unexpected attribute "shape" found'),
+    ("#ttg.padded_shared<[4:+1] {offset = [[0, 1], [1, 2]], block = []}>", "at most one dimension"),
+    ("#ttg.padded_shared<[4:+1] {offset = [[0, 1], [0, 3]], block = []}>", "0 or a power of two"),
+    ("#ttg.padded_shared<[4:+1] {offset = [[0, 1], [0, 1]], block = []}>", "Broadcasting in offset dimension"),
 ]
 
 
@@ -269,9 +386,21 @@ WRONG_TYPES = [
     ("!ttg.memdesc<64x64xf16, #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>, "
      "#ttg.shared_memory, mutable, 32x64>", "less than or equal to allocShape"),
     ("!ttg.memdesc<4x4x64x64xf16, #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>, "
-     "#ttg.shared_memory>", "rank of the encoding"),
+     "#ttg.shared_memory>", "rank must be equal to or one less than the shape size. Got 2 and 4"),
     ("!ttg.memdesc<8x16xf16, #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>, "
      "#ttg.shared_memory>", "larger than the buffer 8x16"),
+    ("!ttg.memdesc<8xi4, #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>, "
+     "#ttg.shared_memory>", "must be 1 or at least 8; got 4"),
+    ("!ttg.memdesc<3x4xf16, #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>, "
+     "#ttg.shared_memory>", "^(?!.*alloc).*shape must have power-of-2 and non-zero dimensions; got 3, 4"),
+    ("!ttg.memdesc<2x4xf16, #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>, "
+     "#ttg.shared_memory, mutable, 6x4>", "alloc shape must have power-of-2 and non-zero dimensions; got 6, 4"),
+    ("!ttg.memdesc<4xf16, #ttg.shared_memory>", "is not a valid encoding"),
+    ("!ttg.memdesc<8x4xf16, #ttg.padded_shared<[4:+2] {order = [1, 0], shape = [4, 4]}>, #ttg.shared_memory>",
+     "Mismatch in expected shape for dimension 0. Expected: 8, got: 4"),
+    ("!ttg.memdesc<4x8xf16, #ttg.shared_linear<{offset = [[0, 1], [1, 0], [2, 0]]}, alignment = 16>, "
+     "#ttg.shared_memory>", "Mismatch in expected shape for dimension 1. Expected: 8, got: 2"),
+    ("!tt.ptr<index>", "pointer types must point to integer or floating-point types"),
 ]  # fmt: skip
 
 
@@ -286,6 +415,13 @@ def test_right_programs_pass() -> None:
         f"%x: {TENSOR}, %m: {BUFFER}",
         f"ttg.local_store %x, %m : {TENSOR} -> {BUFFER}\n"
         f"%0 = ttg.memdesc_subslice %m[32, 0] : {BUFFER} -> !ttg.memdesc<32x64xf16, #s, #smem, mutable, 64x64>",
+    )
+    check(
+        "%m: !ttg.memdesc<32x64xf16, #rows, #smem, mutable, 64x64>, %n: !ttg.memdesc<3x64x64xf16, #rows, #smem>",
+        "%0 = ttg.memdesc_reinterpret %m : !ttg.memdesc<32x64xf16, #rows, #smem, mutable, 64x64> -> "
+        "!ttg.memdesc<32x32xf32, #rows, #smem, mutable>\n"
+        "%1 = ttg.memdesc_reinterpret %n : !ttg.memdesc<3x64x64xf16, #rows, #smem> -> "
+        "!ttg.memdesc<64x64xf32, #s, #smem>",
     )
 
 

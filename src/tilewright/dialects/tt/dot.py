@@ -92,6 +92,8 @@ class DotOp(TritonOp):
             raise VerifyException("accumulator and operands must both be floats or both be integers")
         if (a.encoding == NO_ENCODING) != (b.encoding == NO_ENCODING):
             raise VerifyException("mismatching encoding between A and B operands")
+        if a.encoding != NO_ENCODING and c.encoding == NO_ENCODING:
+            raise VerifyException("miss encoding of C operand")
         inference.check_dot(c.encoding, (a.encoding, b.encoding))
         shapes = a.get_shape(), b.get_shape(), c.get_shape()
         k_b = shapes[1][-2] if len(shapes[1]) > 1 else -1

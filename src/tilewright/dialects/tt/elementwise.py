@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import prod
+
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, f32
 from xdsl.irdl import AnyAttr, ParsePropInAttrDict, VarConstraint, traits_def
 from xdsl.traits import Pure
@@ -148,6 +150,12 @@ class ElementwiseInlineAsmOp(TritonOp):
         type = self.result[0].type
         if packed > 1 and not is_tensor(type) and len(self.args) > 0:
             raise VerifyException(f"packed_element = {packed} needs tensor operands")
+        first = self.args[0].type if self.args else type
+        if is_tensor(first) and prod(first.get_shape()) % packed:
+            raise VerifyException(
+                f"number of input elements {prod(first.get_shape())} must be a multiple of the op's packed_element "
+                f"attribute, {packed}"
+            )
 
 
 class ExternElementwiseOp(TritonOp):

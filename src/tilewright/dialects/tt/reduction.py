@@ -7,7 +7,16 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.irdl import IRDLOperation, traits_def
-from xdsl.traits import HasParent, IsTerminator, Pure, RecursivelySpeculatable, RecursiveMemoryEffect, ReturnLike
+from xdsl.traits import (
+    HasParent,
+    IsTerminator,
+    MemoryEffectKind,
+    Pure,
+    RecursivelySpeculatable,
+    RecursiveMemoryEffect,
+    ReturnLike,
+    get_effects,
+)
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.construction import Value, bool_attr, i32_attr, init_op, values_of
@@ -196,6 +205,10 @@ class MapElementwiseOp(TritonOp):
         expected = [element_type(source.type) for source in self.srcs for _ in range(pack)]
         if [arg.type for arg in block.args] != expected:
             raise VerifyException(f"region must take {list(map(str, expected))}, got {list(map(str, block.arg_types))}")
+        for inner in self.scalar_op.walk():
+            effects = get_effects(inner)
+            if effects is not None and any(effect.kind == MemoryEffectKind.WRITE for effect in effects):
+                raise VerifyException(f"Stores are not supported inside map_elementwise, got {inner.name}")
         returned = [element_type(result.type) for result in self.result for _ in range(pack)]
         for nested in self.scalar_op.blocks:
             last = nested.last_op

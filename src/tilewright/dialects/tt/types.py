@@ -13,7 +13,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.text import write
-from tilewright.dialects.types import bool_like, element_type, is_tensor, with_element_type
+from tilewright.dialects.types import bool_like, element_type, is_float, is_integer, is_tensor, with_element_type
 from tilewright.support.triton_version import is_before
 
 NO_ENCODING = NoneAttr()
@@ -48,8 +48,14 @@ class PointerType(ParametrizedAttribute, TypeAttribute):
         super().__init__(pointee_type, space)
 
     def verify(self) -> None:
-        if not isinstance(self.pointee_type, TypeAttribute):
-            raise VerifyException(f"pointee of !tt.ptr must be a type, got {self.pointee_type}")
+        pointee = self.pointee_type
+        if (
+            not is_integer(pointee)
+            and not is_float(pointee)
+            and not isinstance(pointee, PointerType)
+            and not is_tensor(pointee)
+        ):
+            raise VerifyException(f"pointer types must point to integer or floating-point types, got {pointee}")
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:

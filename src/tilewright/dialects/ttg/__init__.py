@@ -23,6 +23,7 @@ ATTRIBUTES = (
     AsyncTokenType,
     BlockedEncodingAttr,
     DotOperandEncodingAttr,
+    GenericLinearEncodingAttr,
     LinearEncodingAttr,
     MemDescType,
     NVMMASharedEncodingAttr,

@@ -19,6 +19,8 @@ from tilewright.dialects.tt.types import NO_ENCODING, tensor_type
 from tilewright.dialects.ttg.constraints import TritonGPUOp, as_tensor
 from tilewright.dialects.ttg.encodings import encoding_of, layout_of
 from tilewright.layouts import reshaping
+from tilewright.layouts.convert import moved_dims
+from tilewright.layouts.distributed import BLOCK, WARP
 
 
 class ConvertLayoutOp(HasFolderInterface, HasCanonicalizationPatternsInterface, TritonGPUOp):
@@ -45,10 +47,19 @@ class ConvertLayoutOp(HasFolderInterface, HasCanonicalizationPatternsInterface, 
             raise VerifyException("requires the same shape for all operands and results")
         if source.element_type != result.element_type:
             raise VerifyException("requires the same element type for all operands and results")
+        if "force_warp_shuffle" in self.attributes and not _stays_within_warps(source, result):
+            raise VerifyException("force_warp_shuffle requires a conversion within one warp")
 
     def fold(self) -> tuple[SSAValue | Attribute, ...] | None:
         """A conversion to the same layout is its source."""
         return (self.src,) if self.src.type == self.result.type else None
+
+
+def _stays_within_warps(source: TensorType[Attribute], result: TensorType[Attribute]) -> bool:
+    """Return whether no element leaves its warp."""
+    shape = source.get_shape()
+    before, after = (layout_of(type.encoding).to_linear(shape) for type in (source, result))
+    return not moved_dims(before, after) & {WARP, BLOCK}
 
 
 class Fp4ToFpOp(TritonGPUOp):

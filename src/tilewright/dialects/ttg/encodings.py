@@ -31,6 +31,7 @@ from tilewright.layouts.distributed import (
     NvidiaMmaLayout,
     SliceLayout,
     Vectors,
+    cga_bases,
 )
 from tilewright.layouts.linear import LinearLayout
 
@@ -160,6 +161,16 @@ def check_order(order: Sequence[int]) -> None:
         raise ValueError(f"order must be a permutation of the dimensions, got {list(order)}")
 
 
+def cga_of_fields(values: Mapping[str, FieldValue], rank: int) -> Vectors:
+    """The bases under `CGALayout`; ValueError where CTAs do not tile, or share, a tensor with them."""
+    cga = fields.vectors(values, "CGALayout", rank)
+    if not cga_bases(cga, rank).is_permutation:
+        raise ValueError(
+            f"After removing broadcast bases the CGA encoding must be a permutation matrix, got {list(map(list, cga))}"
+        )
+    return cga
+
+
 def with_cga(layout_fields: dict[str, FieldValue], cga: Vectors) -> dict[str, FieldValue]:
     """The fields, and the CGA layout where there are several CTAs."""
     return {**layout_fields, "CGALayout": cga} if cga else layout_fields
@@ -180,7 +191,7 @@ class BlockedEncodingAttr(DistributedEncoding[BlockedLayout]):
         _check_equal_rank(sizePerThread=sizes, threadsPerWarp=threads, warpsPerCTA=warps, order=order)
         _check_powers(sizePerThread=sizes, threadsPerWarp=threads, warpsPerCTA=warps)
         check_order(order)
-        return BlockedLayout(sizes, threads, warps, order, fields.vectors(values, "CGALayout", len(order)))
+        return BlockedLayout(sizes, threads, warps, order, cga_of_fields(values, len(order)))
 
     def to_fields(self) -> Mapping[str, FieldValue]:
         layout = self.data
@@ -188,12 +199,9 @@ class BlockedEncodingAttr(DistributedEncoding[BlockedLayout]):
         return with_cga(dict(zip(self.KEYS, values, strict=True)), layout.cga)
 
 
-@irdl_attr_definition
-class LinearEncodingAttr(DistributedEncoding[LinearDistributedLayout]):
-    """`#ttg.linear<{register = [[0, 1], [0, 2]], lane = [[0, 4], ...], warp = [[4, 0], [8, 0]], block = []}>`"""
+class LinearEncoding(DistributedEncoding[LinearDistributedLayout]):
+    """What both encodings have that are given by their bases."""
 
-    name = "ttg.linear"
-    alias_name = "linear"
     KEYS = ("register", "lane", "warp", "block")
 
     @classmethod
@@ -210,6 +218,36 @@ class LinearEncodingAttr(DistributedEncoding[LinearDistributedLayout]):
     def to_fields(self) -> Mapping[str, FieldValue]:
         layout = self.data
         return {"register": layout.register, "lane": layout.lane, "warp": layout.warp, "block": layout.block}
+
+
+@irdl_attr_definition
+class LinearEncodingAttr(LinearEncoding):
+    """`#ttg.linear<{register = [[0, 1], [0, 2]], lane = [[0, 4], ...], warp = [[4, 0], [8, 0]], block = []}>`: each
+    basis is zero, or has a bit of the coordinates to itself.
+    """
+
+    name = "ttg.linear"
+    alias_name = "linear"
+
+    @classmethod
+    def from_fields(cls, values: Mapping[str, FieldValue]) -> LinearDistributedLayout:
+        layout = super().from_fields(values)
+        if not layout.tile().is_permutation:
+            raise ValueError(
+                "LinearEncodingAttr requires a permutation matrix layout after removing broadcast bases; others are "
+                "'#ttg.generic_linear'"
+            )
+        return layout
+
+
+@irdl_attr_definition
+class GenericLinearEncodingAttr(LinearEncoding):
+    """`#ttg.generic_linear<{register = [[1], [3]], lane = [], warp = [], block = []}>`: any bases that reach every
+    element.
+    """
+
+    name = "ttg.generic_linear"
+    alias_name = "generic_linear"
 
 
 @irdl_attr_definition
@@ -281,7 +319,7 @@ class NvidiaMmaEncodingAttr(DistributedEncoding[NvidiaMmaLayout]):
         _check_powers(warpsPerCTA=warps)
         if len(instruction) != (3 if major == 3 else len(warps)):
             raise ValueError(f"instrShape {list(instruction)} does not fit version {major} of rank {len(warps)}")
-        cga = fields.vectors(values, "CGALayout", len(warps))
+        cga = cga_of_fields(values, len(warps))
         if major == 3 and prod(warps) % 4:
             raise ValueError(f"wgmma needs a multiple of 4 warps, got {list(warps)}")
         return NvidiaMmaLayout(major, minor, warps, instruction, cga)
@@ -305,7 +343,7 @@ def encoding_of(layout: DistributedLayout) -> Attribute:
         case SliceLayout():
             return SliceEncodingAttr(layout)
         case LinearDistributedLayout():
-            return LinearEncodingAttr(layout)
+            return LinearEncodingAttr(layout) if layout.tile().is_permutation else GenericLinearEncodingAttr(layout)
         case DotOperandLayout():
             return DotOperandEncodingAttr(layout)
         case NvidiaMmaLayout():

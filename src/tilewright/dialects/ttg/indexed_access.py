@@ -28,7 +28,7 @@ from tilewright.dialects.ttg.constraints import (
     check_mutable,
 )
 from tilewright.dialects.ttg.effects import READ, SHARED, WRITE, Touches
-from tilewright.dialects.types import is_signless_integer, with_element_type
+from tilewright.dialects.types import is_float, is_integer, is_signless_integer, with_element_type
 
 
 def _check_indexed(buffer: Attribute, indices: Attribute, values: Attribute, axis: int) -> None:
@@ -124,6 +124,9 @@ class LocalAtomicScatterRMWOp(TritonGPUOp):
     def verify_(self) -> None:
         check_mutable(self.dst.type)
         _check_indexed(self.dst.type, self.indices.type, self.values.type, self.axis.value.data)
+        element = as_tensor(self.values.type).element_type
+        if not is_integer(element) and not is_float(element):
+            raise VerifyException("values must have integer or floating element type")
         if self.result.type != self.values.type:
             raise VerifyException(f"the result must be like the values, got {self.result.type}")
         if self.mask is not None and as_tensor(self.mask.type).get_shape() != as_tensor(self.values.type).get_shape():

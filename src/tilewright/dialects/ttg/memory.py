@@ -30,6 +30,7 @@ from tilewright.dialects.ttg.constraints import (
 )
 from tilewright.dialects.ttg.effects import FREE, READ, SHARED, WRITE, AllocatesBuffer, Touches
 from tilewright.dialects.ttg.shared_encodings import find_shared_layout, shared_layout_of
+from tilewright.dialects.ttg.types import element_bits
 
 
 class LocalAllocOp(HasCanonicalizationPatternsInterface, TritonGPUOp):
@@ -56,6 +57,8 @@ class LocalAllocOp(HasCanonicalizationPatternsInterface, TritonGPUOp):
         type = as_memdesc(self.result.type)
         if find_shared_layout(type.encoding) is None:
             raise VerifyException(f"result must have a shared memory encoding, got {type.encoding}")
+        if element_bits(type) % 8:
+            raise VerifyException("element type bit width must be a multiple of 8")
         if type.shape != type.alloc_shape:
             raise VerifyException("result shape and its alloc shape must match")
         if self.src is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import permutations
 from typing import ClassVar, Generic, TypeVar
@@ -14,8 +14,9 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
 from tilewright.dialects.ttg import fields
-from tilewright.dialects.ttg.encodings import check_order, with_cga
+from tilewright.dialects.ttg.encodings import cga_of_fields, check_order, with_cga
 from tilewright.dialects.ttg.fields import FieldValue
+from tilewright.layouts.distributed import Vectors
 from tilewright.layouts.linear import LinearLayout
 from tilewright.layouts.shared import (
     NvmmaSharedLayout,
@@ -91,7 +92,7 @@ class SwizzledSharedEncodingAttr(SharedEncoding[SwizzledSharedLayout]):
         vec, per_phase, max_phase = (fields.integer(values, key) for key in ("vec", "perPhase", "maxPhase"))
         if any(number <= 0 or number & (number - 1) for number in (vec, per_phase, max_phase)):
             raise ValueError(f"vec, perPhase and maxPhase must be powers of two, got {vec}, {per_phase}, {max_phase}")
-        return SwizzledSharedLayout(vec, per_phase, max_phase, order, fields.vectors(values, "CGALayout", len(order)))
+        return SwizzledSharedLayout(vec, per_phase, max_phase, order, cga_of_fields(values, len(order)))
 
     def print_layout(self, printer: Printer) -> None:
         layout = self.data
@@ -125,7 +126,7 @@ class NVMMASharedEncodingAttr(SharedEncoding[NvmmaSharedLayout]):
             fields.integer(values, "elementBitWidth"),
             fields.flag(values, "fp4Padded"),
             rank,
-            fields.vectors(values, "CGALayout", rank),
+            cga_of_fields(values, rank),
         )
 
     def print_layout(self, printer: Printer) -> None:
@@ -181,10 +182,8 @@ class PaddedSharedEncodingAttr(SharedEncoding[PaddedSharedLayout]):
     def parse_layout(cls, parser: AttrParser) -> PaddedSharedLayout:
         pads = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: _parse_pad(parser))
         values = fields.parse_fields(parser, (), ("order", "shape", "offset", "block"))
-        if "offset" in values:
-            offset = fields.vectors(values, "offset")
-            rank = len(offset[0]) if offset else 1
-            return PaddedSharedLayout(tuple(pads), offset, fields.vectors(values, "block", rank), rank)
+        if "offset" in values or "block" in values:
+            return PaddedSharedLayout(tuple(pads), *_padded_bases(values))
         order, shape = fields.integers(values, "order"), fields.integers(values, "shape")
         check_order(order)
         if len(order) != len(shape):
@@ -197,34 +196,36 @@ class PaddedSharedEncodingAttr(SharedEncoding[PaddedSharedLayout]):
         printer.print_string(f"[{pads}] ")
         order = _plain_order(layout)
         if order is None:
-            fields.print_fields(printer, _offset_and_block(layout.offset, layout.block))
+            fields.print_fields(printer, {"offset": layout.offset, "block": layout.block})
         else:
-            fields.print_fields(printer, {"order": order, "shape": _extent(layout)})
+            fields.print_fields(printer, {"order": order, "shape": layout.extent()})
 
 
 def _parse_pad(parser: AttrParser) -> tuple[int, int]:
     """`32:+4`"""
-    position = parser.pos
     interval = parser.parse_integer()
     parser.parse_punctuation(":")
     parser.parse_optional_punctuation("+")
-    padding = parser.parse_integer()
-    if any(value <= 0 or value & (value - 1) for value in (interval, padding)):
-        parser.raise_error("interval and padding must be powers of two", position, parser.pos)
-    return interval, padding
+    return interval, parser.parse_integer()
 
 
-def _extent(layout: PaddedSharedLayout) -> tuple[int, ...]:
-    return tuple(
-        1 << max((vector[dim].bit_length() for vector in layout.offset), default=0) for dim in range(layout.rank)
-    )
+def _padded_bases(values: Mapping[str, FieldValue]) -> tuple[Vectors, Vectors, int]:
+    """The bases of offsets and of CTAs, and their rank."""
+    for key in ("offset", "block"):
+        if key not in values:
+            raise ValueError(f"Expected basis of '{key}' not found")
+    for key in values.keys() - {"offset", "block"}:
+        raise ValueError(f"Unexpected attribute \"{key}\" found beside 'offset'")
+    offset, block = fields.vectors(values, "offset"), fields.vectors(values, "block")
+    rank = len((*offset, *block)[0]) if offset or block else 1
+    return fields.vectors(values, "offset", rank), fields.vectors(values, "block", rank), rank
 
 
 def _plain_order(layout: PaddedSharedLayout) -> tuple[int, ...] | None:
     """The order in which elements simply follow each other, None where the bases say more than that."""
     if layout.block:
         return None
-    extent = _extent(layout)
+    extent = layout.extent()
     for order in permutations(reversed(range(layout.rank))):
         if PaddedSharedLayout.ordered(layout.pads, order, extent).offset == layout.offset:
             return order

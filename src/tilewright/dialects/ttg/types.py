@@ -14,9 +14,12 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.text import write
+from tilewright.dialects.tt.types import PointerType
+from tilewright.dialects.ttg.encodings import DistributedEncoding
 from tilewright.dialects.ttg.shared_encodings import SharedMemorySpaceAttr, find_shared_layout
+from tilewright.dialects.types import bit_width
 from tilewright.ir.older_spellings import note_older_spelling
-from tilewright.layouts.shared import NvmmaSharedLayout
+from tilewright.layouts.shared import NvmmaSharedLayout, PaddedSharedLayout, SharedLayout, SharedLinearLayout
 
 SMEM = SharedMemorySpaceAttr()
 
@@ -70,23 +73,29 @@ class MemDescType(ParametrizedAttribute, TypeAttribute):
         shape, allocated = self.get_shape(), self.get_alloc_shape()
         if not shape:
             raise VerifyException("rank must be positive")
-        if any(extent & (extent - 1) or extent <= 0 for extent in shape[1:]) or shape[0] <= 0:
-            raise VerifyException(f"shape must have power-of-2 and non-zero dimensions; got {_joined(shape)}")
+        if 1 < (bits := element_bits(self)) < 8:
+            raise VerifyException(f"element type bit width must be 1 or at least 8; got {bits}")
+        layout = find_shared_layout(self.encoding)
+        if _is_for_no_buffer(self.encoding):
+            raise VerifyException(f"{self.encoding} is not a valid encoding")
+        _check_powers("shape", shape, layout)
+        _check_powers("alloc shape", allocated, layout)
         if len(shape) > len(allocated) or any(s > a for s, a in zip(shape[::-1], allocated[::-1], strict=False)):
             raise VerifyException(
                 f"shape must be less than or equal to allocShape, got {_joined(shape)} and {_joined(allocated)}"
             )
-        layout = find_shared_layout(self.encoding)
         if layout is None:
             return
         if layout.rank not in (len(shape), len(shape) - 1):
             raise VerifyException(
-                f"rank of the encoding must be that of the shape or one less, got {layout.rank} and {len(shape)}"
+                f"rank must be equal to or one less than the shape size. Got {layout.rank} and {len(shape)}"
             )
         if self.memory_space != SMEM:
             raise VerifyException("a shared memory encoding needs the memory space #ttg.shared_memory")
         if isinstance(layout, NvmmaSharedLayout):
             _check_swizzle_fits(layout, allocated[-layout.rank :])
+        elif isinstance(layout, PaddedSharedLayout | SharedLinearLayout):
+            _check_bases_fit(layout, allocated[-layout.rank :])
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
@@ -117,8 +126,34 @@ class MemDescType(ParametrizedAttribute, TypeAttribute):
                 printer.print_string(", " + "x".join(map(str, self.get_alloc_shape())))
 
 
+def _is_for_no_buffer(encoding: Attribute) -> bool:
+    """Return whether an attribute says something else than how a buffer lies; others than ours may say it."""
+    return encoding == SMEM or isinstance(encoding, DistributedEncoding)
+
+
+def element_bits(type: MemDescType) -> int:
+    """The width of an element, which may be a pointer."""
+    return 64 if isinstance(type.element_type, PointerType) else bit_width(type.element_type)
+
+
 def _joined(shape: Sequence[int]) -> str:
     return "x".join(map(str, shape))
+
+
+def _check_powers(what: str, extents: tuple[int, ...], layout: SharedLayout | None) -> None:
+    """VerifyException unless extents are powers of two: all that the layout knows, but not how many tiles there are."""
+    laid_out = extents[1:] if layout is None else extents[-layout.rank :]
+    if any(extent <= 0 for extent in extents) or any(extent & (extent - 1) for extent in laid_out):
+        raise VerifyException(
+            f"{what} must have power-of-2 and non-zero dimensions; got {', '.join(map(str, extents))}"
+        )
+
+
+def _check_bases_fit(layout: PaddedSharedLayout | SharedLinearLayout, shape: tuple[int, ...]) -> None:
+    """VerifyException unless the bases reach all of what is allocated, and nothing else."""
+    for dim, (extent, reached) in enumerate(zip(shape, layout.extent(), strict=True)):
+        if extent != reached:
+            raise VerifyException(f"Mismatch in expected shape for dimension {dim}. Expected: {extent}, got: {reached}")
 
 
 def _check_swizzle_fits(layout: NvmmaSharedLayout, shape: tuple[int, ...]) -> None:

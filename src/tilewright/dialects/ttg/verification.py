@@ -9,7 +9,8 @@ from xdsl.ir import Attribute, Operation
 
 from tilewright.dialects.tt.types import NO_ENCODING
 from tilewright.dialects.ttg.encodings import DistributedEncoding
-from tilewright.dialects.ttg.shared_encodings import SharedEncoding
+from tilewright.dialects.ttg.shared_encodings import SharedEncoding, find_shared_layout
+from tilewright.dialects.ttg.types import MemDescType
 from tilewright.dialects.ttg.warp_specialize import WarpSpecializeOp
 from tilewright.dialects.types import is_tensor
 from tilewright.ir.diagnostics import verify_error
@@ -85,7 +86,9 @@ def _holding_region(specialized: WarpSpecializeOp, op: Operation) -> int | None:
 
 
 def layout_problem(type: Attribute, lanes: int, warps: int, blocks: int) -> str | None:
-    """Return what is wrong with the layout of a tensor type in a program of that shape; None where all is well."""
+    """Return what is wrong with the layout of a type in a program of that shape; None where all is well."""
+    if isinstance(type, MemDescType):
+        return _buffer_problem(type, blocks)
     if not is_tensor(type) or type.encoding == NO_ENCODING:
         return None
     encoding = type.encoding
@@ -94,6 +97,13 @@ def layout_problem(type: Attribute, lanes: int, warps: int, blocks: int) -> str 
     if not isinstance(encoding, DistributedEncoding):
         return None
     return encoding.layout_error(len(type.get_shape()), lanes, warps, blocks)
+
+
+def _buffer_problem(type: MemDescType, blocks: int) -> str | None:
+    layout = find_shared_layout(type.encoding)
+    if layout is None or (has := 1 << len(layout.cga)) == blocks:
+        return None
+    return f"Layout has {has} CTAs per CGA, but the context requires {blocks} CTAs per CGA."
 
 
 def verify_layouts(module: Operation) -> None:

@@ -16,11 +16,11 @@ from xdsl.utils.exceptions import VerifyException
 from tilewright.dialects.construction import Value, i32_array, init_op, static_values, value_of
 from tilewright.dialects.fields import I64Array, Operand, Result, inferred_result_def, operand_def, prop_def, result_def
 from tilewright.dialects.ttg.constraints import MEMDESC, TritonGPUOp, as_memdesc
-from tilewright.dialects.ttg.shared_encodings import find_shared_layout, shared_encoding_of
-from tilewright.dialects.ttg.types import MemDescType, memdesc_type
-from tilewright.dialects.types import bit_width
-from tilewright.layouts import reshaping
-from tilewright.layouts.shared import NvmmaSharedLayout, PaddedSharedLayout, SharedLayout
+from tilewright.dialects.ttg.shared_encodings import find_shared_layout, shared_encoding_of, shared_layout_of
+from tilewright.dialects.ttg.types import MemDescType, element_bits, memdesc_type
+from tilewright.layouts import gf2, reshaping
+from tilewright.layouts.distributed import BLOCK
+from tilewright.layouts.shared import OFFSET, PaddedSharedLayout, SharedLayout
 
 I32_ARRAY = DenseArrayBase.constr(i32)
 
@@ -44,7 +44,7 @@ def _check_same_memory(source: MemDescType, result: MemDescType) -> None:
     if source.memory_space != result.memory_space:
         raise VerifyException("source and result must have the same memory space")
     if source.is_mutable != result.is_mutable:
-        raise VerifyException("source and result must both be mutable or both be immutable")
+        raise VerifyException("source and result must have the same mutability")
 
 
 def _check_equivalent(expected: MemDescType, actual: MemDescType, what: str) -> None:
@@ -94,6 +94,8 @@ class MemDescIndexOp(TritonGPUOp):
             raise VerifyException("We don't support memdesc_index on a subview")
         if source.encoding != result.encoding:
             raise VerifyException("src and result must have the same encoding")
+        if result.shape != result.alloc_shape:
+            raise VerifyException("alloc shape must match shape for the result")
         _check_same_memory(source, result)
 
 
@@ -135,10 +137,18 @@ class MemDescSubsliceOp(HasFolderInterface, TritonGPUOp):
         layout, shape = _layout_of(source), source.get_shape()
         leading = len(shape) - layout.rank if layout is not None else 0  # tiles, which lie one after the other
         for dim, (offset, extent, whole) in enumerate(zip(offsets, result.get_shape(), shape, strict=True)):
+            if offset and extent == whole:
+                raise VerifyException("A non zero offset found in a dimension that is not being split")
             if offset < 0 or offset + extent > whole:
-                raise VerifyException(f"slice of {extent} at {offset} is out of bounds of {whole}")
+                raise VerifyException(
+                    f"The split offset may not exceed the source shape: {extent} elements at {offset} of {whole}"
+                )
             if dim >= leading and offset and (extent & (extent - 1) or offset % extent):
                 raise VerifyException("The split offset may not touch the tile")
+        if isinstance(layout, PaddedSharedLayout) and leading and source.shape != result.shape:
+            raise VerifyException(
+                "SubSlice of low rank PaddedSharedEncoding from higher rank tensors is not supported yet"
+            )
         if is_cut_by_swizzle(source, result.get_shape()):
             raise VerifyException("We don't support splitting along the swizzling pattern")
 
@@ -270,14 +280,80 @@ class MemDescReinterpretOp(HasFolderInterface, TritonGPUOp):
     def verify_(self) -> None:
         source, result = as_memdesc(self.src.type), as_memdesc(self.result.type)
         _check_same_memory(source, result)
-        sizes = [_storage_bits(type) for type in (source, result)]
-        if sizes[0] < sizes[1]:
-            raise VerifyException(f"the result must not be larger than the source, got {sizes[0]} and {sizes[1]} bits")
+        if _gaps_in_bytes(source) != _gaps_in_bytes(result):
+            raise VerifyException(
+                "cannot reinterpret between padded and non-padded layouts"
+                if None in (_gaps_in_bytes(source), _gaps_in_bytes(result))
+                else "cannot reinterpret with different padding pattern"
+            )
+        if _is_part(result):
+            raise VerifyException("result must not be a subview")
+        if _is_part(source):
+            _check_owner_of_all(source)
+        _check_footprint(source, result)
 
 
-def _storage_bits(type: MemDescType) -> int:
-    layout, shape = _layout_of(type), type.get_shape()
-    if isinstance(layout, PaddedSharedLayout) or (isinstance(layout, NvmmaSharedLayout) and layout.fp4_padded):
-        inner = len(shape) - layout.rank
-        return prod(shape[:inner]) * layout.num_elements(shape[inner:]) * bit_width(type.element_type)
-    return type.num_elements * bit_width(type.element_type)
+def _gaps_in_bytes(type: MemDescType) -> frozenset[tuple[int, int]] | None:
+    """Return where a padded layout has gaps, None for any other layout."""
+    layout, size = _layout_of(type), element_bits(type) // 8
+    if not isinstance(layout, PaddedSharedLayout):
+        return None
+    return frozenset((interval * size, padding * size) for interval, padding in layout.pads)
+
+
+def _is_part(type: MemDescType) -> bool:
+    """Return whether a buffer is part of a tile; of several tiles each is whole."""
+    layout = _layout_of(type)
+    rank = len(type.get_shape()) if layout is None else layout.rank
+    return type.get_shape()[-rank:] != type.get_alloc_shape()[-rank:]
+
+
+def _check_owner_of_all(part: MemDescType) -> None:
+    """VerifyException where a part of a tile does not say by itself which bytes it has."""
+    layout = shared_layout_of(part.encoding)
+    if isinstance(layout, PaddedSharedLayout):
+        raise VerifyException("cannot reinterpret a padded source subview")
+    shape = part.get_shape()[-layout.rank :]
+    blocks = layout.to_linear(part.get_alloc_shape()[-layout.rank :]).bases_of(BLOCK)
+    if any(component >= extent for basis in blocks for component, extent in zip(basis, shape, strict=True)):
+        raise VerifyException("cannot reinterpret a source subview sliced across CTAs")
+
+
+def _check_footprint(source: MemDescType, result: MemDescType) -> None:
+    """VerifyException where the result has bytes that the source does not have."""
+    (tiles, elements), (wanted_tiles, wanted_elements) = _tiles(source), _tiles(result)
+    wanted = wanted_tiles * wanted_elements * element_bits(result)
+    if (available := tiles * elements * element_bits(source)) < wanted:
+        raise VerifyException(
+            f"result shared-memory footprint ({wanted // 8} bytes) exceeds the source view ({available // 8} bytes)"
+        )
+    if not _is_part(source) or (first := _first_elements(source)) == elements:
+        return
+    if (available := first * element_bits(source)) < wanted:
+        raise VerifyException(
+            "result shared-memory footprint includes offsets not owned by the source subview "
+            f"({wanted // 8} bytes requested; {available // 8} contiguous bytes available)"
+        )
+
+
+def _tiles(type: MemDescType) -> tuple[int, int]:
+    """The number of tiles, and of elements that each takes in a CTA, gaps aside."""
+    layout = shared_layout_of(type.encoding)
+    linear = layout.to_linear(type.get_alloc_shape()[-layout.rank :])
+    return prod(type.get_shape()[: -layout.rank]), linear.in_dims[OFFSET]
+
+
+def _first_elements(part: MemDescType) -> int:
+    """How many elements of the tile, from its first on, belong to the part of it; what no element takes does."""
+    layout = shared_layout_of(part.encoding)
+    linear = layout.to_linear(part.get_alloc_shape()[-layout.rank :])
+    inverse, shape = linear.pseudoinvert().sublayout(linear.out_dims, [OFFSET]), part.get_shape()[-layout.rank :]
+    owned = [
+        column
+        for columns, extent in zip(inverse.packed_bases.values(), shape, strict=True)
+        for column in columns[: extent.bit_length() - 1]
+    ]
+    owned += [1 << bit for bit, column in enumerate(linear.packed_bases[OFFSET]) if not column]
+    bits = range(len(linear.packed_bases[OFFSET]))
+    missing = next((bit for bit in bits if gf2.solve(owned, 1 << bit) is None), len(bits))
+    return 1 << missing

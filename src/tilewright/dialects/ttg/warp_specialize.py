@@ -122,6 +122,9 @@ class WarpSpecializeOp(HasCanonicalizationPatternsInterface, TritonGPUOp):
         for index, count in enumerate(self.num_warps):
             if count <= 0 or count & (count - 1):
                 raise VerifyException(f"partition #{index} number of warps ({count}) must be a power of 2")
+        starts = None if self.warp_group_start_ids is None else static_values(self.warp_group_start_ids)
+        if starts is not None and len(starts) != len(self.num_warps):
+            raise VerifyException(f"has {len(starts)} warp group start IDs but expected {len(self.num_warps)}")
         captured = [value.type for value in self.operands]
         for index, region in enumerate(self.partitions):
             block = region.blocks.first

@@ -26,9 +26,9 @@ from tilewright.dialects.tt.constraints import TENSOR
 from tilewright.dialects.tt.enums import InputPrecision
 from tilewright.dialects.ttg.constraints import MEMDESC, TritonGPUOp
 from tilewright.dialects.ttg.effects import READ, SHARED, WRITE, Touches
-from tilewright.dialects.ttg.encodings import NvidiaMmaEncodingAttr
+from tilewright.dialects.ttg.encodings import DotOperandEncodingAttr, NvidiaMmaEncodingAttr
 from tilewright.dialects.ttg.types import MemDescType
-from tilewright.dialects.types import TypeWhere, is_tensor
+from tilewright.dialects.types import TypeWhere, bit_width, is_tensor
 
 OPERAND = TypeWhere("a tensor or a memdesc", lambda type: is_tensor(type) or isinstance(type, MemDescType))
 ACCUMULATOR = VarConstraint("Acc", TENSOR)
@@ -100,6 +100,16 @@ class WarpGroupDotOp(TritonGPUOp):
             raise VerifyException("WGMMA result layout must be Hopper NVMMA")
         if encoding.data.num_warps % 4:
             raise VerifyException("WGMMA requires num_warps to be divisible by 4")
+        _check_width_in_registers(self.a.type)
+
+
+def _check_width_in_registers(a: Attribute) -> None:
+    """VerifyException unless a tensor A has as many elements beside each other as a register holds."""
+    if not is_tensor(a) or not isinstance(a.encoding, DotOperandEncodingAttr):
+        return
+    wanted, width = 32 // bit_width(a.element_type), a.encoding.data.k_width
+    if width != wanted:
+        raise VerifyException(f"in-register LHS operand must have a kWidth of {wanted} but got {width}")
 
 
 def _shape(type: Attribute) -> tuple[int, int]:

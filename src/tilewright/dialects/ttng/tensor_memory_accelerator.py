@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import FunctionType, IntegerAttr, UnitAttr, i1, i32, i64
+from xdsl.dialects.builtin import FunctionType, IntegerAttr, Signedness, UnitAttr, i1, i32, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import AttrSizedOperandSegments, ParsePropInAttrDict, traits_def
 from xdsl.parser import Parser
@@ -32,13 +32,15 @@ from tilewright.dialects.ttg.constraints import MEMDESC, TritonGPUOp, as_memdesc
 from tilewright.dialects.ttg.effects import GLOBAL, READ, SHARED, WRITE, Touches
 from tilewright.dialects.ttg.shared_encodings import encoding_of_rank, find_shared_layout
 from tilewright.dialects.ttng.barriers import check_barrier
-from tilewright.dialects.types import TypeWhere, bit_width, is_integer
+from tilewright.dialects.types import TypeWhere, bit_width, is_float, is_integer
 from tilewright.layouts.shared import NvmmaSharedLayout
 
 DESCRIPTOR = TypeWhere("a tensor descriptor", lambda type: isinstance(type, TensorDescType))
 POINTER = TypeWhere("a pointer", lambda type: isinstance(type, PointerType))
 INTO_SHARED = Touches(((READ, GLOBAL), (WRITE, SHARED)))
 OUT_OF_SHARED = Touches(((READ, SHARED), (WRITE, GLOBAL)))
+FLOAT_REDUCTIONS = frozenset({DescriptorReduceKind.ADD, DescriptorReduceKind.MIN, DescriptorReduceKind.MAX})
+"""What TMA combines floats of 16 bits by; those of 32 it adds only."""
 READ_AND_WRITE_GLOBAL = Touches(((READ, SHARED), (READ, GLOBAL), (WRITE, GLOBAL)))
 
 
@@ -138,6 +140,22 @@ class AsyncTMAReduceOp(TritonGPUOp):
 
     def verify_(self) -> None:
         _check_box(self.desc, self.coord, self.src)
+        assert isinstance(self.desc.type, TensorDescType)
+        kind, element = DescriptorReduceKind.of(self.kind), self.desc.type.block_type.element_type
+        if not can_reduce(kind, element):
+            raise VerifyException(f"unsupported reduce kind {kind.keyword} for element type {element}")
+
+
+def can_reduce(kind: DescriptorReduceKind, element: Attribute) -> bool:
+    """Return whether TMA combines elements of a type into memory in that way."""
+    if is_float(element):
+        kinds = {DescriptorReduceKind.ADD} if bit_width(element) == 32 else FLOAT_REDUCTIONS
+        return bit_width(element) in (16, 32) and kind in kinds
+    if not is_integer(element) or bit_width(element) not in (32, 64):
+        return False
+    if kind is DescriptorReduceKind.ADD:
+        return bit_width(element) == 32 or element.signedness.data is not Signedness.SIGNED
+    return kind not in (DescriptorReduceKind.INC, DescriptorReduceKind.DEC)
 
 
 class AsyncTMAGatherOp(TritonGPUOp):
