@@ -18,7 +18,7 @@ import struct
 from dataclasses import dataclass, replace
 
 from tilewright.codegen.lane_builder import LaneBuilder
-from tilewright.codegen.llvm_text import FunctionText, ModuleText, Parameter
+from tilewright.codegen.llvm_text import FunctionText, ModuleText, Parameter, vector_constant
 from tilewright.ir.facts import TargetFacts
 
 F32_MANTISSA = 23
@@ -184,7 +184,7 @@ def _with_sign(b: LaneBuilder, code: str, bits: str, magnitude: str, target: Flo
     sign = b.and_(b.lshr(bits, 32 - target.bits), b.int(sign_bit))
     is_nan = b.icmp("ugt", magnitude, b.int(0x7F800000))
     if target.unsigned_zero:
-        is_nan = b.fn.value(f"or {b.type('i1')} {is_nan}, {b.icmp('uge', code, b.int(target.overflow_code))}")
+        is_nan = b.fn.binary("or", b.type("i1"), is_nan, b.icmp("uge", code, b.int(target.overflow_code)))
         is_zero = b.icmp("eq", code, b.int(0))
         signed = b.select(is_zero, code, b.or_(code, sign), "i32")
         return b.select(is_nan, b.int(target.nan_code), signed, "i32")
@@ -221,13 +221,8 @@ def narrow_to_bf16_flushing(b: LaneBuilder, value: str) -> str:
 def _halves(b: LaneBuilder, value: str) -> tuple[str, str]:
     """The lower and the upper half of a vector of floats."""
     half = b.lanes // 2
-    low, high = (
-        b.fn.value(
-            f"shufflevector {b.type('float')} {value}, {b.type('float')} poison, "
-            f"<{half} x i32> <{', '.join(f'i32 {lane}' for lane in range(first, first + half))}>"
-        )
-        for first in (0, half)
-    )
+    masks = (vector_constant("i32", map(str, range(first, first + half))) for first in (0, half))
+    low, high = (b.fn.shuffle(b.type("float"), value, "poison", f"<{half} x i32> {mask}") for mask in masks)
     return low, high
 
 
@@ -244,7 +239,7 @@ def _narrowing_function(module: ModuleText, name: str, lanes: int) -> str:
     b = LaneBuilder(fn, lanes)
     quick = narrow_to_bf16_flushing(b, "%x")
     is_subnormal = _find_subnormals(b, "%x")
-    some = fn.value(f"icmp ne i{lanes} {fn.value(f'bitcast <{lanes} x i1> {is_subnormal} to i{lanes}')}, 0")
+    some = fn.icmp("ne", f"i{lanes}", fn.cast("bitcast", f"<{lanes} x i1>", is_subnormal, f"i{lanes}"), 0)
     mend, done, before = fn.new_label("mend"), fn.new_label("done"), fn.label
     rarely = module.metadata('!{!"branch_weights", i32 1, i32 1000}')
     fn.branch_if(some, mend, done, metadata=f"!prof {rarely}")
@@ -255,7 +250,7 @@ def _narrowing_function(module: ModuleText, name: str, lanes: int) -> str:
     result = fn.phi(i16)
     result.add(quick, before)
     result.add(mended, mend)
-    fn.terminate(f"ret {i16} {result.name}")
+    fn.ret(i16, result.name)
     return fn.text()
 
 
@@ -265,7 +260,7 @@ def _find_subnormals(b: LaneBuilder, value: str) -> str:
         half = LaneBuilder(b.fn, 16)
         low, high = (_find_subnormals(half, part) for part in _halves(b, value))
         order = ", ".join(f"i32 {lane}" for lane in range(b.lanes))
-        return b.fn.value(f"shufflevector {half.type('i1')} {low}, {half.type('i1')} {high}, <32 x i32> <{order}>")
+        return b.fn.shuffle(half.type("i1"), low, high, f"<32 x i32> <{order}>")
     classify = f"llvm.x86.avx512.fpclass.ps.{32 * b.lanes}"
     b.fn.declare(f"declare {b.type('i1')} @{classify}({b.type('float')}, i32 immarg)")
     return b.fn.call(b.type("i1"), classify, [(b.type("float"), value), ("i32", "32")])

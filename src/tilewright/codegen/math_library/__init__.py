@@ -116,7 +116,7 @@ class MathLibrary:
         body = FunctionText(self.module, function, type, parameters, linkage="internal", attributes="alwaysinline")
         operands = [parameter.name for parameter in parameters]
         result = FORMS[scalar][name](FormBuilder(body, lanes, scalar, self.facts), *operands)
-        body.terminate(f"ret {type} {result}")
+        body.ret(type, result)
         return body.text()
 
 
@@ -139,7 +139,7 @@ def call_libm(fn: FunctionText, name: str, scalar: str, lanes: int, operands: Se
     vector = f"<{lanes} x {scalar}>"
     result = "poison"
     for lane in range(lanes):
-        arguments = [(scalar, fn.value(f"extractelement {vector} {operand}, i32 {lane}")) for operand in operands]
+        arguments = [(scalar, fn.extract_element(vector, operand, lane)) for operand in operands]
         value = fn.call(scalar, function, arguments)
-        result = fn.value(f"insertelement {vector} {result}, {scalar} {value}, i32 {lane}")
+        result = fn.insert_element(vector, result, scalar, value, lane)
     return result

@@ -103,10 +103,10 @@ def emit_exp2(b: FormBuilder, x: str) -> str:
     if has_scalef(b) and b.facts.has("avx512dq"):
         # One micro-operation less than rounding first; 0 for infinities, so that n is infinite.
         r = in_pieces(b, [(x, "float")], "float", lambda pieces, lanes: _rest_of_rint(b, pieces[0], lanes))
-        n = b.fn.value(f"fsub {b.type('float')} {x}, {r}")
+        n = b.fn.binary("fsub", b.type("float"), x, r)
     else:
         n = b.rint(x)
-        r = b.fn.value(f"fsub {b.type('float')} {x}, {n}")
+        r = b.fn.binary("fsub", b.type("float"), x, n)
     return _scaled(b, emit_polynomial(b, r, EXP2_COEFFICIENTS), n, lives)
 
 

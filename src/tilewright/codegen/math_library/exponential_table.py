@@ -71,7 +71,7 @@ def exp_by_table(b: FormBuilder, x: str, lives: str, log2_e: float, ln2: Sequenc
         r, lives = operands
         lane = LaneBuilder(b.fn, lanes)
         places = _rounded_down(b, "vfmadd", r, log2_e, _POINT)
-        n = b.fn.value(f"fsub {_VECTOR} {places}, {lane.float(_POINT)}")
+        n = b.fn.binary("fsub", _VECTOR, places, lane.float(_POINT))
         for part in ln2:
             r = lane.fma(n, lane.float(-part), r)
         return _combined(b, places, r, _EXP_COEFFICIENTS, n, lives)

@@ -131,7 +131,7 @@ def _log_of_parts(b: FormBuilder, e: str, f: str, extra: str | None = None) -> s
 
 def _plain_add(b: FormBuilder, x: str, y: str) -> str:
     """An addition that must not be contracted."""
-    return b.fn.value(f"fadd {b.type('float')} {x}, {y}")
+    return b.fn.binary("fadd", b.type("float"), x, y)
 
 
 def _special(b: FormBuilder, x: str, result: str) -> str:

@@ -71,16 +71,13 @@ def in_pieces(
     pieces: list[str] = []
     for start in range(0, b.lanes, widest):
         mask = ", ".join(f"i32 {start + lane}" for lane in range(widest))
-        parts = [
-            b.fn.value(f"shufflevector {b.type(kind)} {v}, {b.type(kind)} poison, <{widest} x i32> <{mask}>")
-            for v, kind in operands
-        ]
+        parts = [b.fn.shuffle(b.type(kind), v, "poison", f"<{widest} x i32> <{mask}>") for v, kind in operands]
         pieces.append(once(parts, widest))
     lanes = widest
     while len(pieces) > 1:
         mask, half = ", ".join(f"i32 {lane}" for lane in range(2 * lanes)), f"<{lanes} x {scalar}>"
         pieces = [
-            b.fn.value(f"shufflevector {half} {low}, {half} {high}, <{2 * lanes} x i32> <{mask}>")
+            b.fn.shuffle(half, low, high, f"<{2 * lanes} x i32> <{mask}>")
             for low, high in zip(pieces[::2], pieces[1::2], strict=True)
         ]
         lanes *= 2
@@ -101,5 +98,5 @@ def call_masked(
 
 
 def _mask_bits(b: FormBuilder, lives: str, lanes: int) -> str:
-    bits = b.fn.value(f"bitcast <{lanes} x i1> {lives} to i{lanes}")
-    return bits if lanes >= 8 else b.fn.value(f"zext i{lanes} {bits} to i8")
+    bits = b.fn.cast("bitcast", f"<{lanes} x i1>", lives, f"i{lanes}")
+    return bits if lanes >= 8 else b.fn.cast("zext", f"i{lanes}", bits, "i8")

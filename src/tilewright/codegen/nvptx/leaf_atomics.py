@@ -141,7 +141,7 @@ class AtomicLeaf:
             guard = "@$3 "
         asm = f"{guard}ld.{order.semantics}.{order.scope}.global.b{bits} $0, [$1];"
         [value] = inline_asm(text, asm, ",".join(constraints), [wide], operands, clobbers_memory=True)
-        return value if wide == type else text.value(f"trunc {wide} {value} to {type}")
+        return value if wide == type else text.cast("trunc", wide, value, type)
 
     def atomic_store(
         self, text: FunctionText, pointer: str, bits: int, value: str, *, order: AtomicOrder, predicate: str | None
@@ -149,7 +149,7 @@ class AtomicLeaf:
         """Write an integer: `@$2 st.release.gpu.global.b32 [$0], $1;`."""
         type, register, wide = _integer_words(bits)
         if wide != type:
-            value = text.value(f"zext {type} {value} to {wide}")
+            value = text.cast("zext", type, value, wide)
         constraints, operands, guard = ["l", register], [("ptr addrspace(1)", pointer), (wide, value)], ""
         if predicate is not None:
             constraints.append("b")
@@ -239,16 +239,16 @@ class _Words:
         if self.is_paired:
             return [build_vector(text, self.scalar, values[start : start + 2]) for start in range(0, len(values), 2)]
         if self.is_cast:
-            return [text.value(f"bitcast {self.scalar} {value} to {self.type}") for value in values]
+            return [text.cast("bitcast", self.scalar, value, self.type) for value in values]
         return list(values)
 
     def unpack(self, text: FunctionText, words: Sequence[str]) -> list[str]:
         """The elements of words."""
         if self.is_paired:
             pairs = [(word, index) for word in words for index in range(2)]
-            return [text.value(f"extractelement {self.type} {word}, i32 {index}") for word, index in pairs]
+            return [text.extract_element(self.type, word, index) for word, index in pairs]
         if self.is_cast:
-            return [text.value(f"bitcast {self.type} {word} to {self.scalar}") for word in words]
+            return [text.cast("bitcast", self.type, word, self.scalar) for word in words]
         return list(words)
 
 

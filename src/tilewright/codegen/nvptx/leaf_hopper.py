@@ -128,7 +128,7 @@ class BarrierLeaf:
         """An i1 that holds in one lane of the warp."""
         asm = "{\n.reg .pred one;\nelect.sync _|one, 0xffffffff;\nselp.b32 $0, 1, 0, one;\n}"
         chosen = inline_asm(text, asm, "=r", ["i32"], ())[0]
-        return text.value(f"icmp ne i32 {chosen}, 0")
+        return text.icmp("ne", "i32", chosen, 0)
 
     def set_registers(self, text: FunctionText, before: int, count: int) -> None:
         """Change how many registers the threads of the warp group have; who takes more waits until others gave some."""
@@ -311,8 +311,8 @@ class WarpGroupLeaf:
 
 
 def _wide_address(text: FunctionText, pointer: str) -> str:
-    narrow = text.value(f"ptrtoint {SHARED_POINTER} {pointer} to i32")
-    return text.value(f"zext i32 {narrow} to i64")
+    narrow = text.cast("ptrtoint", SHARED_POINTER, pointer, "i32")
+    return text.cast("zext", "i32", narrow, "i64")
 
 
 class HopperLeaf(BarrierLeaf, BulkCopyLeaf, WarpGroupLeaf):

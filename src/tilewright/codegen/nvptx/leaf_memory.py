@@ -213,9 +213,9 @@ class _Words:
             group = values[start : start + self.per_word]
             word = build_vector(text, self.scalar, group) if self.per_word > 1 else group[0]
             if self.bits == 8:
-                word = text.value(f"zext i8 {word} to i16") if word[0] == "%" else word
+                word = text.cast("zext", "i8", word, "i16") if word[0] == "%" else word
             elif self.asm_type != self.vector:
-                word = text.value(f"bitcast {self.vector} {word} to {self.asm_type}")
+                word = text.cast("bitcast", self.vector, word, self.asm_type)
             words.append(word)
         return words
 
@@ -224,9 +224,9 @@ class _Words:
         elements: list[str] = []
         for word in words:
             if self.bits == 8:
-                word = text.value(f"trunc i16 {word} to i8")
+                word = text.cast("trunc", "i16", word, "i8")
             elif self.asm_type != self.vector:
-                word = text.value(f"bitcast {self.asm_type} {word} to {self.vector}")
+                word = text.cast("bitcast", self.asm_type, word, self.vector)
             elements += _elements(text, self.scalar, word, self.per_word)
         return elements
 
@@ -261,7 +261,7 @@ def _zero(scalar: str) -> str:
 def _elements(text: FunctionText, scalar: str, vector: str, count: int) -> list[str]:
     if count == 1:
         return [vector]
-    return [text.value(f"extractelement <{count} x {scalar}> {vector}, i32 {index}") for index in range(count)]
+    return [text.extract_element(f"<{count} x {scalar}>", vector, index) for index in range(count)]
 
 
 def build_vector(text: FunctionText, scalar: str, operands: Sequence[str]) -> str:
@@ -270,5 +270,5 @@ def build_vector(text: FunctionText, scalar: str, operands: Sequence[str]) -> st
         return "<" + ", ".join(f"{scalar} {operand}" for operand in operands) + ">"
     vector = "poison"
     for index, operand in enumerate(operands):
-        vector = text.value(f"insertelement <{len(operands)} x {scalar}> {vector}, {scalar} {operand}, i32 {index}")
+        vector = text.insert_element(f"<{len(operands)} x {scalar}>", vector, scalar, operand, index)
     return vector

@@ -81,24 +81,24 @@ TURN_THREADS = 2 * WARPS_OF_GROUP * THREADS_PER_WARP
 
 
 def _group(fn: FunctionLowering) -> str:
-    return fn.text.value(f"lshr i32 {fn.uniform_warp}, {WARPS_OF_GROUP.bit_length() - 1}")
+    return fn.text.binary("lshr", "i32", fn.uniform_warp, WARPS_OF_GROUP.bit_length() - 1)
 
 
 @lowers(ttng.AwaitTurnOp)
 def lower_await_turn(op: ttng.AwaitTurnOp, fn: FunctionLowering) -> None:
-    own = fn.text.value(f"add i32 {_group(fn)}, {TURNS}")
+    own = fn.text.binary("add", "i32", _group(fn), TURNS)
     fn.leaf.wait_at(fn.text, own, TURN_THREADS, _any_word(op.values, fn))
 
 
 @lowers(ttng.PassTurnOp)
 def lower_pass_turn(op: ttng.PassTurnOp, fn: FunctionLowering) -> None:
     text, group = fn.text, _group(fn)
-    is_first = text.value(f"icmp eq i32 {group}, 0")
+    is_first = text.icmp("eq", "i32", group, 0)
     if op.opens is None:
-        passes = text.value(f"or i1 {is_first}, {fn.scalar(op.more)}")
+        passes = text.binary("or", "i1", is_first, fn.scalar(op.more))
     else:
-        passes = text.value(f"and i1 {text.value(f'xor i1 {is_first}, true')}, {fn.scalar(op.more)}")
-    other = text.value(f"sub i32 {2 * TURNS + 1}, {text.value(f'add i32 {group}, {TURNS}')}")
+        passes = text.binary("and", "i1", text.binary("xor", "i1", is_first, "true"), fn.scalar(op.more))
+    other = text.binary("sub", "i32", 2 * TURNS + 1, text.binary("add", "i32", group, TURNS))
     fn.leaf.arrive_at(text, other, TURN_THREADS, passes, _any_word(op.values, fn))
 
 
@@ -107,5 +107,5 @@ def _any_word(values: Sequence[SSAValue], fn: FunctionLowering) -> str:
     total = "0"
     for value in values:
         for word in pack_words(fn, element_of(element_type(value.type)), fn.registers(value)):
-            total = fn.text.value(f"or i32 {total}, {word}")
+            total = fn.text.binary("or", "i32", total, word)
     return total
