@@ -10,14 +10,28 @@ from suite.children import Children
 
 pytestmark = pytest.mark.needs("torch")
 
-PROGRAMS = sorted((Path(__file__).parent / "host_programs").glob("*.py"))
+FOLDER = Path(__file__).parent / "host_programs"
+PROGRAMS = sorted(FOLDER.glob("*.py"))
+MODELS = sorted(FOLDER.glob("models/*.py"))
+"""Parts of models, run on the CPU alone."""
 
 
 @pytest.mark.costly
 @pytest.mark.parametrize("target", ["cpu", "cuda_sim"])
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
 def test_program_runs_unchanged(program: Path, target: str, torch_children: Children, tmp_path: Path) -> None:
+    run(program, target, torch_children, tmp_path)
+
+
+@pytest.mark.costly
+@pytest.mark.parametrize("program", MODELS, ids=lambda path: path.stem)
+def test_model_runs_unchanged(program: Path, torch_children: Children, tmp_path: Path) -> None:
+    run(program, "cpu", torch_children, tmp_path)
+
+
+def run(program: Path, target: str, torch_children: Children, folder: Path) -> None:
+    """Run a program, which must end by saying where it was right."""
     command = ["tilewright.tools.cli", "run", str(program)]
-    done = torch_children.run(command, {"TILEWRIGHT_TARGET": target}, tmp_path)
+    done = torch_children.run(command, {"TILEWRIGHT_TARGET": target}, folder)
     assert done.returncode == 0, done.stderr
     assert done.stdout.rstrip().endswith("right on " + ("cpu" if target == "cpu" else "cuda"))
