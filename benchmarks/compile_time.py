@@ -25,7 +25,7 @@ from unittest.mock import patch
 from tilewright import compat
 from tilewright.codegen import llvm_backend
 from tilewright.codegen.nvptx import target_machine
-from tilewright.compiler.compile import Compilation
+from tilewright.compiler.compilation import Compilation
 from tilewright.compiler.options import CompileOptions
 from tilewright.compiler.source import ASTSource
 from tilewright.ir.passes import Pass, PassPipeline, available_passes

@@ -25,7 +25,7 @@ from unittest.mock import patch
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright import compat
-from tilewright.compiler.compile import lower
+from tilewright.compiler.compilation import lower
 from tilewright.compiler.options import CompileOptions
 from tilewright.compiler.source import ASTSource
 from tilewright.ir.passes import Instrument, Pass

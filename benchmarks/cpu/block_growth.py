@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tilewright import compat
-from tilewright.compiler.compile import build_entry
+from tilewright.compiler.compilation import build_entry
 from tilewright.compiler.options import CompileOptions
 from tilewright.compiler.source import ASTSource
 from tilewright.targets.base import find_target

@@ -18,7 +18,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from suite.arrays import Array
 from tilewright import reference
-from tilewright.compiler.compile import lower
+from tilewright.compiler.compilation import lower
 from tilewright.compiler.options import CompileOptions
 from tilewright.compiler.source import ASTSource
 from tilewright.dialects import tt

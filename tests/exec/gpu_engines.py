@@ -16,7 +16,7 @@ from engines import Result, arrays_of, flat, fresh, slot_of
 
 import tilewright.language as tl
 from suite.arrays import Array
-from tilewright.compiler.compile import build_entry
+from tilewright.compiler.compilation import build_entry
 from tilewright.compiler.options import CompileOptions
 from tilewright.compiler.source import ASTSource
 from tilewright.runtime.tensor_descriptor import TensorDescriptor

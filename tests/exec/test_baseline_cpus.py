@@ -20,7 +20,7 @@ import pytest
 from aarch64_machine import AArch64Machine  # pyright: ignore[reportMissingImports]
 
 from suite.requirements import LEVELS
-from tilewright.compiler.compile import build_entry
+from tilewright.compiler.compilation import build_entry
 from tilewright.compiler.options import CompileOptions
 from tilewright.lowering.loops_to_llvm.arena import HEADER_BYTES
 from tilewright.targets.cpu.facts import host_facts, named_facts

@@ -20,7 +20,7 @@ import pytest
 import tilewright
 from suite import official_packages
 from tilewright import compat, gluon
-from tilewright.compiler.compile import lower
+from tilewright.compiler.compilation import lower
 from tilewright.compiler.options import CompileOptions
 from tilewright.compiler.source import ASTSource
 from tilewright.gluon.nvidia.hopper import TensorDescriptor

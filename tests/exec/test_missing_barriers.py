@@ -19,7 +19,7 @@ from engines import flat, fresh, slot_of
 
 import tilewright as triton
 import tilewright.language as tl
-from tilewright.compiler.compile import build_entry
+from tilewright.compiler.compilation import build_entry
 from tilewright.compiler.options import CompileOptions
 from tilewright.reference.simt import DeadlockError, SimulationError
 from tilewright.reference.simt.errors import RaceError

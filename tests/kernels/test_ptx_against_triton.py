@@ -12,7 +12,7 @@ from ttgir_cases import EXAMPLES, TUTORIALS, GpuCase, gpu_cases
 
 from tilewright.codegen.nvptx.facts import nvptx_facts
 from tilewright.codegen.nvptx.ptxas import assemble
-from tilewright.compiler.compile import build_entry
+from tilewright.compiler.compilation import build_entry
 from tilewright.compiler.options import CompileOptions
 from tilewright.compiler.source import ASTSource
 from tilewright.targets.base import find_target

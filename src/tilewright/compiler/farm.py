@@ -22,7 +22,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
 
-from tilewright.compiler.compile import Request, build_entry
+from tilewright.compiler.compilation import Request, build_entry
 from tilewright.compiler.options import CompileOptions
 from tilewright.compiler.source import TextSource
 from tilewright.support import knobs

@@ -334,7 +334,7 @@ class Autotuner(NamedKernel):
     ) -> None:
         """Have other machines compile what the candidates need and the disk cache does not have. What fails there is
         compiled here, which then says why. Raises FarmError."""
-        from tilewright.compiler.compile import deferring
+        from tilewright.compiler.compilation import deferring
         from tilewright.compiler.farm import Farm, compile_all
 
         with deferring() as requests:

@@ -9,7 +9,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from tilewright.compiler.compile import compile_source, load_entry
+from tilewright.compiler.compilation import compile_source, load_entry
 from tilewright.compiler.kernel import CompiledKernel
 from tilewright.compiler.options import CompileOptions
 from tilewright.compiler.source import ASTSource, TextSource

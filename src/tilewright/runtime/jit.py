@@ -20,7 +20,7 @@ from importlib import import_module
 from itertools import zip_longest
 from typing import Any
 
-from tilewright.compiler.compile import compile_source
+from tilewright.compiler.compilation import compile_source
 from tilewright.compiler.kernel import CompiledKernel
 from tilewright.compiler.options import CompileOptions
 from tilewright.language.callables import CapturedNames, JITCallable, Parameter

@@ -42,6 +42,11 @@ def names_of(package: str) -> list[str]:
     return list(_names.get(package, {}))
 
 
+def homes_of(package: str) -> Mapping[str, str]:
+    """Where the names of a package are that were bound."""
+    return _names.get(package, {})
+
+
 def find_name(package: str, name: str) -> Any:
     """What a package has by a name that was bound. Raises AttributeError, as for any missing name."""
     home = _names[package].get(name)

@@ -19,7 +19,7 @@ from tilewright.triton_backend.naming import PREFIX, check_version, find_named, 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
-    from tilewright.compiler.compile import Compilation
+    from tilewright.compiler.compilation import Compilation
     from tilewright.compiler.options import CompileOptions
     from tilewright.support.disk_cache import Entry
     from tilewright.targets.base import Target
@@ -69,7 +69,7 @@ class Reached:
     compilation: Compilation
 
     def __str__(self) -> str:
-        from tilewright.compiler.compile import LOCATED_STAGES
+        from tilewright.compiler.compilation import LOCATED_STAGES
         from tilewright.ir.printing import print_op
 
         return print_op(self.module, locations=self.stage in LOCATED_STAGES)
@@ -204,7 +204,7 @@ class TilewrightBackend(BaseBackend):
             raise OptionError(
                 f"Triton cannot read a text of stage '{stage}' in place of its own; tilewright.compile(FILE) can"
             )
-        from tilewright.compiler.compile import Compilation
+        from tilewright.compiler.compilation import Compilation
         from tilewright.triton_backend.source import OfficialSource
 
         source = OfficialSource(str(src), stage, f"kernel.{stage}")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from tilewright.compiler.compile import compile_source, load_entry
+from tilewright.compiler.compilation import compile_source, load_entry
 from tilewright.compiler.kernel import CompiledKernel
 from tilewright.compiler.options import CompileOptions
 from tilewright.compiler.source import runtime_leaves

@@ -10,7 +10,7 @@ import pytest
 import tilewright
 import tilewright.language as tl
 from tilewright.analysis.work import Work, count_work
-from tilewright.compiler.compile import lower
+from tilewright.compiler.compilation import lower
 from tilewright.compiler.options import CompileOptions
 from tilewright.targets.base import find_target
 from tilewright.tools.aot.signature import read_signature

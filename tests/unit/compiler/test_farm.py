@@ -13,7 +13,7 @@ import pytest
 
 import tilewright as triton
 import tilewright.language as tl
-from tilewright.compiler import compile as compiling
+from tilewright.compiler import compilation as compiling
 from tilewright.compiler import farm as farms
 from tilewright.compiler.farm import Farm
 from tilewright.support import knobs

@@ -12,7 +12,7 @@ import pytest
 
 from suite.counting import count_calls
 from tilewright import compat
-from tilewright.compiler.compile import lower
+from tilewright.compiler.compilation import lower
 from tilewright.compiler.options import CompileOptions
 from tilewright.compiler.source import ASTSource
 from tilewright.support import recursion

@@ -14,7 +14,7 @@ from ptx_forms import FAMILIES, LETTERS, Case, case
 from xdsl.dialects.builtin import ModuleOp
 
 from suite.arrays import Array
-from tilewright.compiler.compile import compile_source
+from tilewright.compiler.compilation import compile_source
 from tilewright.compiler.options import CompileOptions
 from tilewright.compiler.source import TextSource
 from tilewright.dialects import make_context, tt

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tilewright.compiler import compile as compiling
+from tilewright.compiler import compilation as compiling
 from tilewright.compiler.options import CompileOptions
 from tilewright.ir.printing import print_op
 from tilewright.runtime.request import kernel_source

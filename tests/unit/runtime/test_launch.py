@@ -301,7 +301,7 @@ def test_a_pre_run_hook_sees_every_launch() -> None:
 def test_a_second_process_state_uses_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     x, out = arrays()
     triton.jit(scale.fn)[(1,)](x, out, 16, 2.0)
-    from tilewright.compiler import compile as compile_module
+    from tilewright.compiler import compilation as compile_module
 
     def never(*args: Any) -> Any:
         raise AssertionError("the disk cache has this kernel")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import math
+import pkgutil
 
 import pytest
 
@@ -31,3 +33,22 @@ def test_packages_have_the_names_that_only_layers_above_them_know() -> None:
     assert runtime.cache.__name__ == "tilewright.compat.cache"
     assert {"compile", "make_backend", "ASTSource"} <= set(compiler.__all__)
     assert compiler.compiler.__name__.startswith(compat.__name__)
+
+
+def test_no_submodule_takes_the_place_of_a_name() -> None:
+    """Importing a submodule sets it as an attribute of its package, before `__getattr__` is asked."""
+    import tilewright.compiler
+    import tilewright.runtime
+
+    for package in (tilewright, tilewright.compiler, tilewright.runtime):
+        submodules = {module.name for module in pkgutil.iter_modules(package.__path__)}
+        homes = late.homes_of(package.__name__)
+        for name in submodules & homes.keys():
+            assert homes[name] == f"{package.__name__}.{name}", f"{name} of {package.__name__} is a module, too"
+
+
+def test_compiling_leaves_triton_compiler_compile_callable() -> None:
+    importlib.import_module("tilewright.compiler.compilation")
+    from tilewright import compiler
+
+    assert callable(compiler.compile)

@@ -13,7 +13,7 @@ import pytest
 import tilewright
 import tilewright.language as tl
 from tilewright import compat
-from tilewright.compiler.compile import build_entry
+from tilewright.compiler.compilation import build_entry
 from tilewright.compiler.options import CompileOptions
 from tilewright.runtime.request import kernel_source
 from tilewright.targets.cpu.facts import named_facts

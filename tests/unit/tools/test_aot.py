@@ -12,7 +12,7 @@ from c_programs import COMPILER, KERNELS, cuda_headers, needs_compiler, run_c
 
 import tilewright as triton
 import tilewright.language as tl
-from tilewright.compiler.compile import build_entry
+from tilewright.compiler.compilation import build_entry
 from tilewright.compiler.options import CompileOptions
 from tilewright.support import knobs
 from tilewright.targets.cuda.computed_maps import ComputedMapParameter

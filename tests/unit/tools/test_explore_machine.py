@@ -14,7 +14,7 @@ import pytest
 
 from suite.sampling import part_of_today
 from tilewright.codegen.nvptx.occupancy import Occupancy, occupancy
-from tilewright.compiler.compile import lower
+from tilewright.compiler.compilation import lower
 from tilewright.compiler.options import CompileOptions
 from tilewright.compiler.source import ASTSource
 from tilewright.ir.line_places import PrintedLine

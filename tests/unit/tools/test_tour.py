@@ -12,7 +12,7 @@ import pytest
 
 from tilewright import compat
 from tilewright.codegen import llvm_backend
-from tilewright.compiler.compile import lower
+from tilewright.compiler.compilation import lower
 from tilewright.compiler.options import CompileOptions
 from tilewright.compiler.source import ASTSource
 from tilewright.ir.printing import print_op

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import tilewright
-from tilewright.compiler.compile import lower
+from tilewright.compiler.compilation import lower
 from tilewright.compiler.options import CompileOptions
 from tilewright.compiler.source import Source
 from tilewright.ir.passes import Instrument, Pass, PassContext, Remark
