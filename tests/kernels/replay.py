@@ -21,7 +21,7 @@ from pathlib import Path
 REPOSITORY = Path(__file__).resolve().parents[2]
 sys.path[:0] = [
     str(REPOSITORY / folder)
-    for folder in ("tests/kernels", "tests/kernels/corpus", "tests/exec", "benchmarks/cpu", "examples")
+    for folder in ("tests/kernels", "tests/kernels/corpus", "tests/exec", "tests", "benchmarks/cpu", "examples")
 ]
 
 import corpus_oracle as oracle  # noqa: E402

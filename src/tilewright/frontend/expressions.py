@@ -216,7 +216,7 @@ def lower_subscript(state: FunctionState, node: ast.Subscript) -> Any:
     owner = evaluate(state, node.value)
     index = evaluate(state, node.slice)
     state.locate(node)
-    if isinstance(owner, tensor | tuple):
+    if isinstance(owner, tensor):
         return owner[index]
     if isinstance(owner, JITCallable):
         raise state.error(
@@ -224,7 +224,16 @@ def lower_subscript(state: FunctionState, node: ast.Subscript) -> Any:
         )
     if find_fields(owner) is not None:
         return operators.item_of_record(state, node, owner, index)
-    return wrap(unwrap(owner)[unwrap(index)])
+    try:
+        return owner[index] if isinstance(owner, tuple) else wrap(unwrap(owner)[unwrap(index)])
+    except IndexError:
+        text, count = ast.unparse(node.value), len(unwrap(owner))
+        knows_no_shape = isinstance(node.value, ast.Attribute) and node.value.attr == "shape" and not count
+        raise state.error(
+            node,
+            f"`{text}` has no item {unwrap(index)}: it has {count or 'none'}",
+            "a pointer does not know how large its array is: pass the size as an argument" if knows_no_shape else None,
+        ) from None
 
 
 def lower_slice(state: FunctionState, node: ast.Slice) -> slice:

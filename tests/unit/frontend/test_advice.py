@@ -52,6 +52,7 @@ def kernel(body: str) -> Any:
         ("y = tl.matmul(x, x)", "tl.dot(a, b)"),
         ("y = torch.relu(x)", "functions of the language"),
         ("y = tl.load(x_ptr[i])", "`pointer + offset`"),
+        ("y = x_ptr.shape[0]", "pass the size as an argument"),
         ("y = x_ptr + out_ptr", "tl.load(pointer)"),
         ("y = x_ptr + i * 1.0", "offsets of pointers are integers"),
         ("y = i < out_ptr", "load it"),
@@ -87,6 +88,20 @@ def test_an_address_is_no_pointer(arrays: tuple[Any, Any]) -> None:
     with pytest.raises(CompilationError) as caught:
         kernel("tl.store(out_ptr + i, x)")[(1,)](x.ctypes.data, out, 1024, BLOCK=256)
     assert "`x_ptr` came as an integer; pass the array or tensor itself, not its address" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("y = x.shape[1]", "`x.shape` has no item 1: it has 1"),
+        ("y = (1, 2)[BLOCK]", "`(1, 2)` has no item 256: it has 2"),
+    ],
+)
+def test_an_index_past_the_end(body: str, message: str, arrays: tuple[Any, Any]) -> None:
+    with pytest.raises(CompilationError) as caught:
+        kernel(body)[(1,)](*arrays, 5, BLOCK=256)
+    assert message in str(caught.value)
+    assert caught.value.hint is None
 
 
 @pytest.mark.parametrize("wrong", ["BLOCK_SIZE", "BLOK", "block"])
