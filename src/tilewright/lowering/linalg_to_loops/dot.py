@@ -282,6 +282,3 @@ def _count(emitter: LoopEmitter, extent: int, start: Index, step: int) -> Index:
     if extent % step == 0:
         return step
     return emitter.min(step, emitter.sub(extent, start))
-
-
-"""From op class to its lowering."""

@@ -117,6 +117,3 @@ def lower_view_results(lowering: FunctionLowering, op: scf.IfOp) -> None:
 @lowers(scf.YieldOp, scf.ConditionOp)
 def keep(op: Operation, lowering: FunctionLowering) -> None:
     """Terminators are finished with the op that they belong to."""
-
-
-"""From op class to its lowering."""

@@ -186,6 +186,3 @@ def lower_while_in_registers(lowering: FunctionLowering, op: scf.WhileOp, tiles:
     )
     replace_op(lowering, op, new, leaving, added=len(started))
     leave_loop(lowering, tiles, new, called)
-
-
-"""From op class to its lowering."""

@@ -123,6 +123,3 @@ def lower_materialize(op: bufferization.MaterializeInDestinationOp, lowering: Fu
         target = target_of(lowering, op)
         lowering.storage.store(op, target.value, target.window, target.starts, target.sizes)
     lowering.values.dead.append(op)
-
-
-"""From op class to its lowering."""

@@ -125,6 +125,3 @@ class _ScanWriter:
             values.write(window, self.access, value)
         last = 0 if self.scan.reverse else self.lanes - 1
         return [shuffle(self.emitter, value, [last] * self.lanes) for value in scanned]
-
-
-"""From op class to its lowering."""

@@ -162,6 +162,3 @@ def box_end(lowering: FunctionLowering, extent: int, padding: Index) -> Index:
     if isinstance(owner, arith.SubiOp) and known(owner.lhs) == extent:
         return known(owner.rhs)
     return lowering.emitter.sub(extent, padding)
-
-
-"""From op class to its lowering."""

@@ -96,6 +96,3 @@ def reduces(access: tuple[AffineExpr, ...], iterators: tuple[bool, ...]) -> bool
     """Return whether an output leaves out a reduced dimension and is one element."""
     used = {dim for expr in access for dim in expr.used_dims()}
     return any(iterators) and not {d for d, flag in enumerate(iterators) if flag} <= used and all(iterators)
-
-
-"""From op class to its lowering."""

@@ -138,6 +138,3 @@ def lower_dim(op: tensor.DimOp, lowering: FunctionLowering) -> None:
     assert isinstance(number, int)
     op.result.replace_all_uses_with(lowering.emitter.constant(tensor_shape(op.source)[number], INDEX))
     lowering.values.dead.append(op)
-
-
-"""From op class to its lowering."""

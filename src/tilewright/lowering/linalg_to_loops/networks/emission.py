@@ -343,6 +343,3 @@ class _Pair:
             lanes, has = self.operands[argument]
             found.append(lanes.vectors[number & has])
         return found
-
-
-"""From op class to its lowering."""
