@@ -78,12 +78,12 @@ def broadcast_to_shape(value: tensor, extents: Sequence[int]) -> tensor:
 
 
 class ShapeMismatchError(ValueError):
-    """Two shapes that do not broadcast; the front end adds what the operands are called."""
+    """Two shapes that do not broadcast; the front end adds what the operands are called. The axis is one of the shapes
+    that have all leading dimensions."""
 
-    def __init__(self, axis: int, lhs: Sequence[int], rhs: Sequence[int]) -> None:
-        super().__init__(
-            f"Cannot make_shape_compatible: incompatible dimensions at index {axis}: {lhs[axis]} and {rhs[axis]}"
-        )
+    def __init__(self, axis: int, extents: Sequence[int], lhs: Sequence[int], rhs: Sequence[int]) -> None:
+        left, right = extents
+        super().__init__(f"Cannot make_shape_compatible: incompatible dimensions at index {axis}: {left} and {right}")
         self.lhs = lhs
         self.rhs = rhs
 
@@ -105,11 +105,10 @@ def broadcast_pair(lhs: tensor, rhs: tensor) -> builtins.tuple[tensor, tensor]:
         lhs = expand_at(lhs, 0)
     while len(rhs.extents) < len(a):
         rhs = expand_at(rhs, 0)
-    a, b = lhs.extents, rhs.extents
     common: list[int] = []
-    for axis, (left, right) in enumerate(zip(a, b, strict=True)):
+    for axis, (left, right) in enumerate(zip(lhs.extents, rhs.extents, strict=True)):
         if left != right and left != 1 and right != 1:
-            raise ShapeMismatchError(axis, a, b)
+            raise ShapeMismatchError(axis, (left, right), a, b)
         common.append(right if left == 1 else left)
     return broadcast_to_shape(lhs, common), broadcast_to_shape(rhs, common)
 

@@ -58,6 +58,7 @@ def kernel(body: str) -> Any:
         ("y = i < out_ptr", "load it"),
         ("y = x & 1", "bitcast=True"),
         ("tl.store(out_ptr, x)", "pointer + tl.arange"),
+        ("y = x[:, None] + i[None, :] + tl.arange(0, 4)", "`tl.arange(0, 4)` has shape [4]"),
         ("y = i + tl.arange(0, 16)", "`i` has shape [256] and `tl.arange(0, 16)` has shape [16]"),
         ("y = i + tl.arange(0, 16)", "x[:, None]"),
         ("y = i[:, None] < tl.zeros((16, 16), tl.int32)", "`i[:, None]` has shape [256, 1]"),
