@@ -12,8 +12,8 @@ FAMILIES = tuple(
         "exec": (
             "atomics baseline_cpus baseline_pipeline conversions device_library dot_types engines examples flattened "
             "float8 gluon gluon_on_cpu gluon_programs gpu_engines gpu_passes hopper library_kernels mathematics "
-            "missing_barriers model_kernels noinline overlapped_products partitions_on_cpu persistent_programs "
-            "register_operands scaled_dots specialized_warps spine transposed_blocks triton_backend waiting"
+            "missing_barriers model_kernels noinline partitions_on_cpu "
+            "register_operands scaled_dots spine transposed_blocks triton_backend waiting"
         ),
         "kernels": "against_triton gpu_settings ptx_against_triton ttgir_against_triton",
         "oracle_mlir": "memory views",
@@ -37,10 +37,15 @@ FAMILIES = tuple(
 
 PROGRAMS = (
     "tests/exec/test_host_programs.py",
+    "tests/exec/test_overlapped_products.py",
+    "tests/exec/test_persistent_programs.py",
+    "tests/exec/test_specialized_warps.py",
     "tests/exec/test_torch_compile.py",
     "tests/faults/test_faults.py",
+    "tests/unit/compiler/test_large_kernels.py",
     "tests/unit/packaging/test_distributions.py",
     "tests/unit/runtime/test_children.py",
     "tests/unit/tools/test_progress.py",
 )
-"""Files whose functions are the cases: programs in processes of their own, which take seconds to start."""
+"""Files whose functions are the cases, seconds each: programs in processes of their own, pipelines on simulated Hopper,
+growth of compile times."""
