@@ -20,7 +20,7 @@ from tilewright.tools.validation.file_launches import find_launches
 from tilewright.tools.validation.observer import MAX_PROGRAMS
 from tilewright.tools.validation.validate import validate_launch
 
-MADE_UP = "  (the file launches nothing while it is imported: inputs were made up; --main runs it as a program)"
+MADE_UP = "  (the file launches nothing{}: inputs were made up{})"
 
 
 def run_validate(options: argparse.Namespace) -> int:
@@ -50,7 +50,8 @@ def run_validate(options: argparse.Namespace) -> int:
                 )
             print(report.render())
             if found.is_made_up:
-                print(MADE_UP)
+                said = ("", "") if options.main else (" while it is imported", "; --main runs it as a program")
+                print(MADE_UP.format(*said))
             status = max(status % 2, int(not report.is_valid))
     if status == 2:
         there_are = f"; there are launches of {', '.join(sorted(names))}" if names else ""

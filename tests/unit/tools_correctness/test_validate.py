@@ -118,6 +118,9 @@ def test_a_program_is_run_on_request(tmp_path: Path, capsys: pytest.CaptureFixtu
     printed = capsys.readouterr().out
     assert "kernel 'double', grid (256, 1, 1)" in printed
     assert "made up" not in printed
+    script.write_text(SCRIPT)
+    assert main(["validate", "--main", str(script)]) == 0
+    assert "(the file launches nothing: inputs were made up)" in capsys.readouterr().out
 
 
 def test_grids_are_cut_by_rows_columns_and_layers() -> None:
