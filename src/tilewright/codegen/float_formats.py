@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 
 from tilewright.codegen.lane_builder import LaneBuilder
 from tilewright.codegen.llvm_text import FunctionText, ModuleText, Parameter, vector_constant
-from tilewright.ir.facts import TargetFacts
+from tilewright.support.facts import TargetFacts
 
 F32_MANTISSA = 23
 F32_BIAS = 127

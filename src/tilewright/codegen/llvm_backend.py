@@ -20,8 +20,8 @@ from importlib import import_module
 from itertools import count
 from typing import Any
 
-from tilewright.ir.facts import TargetFacts
 from tilewright.support.errors import TilewrightError
+from tilewright.support.facts import TargetFacts
 from tilewright.support.forking import gate
 from tilewright.support.threads import run_on_threads
 

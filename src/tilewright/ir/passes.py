@@ -25,7 +25,6 @@ from xdsl.ir import Operation
 
 from tilewright.ir.detaching import detached
 from tilewright.ir.diagnostics import op_error, op_name, op_place
-from tilewright.ir.facts import TargetFacts
 from tilewright.ir.locations import find_call_sites, find_span
 from tilewright.ir.options import (
     OptionValues,
@@ -37,6 +36,7 @@ from tilewright.ir.options import (
 )
 from tilewright.ir.remark_kinds import RemarkKind
 from tilewright.support.errors import PassError, PipelineError, TilewrightError
+from tilewright.support.facts import TargetFacts
 from tilewright.support.late import modules_of
 from tilewright.support.recursion import deep_recursion
 from tilewright.support.spans import Span, render_message

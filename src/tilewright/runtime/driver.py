@@ -12,12 +12,12 @@ from functools import lru_cache
 from importlib import import_module
 from typing import Any
 
-from tilewright.ir.facts import GpuFacts
 from tilewright.runtime.binding import Bound
 from tilewright.runtime.specialization import Pointer
 from tilewright.runtime.storage import Storage
 from tilewright.support import knobs
 from tilewright.support.errors import ArgumentValueError, TargetError
+from tilewright.support.facts import GpuFacts
 from tilewright.targets.base import GPUTarget, Target, describe_target, find_target
 from tilewright.targets.capabilities import Placed, is_timed
 

@@ -12,8 +12,8 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from tilewright.ir.facts import GpuFacts, TargetFacts
 from tilewright.support.errors import TargetError
+from tilewright.support.facts import GpuFacts, TargetFacts
 from tilewright.targets.capabilities import NativeKernel, Stages
 
 if TYPE_CHECKING:

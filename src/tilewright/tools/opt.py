@@ -20,7 +20,6 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.compiler.plugins import load_plugins
-from tilewright.ir.facts import TargetFacts
 from tilewright.ir.instruments import (
     EVERY_PASS,
     CrashReproducer,
@@ -52,6 +51,7 @@ from tilewright.ir.stages import STAGES, check_stage
 from tilewright.ir.verify import verify_module
 from tilewright.support import knobs
 from tilewright.support.errors import PassError, PipelineError, TilewrightError
+from tilewright.support.facts import TargetFacts
 from tilewright.tools.arguments import TRUE, Request, UsageError, parse_arguments, usage
 from tilewright.tools.closed_pipes import is_about_output, leave_closed_pipe, leave_full_output, open_closed_streams
 from tilewright.tools.diagnostics import DiagnosticStyle

@@ -8,11 +8,11 @@ from typing import Any
 
 from tilewright.analysis.membar import Access, register_filter
 from tilewright.dialects import ttg
-from tilewright.ir.facts import TargetFacts
 from tilewright.ir.printing import print_op
 from tilewright.language.context import CodegenOptions
 from tilewright.lowering.tt_to_ttg.convert_triton_to_tritongpu import ConvertTritonToTritonGPUPass
 from tilewright.reference import find_kernel
+from tilewright.support.facts import TargetFacts
 from tilewright.targets.reference.kernel import ReferenceKernel
 from tilewright.transforms.tt.pipeline import make_ttir
 from tilewright.transforms.ttg.allocate_shared_memory import AllocateSharedMemoryPass

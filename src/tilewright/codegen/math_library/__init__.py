@@ -34,7 +34,7 @@ from tilewright.codegen.math_library.remainder import emit_fmod
 from tilewright.codegen.math_library.roots import emit_cbrt, emit_rsqrt
 from tilewright.codegen.math_library.tangent import emit_tan
 from tilewright.codegen.math_library.trigonometric import emit_cos, emit_sin
-from tilewright.ir.facts import TargetFacts
+from tilewright.support.facts import TargetFacts
 
 VectorForm = Callable[..., str]
 

@@ -49,7 +49,7 @@ from tilewright.codegen.microkernels.spec import (
 )
 from tilewright.codegen.microkernels.tile import emit_tile_kernel
 from tilewright.codegen.microkernels.whole_blocks import emit_block_kernel, emit_block_panels
-from tilewright.ir.facts import TargetFacts
+from tilewright.support.facts import TargetFacts
 
 
 def define_routine(routine: Routine, module: ModuleText, facts: TargetFacts) -> None:

@@ -37,7 +37,7 @@ from tilewright.codegen.microkernels.amx_panels import BLOCK, PANEL_BYTES, tile_
 from tilewright.codegen.microkernels.elements import ElementKind
 from tilewright.codegen.microkernels.spec import MatmulKernel
 from tilewright.codegen.microkernels.tile import OUTPUT_PARAMETERS, Rows, kernel_function
-from tilewright.ir.facts import TargetFacts
+from tilewright.support.facts import TargetFacts
 
 MOST_PRODUCTS = 32
 """Steps of k of all blocks together that a kernel of known size may have: each is some 80 bytes of code."""

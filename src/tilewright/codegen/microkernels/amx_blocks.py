@@ -31,7 +31,7 @@ from tilewright.codegen.microkernels.amx_panels import BLOCK, PANEL_BYTES, AmxPa
 from tilewright.codegen.microkernels.elements import ElementKind
 from tilewright.codegen.microkernels.spec import MatmulKernel
 from tilewright.codegen.microkernels.tile import Rows
-from tilewright.ir.facts import TargetFacts
+from tilewright.support.facts import TargetFacts
 
 TILE_ROWS = 16
 

@@ -28,7 +28,7 @@ from tilewright.codegen.microkernels.elements import ACCUMULATOR_NAMES, ElementK
 from tilewright.codegen.microkernels.panels import PanelWriter, padded_depth
 from tilewright.codegen.microkernels.spec import MatmulKernel
 from tilewright.codegen.microkernels.tile import KState, LinesAhead, Rows, Strides, TileWriter
-from tilewright.ir.facts import TargetFacts
+from tilewright.support.facts import TargetFacts
 
 GROUP_COLUMNS = 128
 """Columns that are packed together, so that each row of B is visited once for several panels."""

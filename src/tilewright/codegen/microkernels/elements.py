@@ -7,7 +7,7 @@ from functools import cache
 
 from tilewright.codegen.float_formats import F16, FORMATS, FloatFormat, has_native_half, widen_to_f32
 from tilewright.codegen.lane_builder import LaneBuilder
-from tilewright.ir.facts import TargetFacts
+from tilewright.support.facts import TargetFacts
 
 _PLAIN = {"f32": ("float", 32), "f64": ("double", 64), "f16": ("half", 16), "i8": ("i8", 8), "i32": ("i32", 32)}
 _ACCUMULATORS = {"f32": ("float", 32), "f64": ("double", 64), "i32": ("i32", 32)}

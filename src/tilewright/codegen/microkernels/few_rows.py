@@ -21,7 +21,7 @@ from tilewright.codegen.microkernels.elements import ElementKind, RegisterTile
 from tilewright.codegen.microkernels.spec import MOST_ROWS, MatmulKernel
 from tilewright.codegen.microkernels.tile import Rows, TileWriter, kernel_function
 from tilewright.codegen.microkernels.widened_rows import widen_lines
-from tilewright.ir.facts import TargetFacts
+from tilewright.support.facts import TargetFacts
 
 COPY_BYTES = 16 << 10
 """Bytes of A that are copied at a time: half of a first level cache."""

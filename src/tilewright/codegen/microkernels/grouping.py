@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 from tilewright.codegen.lane_builder import LaneBuilder
 from tilewright.codegen.microkernels.elements import ElementKind
-from tilewright.ir.facts import TargetFacts
+from tilewright.support.facts import TargetFacts
 
 _FAST_BF16 = ("znver",)
 """How LLVM's names of processors begin whose `vdpbf16ps` is worth it."""

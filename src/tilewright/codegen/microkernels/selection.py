@@ -19,7 +19,7 @@ from tilewright.codegen.microkernels.spec import (
     Packing,
     PanelRoutine,
 )
-from tilewright.ir.facts import TargetFacts
+from tilewright.support.facts import TargetFacts
 
 
 def exact_variant(

@@ -13,7 +13,7 @@ from functools import cached_property
 from tilewright.codegen.lane_builder import LaneBuilder, intrinsic_suffix
 from tilewright.codegen.llvm_text import FunctionText, ModuleText, Parameter, Phi, vector_constant
 from tilewright.codegen.microkernels.elements import ElementKind, RegisterTile, plan_register_tile
-from tilewright.ir.facts import TargetFacts
+from tilewright.support.facts import TargetFacts
 
 PARAMETERS = (
     *("a_ptr", "a_row_stride", "a_k_stride", "b_ptr", "b_row_stride", "c_ptr", "c_row_stride"),

@@ -12,7 +12,7 @@ from tilewright.codegen.microkernels.tile import OUTPUT_PARAMETERS, PARAMETERS, 
 from tilewright.codegen.microkernels.widened_rows import WideningBlockWriter
 from tilewright.codegen.microkernels.word_panels import emit_word_panels
 from tilewright.codegen.microkernels.word_products import WordBlockWriter
-from tilewright.ir.facts import TargetFacts
+from tilewright.support.facts import TargetFacts
 
 
 def emit_block_kernel(name: str, module: ModuleText, facts: TargetFacts, kernel: MatmulKernel, few_rows: str) -> str:

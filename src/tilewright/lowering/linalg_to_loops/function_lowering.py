@@ -20,7 +20,6 @@ from tilewright.dialects import func, linalg, memref, tensor, vector
 from tilewright.dialects.arithmetic import is_arithmetic
 from tilewright.dialects.types import bit_width, element_type, is_tensor
 from tilewright.ir.diagnostics import op_error
-from tilewright.ir.facts import TargetFacts
 from tilewright.ir.lowerings import Lowerings
 from tilewright.ir.passes import PassContext
 from tilewright.ir.remark_kinds import RemarkKind
@@ -44,6 +43,7 @@ from tilewright.lowering.linalg_to_loops.sources import Source, Uniform, Window
 from tilewright.lowering.linalg_to_loops.storage import Storage
 from tilewright.lowering.linalg_to_loops.transposing_copy import emit_transposing_copy, find_block
 from tilewright.support.errors import TilewrightError
+from tilewright.support.facts import TargetFacts
 from tilewright.transforms.linalg.structured import shape_or_scalar
 
 

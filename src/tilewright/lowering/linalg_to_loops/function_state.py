@@ -9,10 +9,10 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.dialects import func
 from tilewright.dialects.attributes import NOALIAS
-from tilewright.ir.facts import TargetFacts
 from tilewright.ir.passes import PassContext
 from tilewright.lowering.linalg_to_loops.memory import find_constant_arguments
 from tilewright.lowering.linalg_to_loops.sources import Source, Window
+from tilewright.support.facts import TargetFacts
 from tilewright.transforms.linalg.loads import Disjointness
 
 if TYPE_CHECKING:

@@ -7,7 +7,6 @@ from dataclasses import replace
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.dialects import func
-from tilewright.ir.facts import DEFAULT_FACTS
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.lowering.linalg_to_loops import (
     dot,
@@ -21,6 +20,7 @@ from tilewright.lowering.linalg_to_loops import (
 )
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering
 from tilewright.lowering.linalg_to_loops.networks import emission as networks
+from tilewright.support.facts import DEFAULT_FACTS
 
 OP_FILES = (
     dot,

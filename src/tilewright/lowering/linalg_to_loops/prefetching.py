@@ -28,7 +28,6 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.dialects import func
 from tilewright.dialects.memref.prefetch import MOST_LOCAL
-from tilewright.ir.facts import TargetFacts
 from tilewright.lowering.linalg_to_loops.body_values import BodyValues, Frame
 from tilewright.lowering.linalg_to_loops.costs import HEAVY, LARGEST_TILE_BYTES, NEAR_BYTES
 from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index, LoopEmitter
@@ -39,6 +38,7 @@ from tilewright.lowering.linalg_to_loops.program_expressions import ProgramExpre
 from tilewright.lowering.linalg_to_loops.sources import Box, Window
 from tilewright.lowering.linalg_to_loops.stream_prefetch import Stream, plan_streams
 from tilewright.lowering.linalg_to_loops.streaming import Streaming, streamed_from
+from tilewright.support.facts import TargetFacts
 
 
 @dataclass(slots=True)

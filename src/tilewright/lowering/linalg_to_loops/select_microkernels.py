@@ -10,10 +10,10 @@ from xdsl.ir import Attribute
 from tilewright.codegen.microkernels import WHOLE_BLOCK, MatmulKernel, variant_for_rows
 from tilewright.dialects import linalg
 from tilewright.dialects.types import element_type, is_tensor
-from tilewright.ir.facts import DEFAULT_FACTS, TargetFacts
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import ops_within
 from tilewright.lowering.microkernel_attributes import microkernel_attributes
+from tilewright.support.facts import DEFAULT_FACTS, TargetFacts
 from tilewright.transforms.linalg.structured import shape_or_scalar
 
 _TYPES = frozenset({("f32", "f32"), ("bf16", "f32"), ("f16", "f32"), ("f64", "f64"), ("i8", "i32")})

@@ -21,7 +21,6 @@ from tilewright.codegen.microkernels import Routine, define_routine
 from tilewright.dialects import scf
 from tilewright.dialects.attributes import OVER_LANES
 from tilewright.ir.diagnostics import op_error
-from tilewright.ir.facts import TargetFacts
 from tilewright.lowering.control_flow import ControlFlowLowering
 from tilewright.lowering.debug_info import DebugInfo
 from tilewright.lowering.loops_to_llvm.arena import FramePlan, Slot
@@ -50,6 +49,7 @@ from tilewright.lowering.loops_to_llvm.types import (
 from tilewright.lowering.loops_to_llvm.uniform_division import UniformDivisor
 from tilewright.lowering.loops_to_llvm.waiting import END_WAIT, STATE_BYTES, WAIT
 from tilewright.support.errors import TilewrightError
+from tilewright.support.facts import TargetFacts
 
 PASS_NAME = "loops-to-llvm"
 

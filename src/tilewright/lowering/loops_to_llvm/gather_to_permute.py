@@ -23,8 +23,8 @@ from tilewright.codegen.lane_builder import LaneBuilder, intrinsic_suffix
 from tilewright.codegen.llvm_text import FunctionText, vector_constant
 from tilewright.dialects import arith, vector
 from tilewright.dialects.arithmetic import is_arithmetic
-from tilewright.ir.facts import TargetFacts
 from tilewright.lowering.loops_to_llvm.types import ValueType
+from tilewright.support.facts import TargetFacts
 
 _PERMUTATIONS = {
     (8, 4): ("llvm.x86.avx2.permps", "float", "i32"),

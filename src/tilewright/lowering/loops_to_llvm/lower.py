@@ -28,7 +28,6 @@ from tilewright.codegen.math_library import MathLibrary
 from tilewright.dialects import cf, func, memref, vector
 from tilewright.dialects.attributes import NO_FP_FUSION, NOALIAS
 from tilewright.ir.diagnostics import op_error
-from tilewright.ir.facts import TargetFacts
 from tilewright.ir.walking import ops_within
 from tilewright.lowering.atomic_calls import is_atomic_call
 from tilewright.lowering.debug_info import DebugInfo, Emission
@@ -63,6 +62,7 @@ from tilewright.lowering.loops_to_llvm.rules import RULES
 from tilewright.lowering.loops_to_llvm.types import TypeTable, UnsupportedTypeError, is_memref
 from tilewright.lowering.loops_to_llvm.waiting import find_waiting_loops
 from tilewright.lowering.microkernel_attributes import declared_routines
+from tilewright.support.facts import TargetFacts
 
 DIVISIBILITY_ATTRIBUTE = "tt.divisibility"
 PROGRAM_SUFFIX = ".program"

@@ -16,9 +16,9 @@ from tilewright.codegen.lane_builder import intrinsic_suffix
 from tilewright.codegen.llvm_text import FunctionText, Parameter
 from tilewright.dialects import arith, vector
 from tilewright.dialects.types import bit_width, is_vector
-from tilewright.ir.facts import TargetFacts
 from tilewright.lowering.loops_to_llvm.function_lowering import FunctionLowering
 from tilewright.lowering.loops_to_llvm.types import ValueType
+from tilewright.support.facts import TargetFacts
 from tilewright.transforms.linalg.effects import root_of_memref
 
 MOST_TESTED_LANES = 512

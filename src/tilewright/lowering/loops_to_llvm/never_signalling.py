@@ -16,9 +16,9 @@ from xdsl.ir import Operation, SSAValue, Use
 from tilewright.codegen.lane_builder import LaneBuilder
 from tilewright.codegen.microkernels import MatmulKernel, Routine
 from tilewright.dialects import arith, func, memref, vector
-from tilewright.ir.facts import TargetFacts
 from tilewright.lowering.loops_to_llvm.lane_facts import LaneFact
 from tilewright.lowering.loops_to_llvm.types import ScalarType
+from tilewright.support.facts import TargetFacts
 
 _ARITHMETIC = (arith.AddfOp, arith.SubfOp, arith.MulfOp, arith.DivfOp)
 _MINMAX = (arith.MaxnumfOp, arith.MinnumfOp, arith.MaximumfOp, arith.MinimumfOp)

@@ -30,7 +30,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 
 from tilewright.codegen.float_formats import BF16, F16, FORMATS, FloatFormat, has_native_half, on_cpu
-from tilewright.ir.facts import TargetFacts
+from tilewright.support.facts import TargetFacts
 
 
 class UnsupportedTypeError(Exception):

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tilewright.ir.facts import TargetFacts
 from tilewright.support import knobs
+from tilewright.support.facts import TargetFacts
 from tilewright.targets.reference.kernel import ReferenceKernel
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tilewright.ir.facts import GpuFacts
 from tilewright.ir.line_places import PrintedLine
 from tilewright.support import knobs
+from tilewright.support.facts import GpuFacts
 from tilewright.targets.base import Target
 from tilewright.tools.explore.machine_text import read_machine_text
 from tilewright.tools.explore.overview import SPILL, Fact, cpu_facts, gpu_facts

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tilewright.ir.facts import TargetFacts
 from tilewright.ir.line_places import PrintedLine
+from tilewright.support.facts import TargetFacts
 
 SPILL = re.compile(r"(\d+)-byte (?:Folded )?(Spill|Reload)")
 """LLVM's comment on an instruction that moves a register to the stack or back."""

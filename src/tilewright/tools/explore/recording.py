@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 from tilewright.compiler.compilation import lower
 from tilewright.compiler.options import CompileOptions
 from tilewright.compiler.source import Source
-from tilewright.ir.facts import GpuFacts
 from tilewright.ir.line_places import LastingNames, PrintedLine, print_lines
 from tilewright.ir.passes import Instrument, Pass, PassContext
 from tilewright.ir.walking import ops_within
 from tilewright.support import knobs
 from tilewright.support.errors import TilewrightError
+from tilewright.support.facts import GpuFacts
 from tilewright.targets.base import Target
 from tilewright.targets.capabilities import code_keys, configured, texts_of
 from tilewright.tools.explore.banks import BankAccess, count_bank_conflicts

@@ -9,12 +9,12 @@ from random import Random
 
 from xdsl.dialects.builtin import ModuleOp
 
-from tilewright.ir.facts import TargetFacts
 from tilewright.ir.passes import Pass, PassContext, PassPipeline, available_passes, parse_pipeline
 from tilewright.ir.printing import print_op
 from tilewright.ir.stage_guard import StageGuard
 from tilewright.ir.verify import verify_module
 from tilewright.support.errors import PassError, TilewrightError
+from tilewright.support.facts import TargetFacts
 from tilewright.targets.cpu.facts import host_facts
 from tilewright.tools.fuzzing.differential import Failure
 from tilewright.tools.fuzzing.mutation import TimeOut, time_limit

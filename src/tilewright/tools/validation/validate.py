@@ -16,11 +16,11 @@ from tilewright.dialects import tt, ttng
 from tilewright.dialects.tt import InputPrecision
 from tilewright.dialects.types import element_type
 from tilewright.ir.diagnostics import op_place
-from tilewright.ir.facts import GpuFacts
 from tilewright.ir.passes import PassContext, PassPipeline
 from tilewright.ir.rewrite_watch import Rewrite, watch_rewrites
 from tilewright.reference.errors import ReferenceError
 from tilewright.support.errors import TilewrightError
+from tilewright.support.facts import GpuFacts
 from tilewright.support.spans import Span, render_caret
 from tilewright.targets.base import Target
 from tilewright.targets.capabilities import configured

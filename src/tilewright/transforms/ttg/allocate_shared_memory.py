@@ -10,10 +10,10 @@ from tilewright.analysis.allocation import OFFSET, BufferKind, ModuleAllocation
 from tilewright.dialects import ttg
 from tilewright.dialects.construction import i32_attr
 from tilewright.ir.diagnostics import op_place
-from tilewright.ir.facts import GpuFacts
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import ops_within
 from tilewright.support.errors import OutOfSharedMemory
+from tilewright.support.facts import GpuFacts
 
 SHARED = "ttg.shared"
 WORKER_STATE = "ttg.worker_state"

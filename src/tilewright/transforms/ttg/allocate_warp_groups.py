@@ -10,9 +10,9 @@ from tilewright.dialects import ttg
 from tilewright.dialects.construction import i32_array, i32_attr, static_values
 from tilewright.dialects.ttg.verification import DEFAULT_THREADS_PER_WARP, integer_attribute, program_shape
 from tilewright.ir.diagnostics import op_error
-from tilewright.ir.facts import GpuFacts, TargetFacts
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import ops_within
+from tilewright.support.facts import GpuFacts, TargetFacts
 
 TOTAL_NUM_WARPS = "ttg.total-num-warps"
 MAX_REGISTERS = "ttg.maxnreg"
