@@ -15,9 +15,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import Builtin
 from xdsl.ir import Dialect
 
-from tilewright.ir.patches import change_classes
-
-change_classes()
+import_module("tilewright.ir")  # changes the classes that ops derive from
 
 DIALECTS: dict[str, tuple[str, str]] = {
     "affine": ("tilewright.dialects.affine", "Affine"),

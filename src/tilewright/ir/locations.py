@@ -18,10 +18,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation
 
-from tilewright.ir.patches import change_classes
 from tilewright.support.spans import Span
-
-change_classes()
 
 CALL_SITES = 1000
 """Call sites that are found around one place."""
