@@ -37,16 +37,8 @@ def op_error(
 
 def verify_error(op: Operation, reason: str, notes: Sequence[Note] = (), *, bare: bool = False) -> VerifyError:
     """A `VerifyError` about an op, located in the user's source where that is known."""
-    error = VerifyError(reason, op_name=op_name(op), location=op_place(op))
-    error.current, error.notes, error.bare = _generic_text(op), tuple(notes), bare
-    return error
-
-
-def _generic_text(op: Operation) -> str:
-    """The op with the names that its values have in the function around it; nothing if it is too malformed."""
     from tilewright.ir.printing import print_inner_op
 
-    try:
-        return print_inner_op(op)
-    except Exception:  # of an op that breaks rules anything may come
-        return ""
+    error = VerifyError(reason, op_name=op_name(op), location=op_place(op))
+    error.current, error.notes, error.bare = print_inner_op(op), tuple(notes), bare
+    return error
