@@ -25,21 +25,16 @@ from tilewright.dialects.text import write
 from tilewright.dialects.types import shape_of
 from tilewright.dialects.words import WordAttr
 
+NAMED_FUNCTIONS: Mapping[str, ScalarFunction] = {
+    **{f"linalg.{kind}": function for kind, function in FUNCTIONS.items()},
+    "linalg.max": FUNCTIONS["max_signed"],
+    "linalg.min": FUNCTIONS["min_signed"],
+}
+"""By the names of ops that compute element by element."""
 
-class ElementwiseNamedOp(NamedOp, ABC, init=False):
-    """Every operand has the shape of the destination; nothing is converted."""
 
-    FUNCTION: ClassVar[ScalarFunction]
-
-    @classmethod
-    def input_count(cls, properties: Mapping[str, Attribute]) -> int:
-        return cls.FUNCTION.inputs
-
-    @classmethod
-    def make_body(
-        cls, inputs: Sequence[SSAValue], outputs: Sequence[SSAValue], properties: Mapping[str, Attribute]
-    ) -> Region:
-        return _body_of(cls.FUNCTION, inputs, outputs)
+class PointwiseOp(NamedOp, ABC, init=False):
+    """Loops over the dimensions of the destination; operands are read at the element that is written."""
 
     @property
     def maps(self) -> Sequence[AffineMap]:
@@ -48,6 +43,20 @@ class ElementwiseNamedOp(NamedOp, ABC, init=False):
     @property
     def iterators(self) -> Sequence[IteratorType]:
         return (IteratorType.PARALLEL,) * len(shape_of(self.operands[-1].type) or ())
+
+
+class ElementwiseNamedOp(PointwiseOp, ABC, init=False):
+    """Every operand has the shape of the destination; nothing is converted."""
+
+    @classmethod
+    def input_count(cls, properties: Mapping[str, Attribute]) -> int:
+        return NAMED_FUNCTIONS[cls.name].inputs
+
+    @classmethod
+    def make_body(
+        cls, inputs: Sequence[SSAValue], outputs: Sequence[SSAValue], properties: Mapping[str, Attribute]
+    ) -> Region:
+        return _body_of(NAMED_FUNCTIONS[cls.name], inputs, outputs)
 
 
 def _body_of(function: ScalarFunction, inputs: Sequence[SSAValue], outputs: Sequence[SSAValue]) -> Region:
@@ -62,15 +71,11 @@ class ExpOp(ElementwiseNamedOp, init=False):
 
     name = "linalg.exp"
 
-    FUNCTION: ClassVar[ScalarFunction] = FUNCTIONS["exp"]
-
 
 class LogOp(ElementwiseNamedOp, init=False):
     """``%r = linalg.log ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>``: natural logarithms."""
 
     name = "linalg.log"
-
-    FUNCTION: ClassVar[ScalarFunction] = FUNCTIONS["log"]
 
 
 class AbsOp(ElementwiseNamedOp, init=False):
@@ -78,15 +83,11 @@ class AbsOp(ElementwiseNamedOp, init=False):
 
     name = "linalg.abs"
 
-    FUNCTION: ClassVar[ScalarFunction] = FUNCTIONS["abs"]
-
 
 class CeilOp(ElementwiseNamedOp, init=False):
     """``%r = linalg.ceil ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>``: rounded up."""
 
     name = "linalg.ceil"
-
-    FUNCTION: ClassVar[ScalarFunction] = FUNCTIONS["ceil"]
 
 
 class FloorOp(ElementwiseNamedOp, init=False):
@@ -94,23 +95,17 @@ class FloorOp(ElementwiseNamedOp, init=False):
 
     name = "linalg.floor"
 
-    FUNCTION: ClassVar[ScalarFunction] = FUNCTIONS["floor"]
-
 
 class NegFOp(ElementwiseNamedOp, init=False):
     """``%r = linalg.negf ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>``: negated."""
 
     name = "linalg.negf"
 
-    FUNCTION: ClassVar[ScalarFunction] = FUNCTIONS["negf"]
-
 
 class ReciprocalOp(ElementwiseNamedOp, init=False):
     """``%r = linalg.reciprocal ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>``: 1 / x."""
 
     name = "linalg.reciprocal"
-
-    FUNCTION: ClassVar[ScalarFunction] = FUNCTIONS["reciprocal"]
 
 
 class RoundOp(ElementwiseNamedOp, init=False):
@@ -119,15 +114,11 @@ class RoundOp(ElementwiseNamedOp, init=False):
 
     name = "linalg.round"
 
-    FUNCTION: ClassVar[ScalarFunction] = FUNCTIONS["round"]
-
 
 class SqrtOp(ElementwiseNamedOp, init=False):
     """``%r = linalg.sqrt ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>``: square roots."""
 
     name = "linalg.sqrt"
-
-    FUNCTION: ClassVar[ScalarFunction] = FUNCTIONS["sqrt"]
 
 
 class RsqrtOp(ElementwiseNamedOp, init=False):
@@ -135,15 +126,11 @@ class RsqrtOp(ElementwiseNamedOp, init=False):
 
     name = "linalg.rsqrt"
 
-    FUNCTION: ClassVar[ScalarFunction] = FUNCTIONS["rsqrt"]
-
 
 class SquareOp(ElementwiseNamedOp, init=False):
     """``%r = linalg.square ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>``: x * x."""
 
     name = "linalg.square"
-
-    FUNCTION: ClassVar[ScalarFunction] = FUNCTIONS["square"]
 
 
 class TanhOp(ElementwiseNamedOp, init=False):
@@ -151,15 +138,11 @@ class TanhOp(ElementwiseNamedOp, init=False):
 
     name = "linalg.tanh"
 
-    FUNCTION: ClassVar[ScalarFunction] = FUNCTIONS["tanh"]
-
 
 class ErfOp(ElementwiseNamedOp, init=False):
     """``%r = linalg.erf ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>``: error functions."""
 
     name = "linalg.erf"
-
-    FUNCTION: ClassVar[ScalarFunction] = FUNCTIONS["erf"]
 
 
 class AddOp(ElementwiseNamedOp, init=False):
@@ -168,16 +151,12 @@ class AddOp(ElementwiseNamedOp, init=False):
 
     name = "linalg.add"
 
-    FUNCTION: ClassVar[ScalarFunction] = FUNCTIONS["add"]
-
 
 class SubOp(ElementwiseNamedOp, init=False):
     """``%r = linalg.sub ins(%x, %y : tensor<4xf32>, tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>``:
     differences."""
 
     name = "linalg.sub"
-
-    FUNCTION: ClassVar[ScalarFunction] = FUNCTIONS["sub"]
 
 
 class MulOp(ElementwiseNamedOp, init=False):
@@ -186,16 +165,12 @@ class MulOp(ElementwiseNamedOp, init=False):
 
     name = "linalg.mul"
 
-    FUNCTION: ClassVar[ScalarFunction] = FUNCTIONS["mul"]
-
 
 class DivOp(ElementwiseNamedOp, init=False):
     """``%r = linalg.div ins(%x, %y : tensor<4xf32>, tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>``:
     quotients, of signed integers."""
 
     name = "linalg.div"
-
-    FUNCTION: ClassVar[ScalarFunction] = FUNCTIONS["div"]
 
 
 class DivUnsignedOp(ElementwiseNamedOp, init=False):
@@ -204,16 +179,12 @@ class DivUnsignedOp(ElementwiseNamedOp, init=False):
 
     name = "linalg.div_unsigned"
 
-    FUNCTION: ClassVar[ScalarFunction] = FUNCTIONS["div_unsigned"]
-
 
 class MaxOp(ElementwiseNamedOp, init=False):
     """``%r = linalg.max ins(%x, %y : tensor<4xf32>, tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>``:
     the larger of two, integers signed."""
 
     name = "linalg.max"
-
-    FUNCTION: ClassVar[ScalarFunction] = FUNCTIONS["max_signed"]
 
 
 class MinOp(ElementwiseNamedOp, init=False):
@@ -222,16 +193,12 @@ class MinOp(ElementwiseNamedOp, init=False):
 
     name = "linalg.min"
 
-    FUNCTION: ClassVar[ScalarFunction] = FUNCTIONS["min_signed"]
-
 
 class PowFOp(ElementwiseNamedOp, init=False):
     """``%r = linalg.powf ins(%x, %y : tensor<4xf32>, tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>``:
     powers."""
 
     name = "linalg.powf"
-
-    FUNCTION: ClassVar[ScalarFunction] = FUNCTIONS["powf"]
 
 
 class SelectOp(ElementwiseNamedOp, init=False):
@@ -240,10 +207,8 @@ class SelectOp(ElementwiseNamedOp, init=False):
 
     name = "linalg.select"
 
-    FUNCTION: ClassVar[ScalarFunction] = FUNCTIONS["select"]
 
-
-class CopyOp(NamedOp, init=False):
+class CopyOp(PointwiseOp, init=False):
     """``%r = linalg.copy ins(%x : tensor<4xf32>) outs(%e : tensor<4xf16>) -> tensor<4xf16>``: copied, and converted."""
 
     name = "linalg.copy"
@@ -260,14 +225,6 @@ class CopyOp(NamedOp, init=False):
         signed = properties.get("cast") != TypeFnAttr(TypeFn.CAST_UNSIGNED)
         block.add_op(YieldOp(convert(block.args[0], block.args[1].type, block, signed=signed)))
         return Region(block)
-
-    @property
-    def maps(self) -> Sequence[AffineMap]:
-        return [AffineMap.identity(len(self.iterators))] * 2
-
-    @property
-    def iterators(self) -> Sequence[IteratorType]:
-        return (IteratorType.PARALLEL,) * len(shape_of(self.operands[-1].type) or ())
 
 
 class ElementwiseKind(StrEnum):
@@ -306,7 +263,7 @@ class ElementwiseKindAttr(WordAttr[ElementwiseKind]):
     name = "linalg.elementwise_kind"
 
 
-class ElementwiseOp(NamedOp, init=False):
+class ElementwiseOp(PointwiseOp, init=False):
     """``%r = linalg.elementwise kind=#linalg.elementwise_kind<add> indexing_maps = [#row, #id, #id]
     ins(%x, %y : tensor<8xf32>, tensor<4x8xf32>) outs(%e : tensor<4x8xf32>) -> tensor<4x8xf32>``: a function by its
     kind; inputs may be transposed or broadcast by maps."""
@@ -330,11 +287,7 @@ class ElementwiseOp(NamedOp, init=False):
     def maps(self) -> Sequence[AffineMap]:
         if self.indexing_maps is not None:
             return [attr.data for attr in self.indexing_maps]
-        return [AffineMap.identity(len(self.iterators))] * len(self.operands)
-
-    @property
-    def iterators(self) -> Sequence[IteratorType]:
-        return (IteratorType.PARALLEL,) * len(shape_of(self.operands[-1].type) or ())
+        return super().maps
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
