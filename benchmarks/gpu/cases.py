@@ -2,73 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
 import torch
-
-HERE = Path(__file__).resolve().parent
-TERA = 1e12
-
-Config = dict[str, Any]
-Tensors = dict[str, Any]
-
-
-def load_kernels(implementation: str) -> ModuleType:
-    """The kernels, for `tilewright` or for official `triton`."""
-    name = f"gpu_kernels_{implementation}"
-    spec = importlib.util.spec_from_file_location(name, HERE / "kernels.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    if implementation == "triton":
-        spec.loader.exec_module(module)
-        return module
-    from tilewright import compat
-
-    with compat.standing_in():
-        spec.loader.exec_module(module)
-    return module
-
-
-@dataclass(frozen=True)
-class Case:
-    """One row of the table. `work` is bytes or operations of a run, `unit` TB/s or TFLOP/s; `run(kernels, tensors,
-    config)` launches; `expected(tensors)` is what `tensors["out"]` must hold, in float64."""
-
-    name: str
-    make: Callable[[], Tensors]
-    run: Callable[[ModuleType, Tensors, Config], None]
-    expected: Callable[[Tensors], Any]
-    work: float
-    unit: str
-    configs: Sequence[Config] = field(default_factory=lambda: [{}])
-    peer: Callable[[Tensors], Any] | None = None
-    """The same by PyTorch, to be timed too."""
-    tolerance: float = 1e-2
-
-
-def warps(*counts: int) -> list[Config]:
-    return [{"num_warps": count} for count in counts]
-
-
-def normal(*shape: int, dtype: Any = torch.float32, seed: int = 0) -> Any:
-    generator = torch.Generator(device="cuda").manual_seed(seed)
-    return torch.randn(shape, generator=generator, device="cuda", dtype=torch.float32).to(dtype)
-
-
-def cdiv(a: int, b: int) -> int:
-    return -(-a // b)
-
-
-def power_of_2(n: int) -> int:
-    return 1 << (n - 1).bit_length()
-
+from case import Case, Config, Tensors, cdiv, normal, power_of_2, warps
+from gradient_cases import attention_gradients
+from mixed_cases import float8_matmul, int4_matmul
 
 # ------------------------------------------------------------------------------------------------------ memory-bound
 
@@ -287,6 +228,9 @@ def smoke_cases() -> list[Case]:
         attention(8, 1024, 64, causal=True, configs=attention_small),
         attention(8, 1024, 128, causal=False, configs=attention_small),
         attention(8, 1024, 128, causal=True, configs=attention_small),
+        float8_matmul(1024),
+        int4_matmul(1024),
+        attention_gradients(8, 1024, 128, causal=False),
     ]
 
 
@@ -313,4 +257,11 @@ def table_cases() -> list[Case]:
         attention(128, 4096, 64, causal=True),
         attention(128, 4096, 128, causal=False),
         attention(128, 4096, 128, causal=True),
+        float8_matmul(8192),
+        int4_matmul(4096),
+        *(
+            attention_gradients(128, 4096, head, causal=causal)
+            for head in (64, 128)
+            for causal in (False, True)
+        ),
     ]

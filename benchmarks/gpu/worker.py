@@ -15,6 +15,7 @@ from typing import Any
 import cases
 import measure
 import torch
+from case import TERA, Case, load_kernels
 
 IMPLEMENTATIONS = ("tilewright", "triton")
 
@@ -40,7 +41,7 @@ def main(arguments: list[str]) -> None:
 def load(name: str) -> ModuleType | str:
     """The kernels of an implementation, or why there are none."""
     try:
-        return cases.load_kernels(name)
+        return load_kernels(name)
     except Exception as error:
         return first_line(error)
 
@@ -49,7 +50,7 @@ def say(number: int, implementation: str, result: dict[str, Any]) -> None:
     print(json.dumps({"case": number, "implementation": implementation, **result}), flush=True)
 
 
-def attempt(case: cases.Case, kernels: ModuleType, timer: measure.Timer, *, quick: bool) -> dict[str, Any]:
+def attempt(case: Case, kernels: ModuleType, timer: measure.Timer, *, quick: bool) -> dict[str, Any]:
     """The fastest of the configurations that give the right result; the reasons where none does."""
     failures: list[str] = []
     best: dict[str, Any] | None = None
@@ -80,22 +81,23 @@ def attempt(case: cases.Case, kernels: ModuleType, timer: measure.Timer, *, quic
             best = {"seconds": seconds, "config": config}
     if best is None:
         return {"error": "; ".join(failures) or "no configuration"}
-    rate = case.work / best["seconds"] / cases.TERA
+    rate = case.work / best["seconds"] / TERA
     return {**best, "rate": rate, "error_norm": worst_error, "compile_seconds": compile_seconds, "failures": failures}
 
 
-def attempt_peer(case: cases.Case, timer: measure.Timer, *, quick: bool) -> dict[str, Any]:
+def attempt_peer(case: Case, timer: measure.Timer, *, quick: bool) -> dict[str, Any]:
     assert case.peer is not None
     tensors = case.make()
     try:
         found = case.peer(tensors)
-        found = found[0] if found.dim() == 4 else found
+        found = torch.stack(found, 2) if isinstance(found, tuple) else found
+        found = found[0] if found.dim() > 3 else found
         error = measure.relative_error(found, case.expected(tensors))
         peer = case.peer
         seconds = timer.median(lambda: peer(tensors), seconds=0.03 if quick else 0.15)
     except Exception as error:
         return {"error": first_line(error)}
-    return {"seconds": seconds, "rate": case.work / seconds / cases.TERA, "error_norm": error}
+    return {"seconds": seconds, "rate": case.work / seconds / TERA, "error_norm": error}
 
 
 def is_lost(error: BaseException) -> bool:
