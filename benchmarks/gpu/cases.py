@@ -259,9 +259,5 @@ def table_cases() -> list[Case]:
         attention(128, 4096, 128, causal=True),
         float8_matmul(8192),
         int4_matmul(4096),
-        *(
-            attention_gradients(128, 4096, head, causal=causal)
-            for head in (64, 128)
-            for causal in (False, True)
-        ),
+        *(attention_gradients(128, 4096, head, causal=causal) for head in (64, 128) for causal in (False, True)),
     ]

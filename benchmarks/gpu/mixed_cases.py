@@ -30,9 +30,7 @@ def float8_matmul(size: int, configs: Sequence[Config] = FLOAT8_CONFIGS) -> Case
 
     def peer(t: Tensors) -> Any:
         one = torch.ones((), device="cuda")
-        return torch._scaled_mm(
-            t["a"], t["b"], scale_a=one, scale_b=one, out_dtype=torch.float16, use_fast_accum=True
-        )
+        return torch._scaled_mm(t["a"], t["b"], scale_a=one, scale_b=one, out_dtype=torch.float16, use_fast_accum=True)
 
     return Case(
         f"matmul float8e4nv {size} B^T", make, run, lambda t: t["a"].double() @ t["b"].double(), 2.0 * size**3,

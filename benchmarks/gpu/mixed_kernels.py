@@ -10,7 +10,7 @@ def int4_matmul_kernel(
     GROUP_K: tl.constexpr,
     BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, GROUP_M: tl.constexpr,
 ):  # fmt: skip
-    """C = A W^T: rows of W have K weights of four bits from 0 to 15, two in a byte, the even one low; eight is zero, and
+    """C = A W^T: rows of W have K weights of four bits from 0 to 15, two in a byte, the even one low; eight is zero.
     GROUP_K neighbours share a scale, in a row of scales for each group."""
     high, wide = tl.cdiv(M, BLOCK_M), tl.cdiv(N, BLOCK_N)
     place = tl.program_id(axis=0)
