@@ -48,6 +48,7 @@ CHANGED: dict[str, str] = {
     "philox_wide": FOLDED,
     "positions": BFLOATS,
     "random_numbers": FOLDED,
+    "random_numbers_of_offsets": FOLDED,
     "random_numbers_wide": FOLDED,
     "running": BFLOATS,
     "seeded_dropout": FOLDED,

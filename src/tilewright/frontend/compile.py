@@ -9,6 +9,7 @@ from xdsl.ir import Attribute
 
 from tilewright.frontend.errors import span_of
 from tilewright.frontend.functions import build_body, finish
+from tilewright.frontend.returns import warn_of_lost_constants
 from tilewright.frontend.state import FunctionState, ModuleState
 from tilewright.language.callables import JITCallable
 from tilewright.language.context import CodegenOptions, entered
@@ -62,6 +63,7 @@ def compile_to_tt(
             span=span_of(kernel.source, source_tree),
             hint="store the result through a pointer with tl.store",
         )
+    warn_of_lost_constants(state)
     inputs = [ir for ty in types for ir in ty.flatten_ir_types()]
     arg_attrs = _argument_attributes(types, attrs or {})
     func = finish(state, symbol, inputs, visibility="public", noinline=False, arg_attrs=arg_attrs)

@@ -66,6 +66,16 @@ def emit_returns(state: FunctionState) -> None:
         _fall_through(state)
 
 
+def warn_of_lost_constants(state: FunctionState) -> None:
+    """Warn of `return 5` in a kernel: it leaves nothing in the IR, and nobody gets the value."""
+    if state.return_type != void and not state.return_type.flatten_ir_types():
+        state.node = state.collected_returns[-1].node
+        state.warn(
+            f"the kernel `{state.function.fn.__name__}` returns a value, which is lost: a launch gives back the "
+            "compiled kernel; store results through a pointer with tl.store"
+        )
+
+
 def _fall_through(state: FunctionState) -> None:
     state.builder.location = state.location_of(state.source.tree)
     if state.return_type == void:

@@ -166,9 +166,9 @@ def shl(x: Any, y: Any) -> tensor:
 
 
 def shr(x: Any, y: Any) -> tensor:
-    """`x >> y` for integers: arithmetic if `x` is signed, logical if it is unsigned."""
+    """`x >> y` for integers: arithmetic if `x` is signed, logical if it is unsigned; as `y` says of a Python number."""
     _check_shift(x, y)
-    signed = as_tensor(x, "x").dtype.is_int_signed() if isinstance(x, tensor) else True
+    signed = as_tensor(x if isinstance(x, tensor) else y, "x").dtype.is_int_signed()
     return _same(arith.ShRSIOp if signed else arith.ShRUIOp, *_integer_operands(x, y))
 
 

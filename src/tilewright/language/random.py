@@ -114,14 +114,9 @@ def _unsigned(word, width: constexpr):
 def randint4x(seed, offset, n_rounds: constexpr = N_ROUNDS_DEFAULT):
     """Four blocks of random 32-bit integers for a seed and a block of offsets: the cheapest way to many numbers."""
     offset = to_tensor(offset)
-    zero = offset * 0
-    if offset.dtype.primitive_bitwidth > 32:
-        low = offset.to(_uint32)
-        high = (offset >> 32).to(_uint32)
-        zero = zero.to(_uint32)
-    else:
-        low = offset
-        high = zero
+    low = offset.to(_uint32)
+    zero = low * 0
+    high = (offset >> 32).to(_uint32) if offset.dtype.primitive_bitwidth > 32 else zero
     return philox(seed, low, high, zero, zero, n_rounds)
 
 

@@ -13,15 +13,13 @@ dimension. Bitonic sorting: K. E. Batcher, "Sorting networks and their applicati
 
 from __future__ import annotations
 
-from tilewright.language import combining, creation, shape
+from tilewright.language import combining, creation, shape, standard
 from tilewright.language.arithmetic import where
 from tilewright.language.callables import ConstexprFunction, language_function
 from tilewright.language.debugging import static_assert
 from tilewright.language.dtypes import get_int_dtype
 from tilewright.language.iteration import static_range
 from tilewright.language.standard import (
-    _elementwise_max,
-    _elementwise_min,
     _is_power_of_two,
     _log2,
     _xor_combine,
@@ -102,9 +100,10 @@ def _sort_runs(flat, run_log: constexpr, row_log: constexpr, order: constexpr):
 
 @language_function
 def _keep_better_half(flat, run_log: constexpr, order: constexpr):
-    """Of every two neighbouring runs keep the better of each two elements: the best 2**run_log of both, bitonic."""
+    """Of every two neighbouring runs keep the better of each two elements: the best 2**run_log of both, bitonic; of a
+    type below 32 bits in the one that `max` has for it."""
     pairs = shape.reshape(flat, _split_at_bit(flat.numel, run_log))
-    best = combining.reduce(pairs, 1, _elementwise_max if order == DESCENDING else _elementwise_min)
+    best = standard.max(pairs, 1) if order == DESCENDING else standard.min(pairs, 1)
     return shape.reshape(best, [best.numel])
 
 
@@ -113,7 +112,6 @@ def _sort(x, k: constexpr, dim: constexpr, descending: constexpr):
     """Sort the last dimension, and keep the first `k` elements (all if None)."""
     rank: constexpr = len(x.shape)
     static_assert(dim is None or dim == rank - 1 or dim == -1, "only minor dimension is currently supported")
-    static_assert(x.dtype.primitive_bitwidth > 1, "sort needs elements of at least 8 bits")
     row_log: constexpr = _log2(x.shape[rank - 1])
     kept_log: constexpr = row_log if k is None else _log2(k)
     order: constexpr = DESCENDING if descending else ASCENDING

@@ -100,6 +100,17 @@ class Binder:
         self.options_vary = any(rule.name in self.shared_names and not rule.is_constexpr for rule in rules)
         """Whether arguments that are not compiled in set options."""
 
+    def for_compiled(self, items: tuple[Classified, ...]) -> Binder:
+        """The binder of a kernel that was compiled for these arguments: constants after the last other parameter may be
+        left out, as Triton's launchers skip them."""
+        parameters = list(self.signature.parameters.values())
+        for position in range(len(parameters) - 1, -1, -1):
+            item = items[position]
+            if not self.rules[position].is_constexpr or not isinstance(item, Constant):
+                break
+            parameters[position] = parameters[position].replace(default=item.value)
+        return Binder(self.kernel_name, self.signature.replace(parameters=parameters), self.rules)
+
     def match(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Call arguments as one value per parameter, and the launch options among the keywords."""
         try:

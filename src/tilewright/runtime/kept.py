@@ -40,7 +40,8 @@ class KeptLaunch:
     """What a compiled kernel is launched with again."""
 
     kernel: CompiledKernel
-    binder: Binder
+    declared: Binder
+    """Of the `@jit` function; `binder` is this kernel's own."""
     promised: Bound
     """The arguments that it was compiled for, without their values, which nobody is to keep alive."""
     disjoint: bool
@@ -56,6 +57,15 @@ class KeptLaunch:
     """Arguments that were found to fit, under the switches as they are now."""
     calls: RepeatedCalls = field(init=False)
     """`calls.launch(grid, *args)` launches the kernel as it is, without hooks; natively where it did so before."""
+
+    _binder: Binder | None = None
+
+    @property
+    def binder(self) -> Binder:
+        """Made by the first launch: most compiled kernels are launched by their `@jit` function alone."""
+        if self._binder is None:
+            self._binder = self.declared.for_compiled(self.promised.items)
+        return self._binder
 
     def __post_init__(self) -> None:
         self.calls = RepeatedCalls([], self._run)

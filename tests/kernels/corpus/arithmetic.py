@@ -76,6 +76,15 @@ def bits_with_numbers(x_ptr, out_ptr, BLOCK: tl.constexpr):
 
 
 @triton.jit
+def shifted_numbers(x_ptr, out_ptr, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + i)
+    tl.store(out_ptr + i, 9 >> x)
+    tl.store(out_ptr + i, 2147483649 >> x)
+    tl.store(out_ptr + i, 2147483649 << x)
+
+
+@triton.jit
 def logic(x_ptr, out_ptr, n, m, BLOCK: tl.constexpr):
     i = tl.arange(0, BLOCK)
     x = tl.load(x_ptr + i)
@@ -158,6 +167,7 @@ CASES = [
         ]
     ],
     *[(numbers, f"*{t} *fp32 i32 fp32 =64") for t in ("fp16", "bf16", "fp32", "fp64", "i32", "i64", "i8")],
+    *[(shifted_numbers, f"*{t} *i64 =64") for t in ("u32", "i64", "u64")],
     *[(bits_with_numbers, f"*{t} *i32 =64") for t in ("i32", "i64", "i16", "u8", "u32")],
     (logic, "*fp32 *fp32 i32 i32 =64"),
     (explicit_functions, "*i32 *i32 *i32 =64"),

@@ -82,6 +82,14 @@ def random_numbers_wide(out_ptr, seed, start, N: tl.constexpr):
 
 
 @triton.jit
+def random_numbers_of_offsets(x_ptr, out_ptr, N: tl.constexpr):
+    i = tl.arange(0, N)
+    x = tl.load(x_ptr + i)
+    tl.store(out_ptr + i, tl.rand(5, x))
+    tl.store(out_ptr + i, tl.randint(5, x))
+
+
+@triton.jit
 def philox_wide(out_ptr, seed, N: tl.constexpr):
     i = tl.arange(0, N).to(tl.int64)
     a, b, c, d = tl.philox(seed, i, i, i, i)
@@ -207,6 +215,7 @@ CASES = [
     (random_numbers, "*fp32 i32 =64"),
     (random_numbers, "*fp32 i64 =64"),
     (random_numbers_wide, "*fp32 i32 i64 =64"),
+    *[(random_numbers_of_offsets, f"*{t} *fp32 =64") for t in ("i1", "i8", "u16", "u32", "i64", "fp16")],
     (philox_wide, "*i64 i64 =64"),
     *[(products, f"*{t} *{t} *fp32 =32 =64 =32") for t in ("fp16", "bf16", "fp32", "fp8e5", "fp8e4nv")],
     (integer_product, "*i8 *i8 *i32 =32 =64 =32"),

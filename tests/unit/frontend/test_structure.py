@@ -285,6 +285,29 @@ def test_missing_return_value_is_poison_with_a_warning() -> None:
 
 
 @jit
+def returns_a_constant(p):
+    tl.store(p, 1)
+    return 5
+
+
+@jit
+def returns_nothing(p):
+    if tl.program_id(0) > 1:
+        return
+    tl.store(p, 1)
+    return None  # noqa: RET501
+
+
+def test_constants_that_a_kernel_returns_are_lost_with_a_warning() -> None:
+    with pytest.warns(UserWarning, match="the kernel `returns_a_constant` returns a value, which is lost") as caught:
+        build(returns_a_constant, "*i32")
+    assert caught[0].lineno == returns_a_constant.fn.__code__.co_firstlineno + 3
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        build(returns_nothing, "*i32")
+
+
+@jit
 def small_dot(p):
     a = tl.full((16, 8), 1.0, tl.float16)
     i = tl.arange(0, 16)

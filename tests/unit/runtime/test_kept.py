@@ -53,6 +53,33 @@ def test_launching_again(kept: Any) -> None:
     np.testing.assert_array_equal(out[:32], 4 * X[:32])
 
 
+def test_constants_at_the_end_may_be_left_out(kept: Any) -> None:
+    out = array()
+    for n in (16, 32, 32):
+        kept[2,](X, out, n, 1, 3.0)
+        np.testing.assert_array_equal(out[:n], 3 * X[:n])
+        assert not out[n:].any()
+
+
+@triton.jit
+def fill(out_ptr, VALUE: tl.constexpr, n, BLOCK: tl.constexpr = 4):
+    offsets = tl.arange(0, BLOCK)
+    tl.store(out_ptr + offsets, VALUE, mask=offsets < n)
+
+
+def test_constants_left_out_are_those_that_are_compiled_in_not_defaults(tmp_path: Path) -> None:
+    with knobs.scope(cache_dir=str(tmp_path)):
+        out = array()
+        kernel: Any = fill[(1,)](out, 3.0, 16, BLOCK=16)
+        out[:] = 0
+        kernel[1,](out, 3.0, 16)
+        assert (out[:16] == 3).all()
+        with pytest.raises(ArgumentError, match="'n': missing"):
+            kernel[1,](out, 3.0)
+        with pytest.raises(ArgumentValueError, match=r"'VALUE': 5\.0; expected 3\.0"):
+            kernel[1,](out, 5.0, 16)
+
+
 def test_pointers_that_share_memory_get_a_kernel_of_their_own(kept: Any) -> None:
     for _ in range(3):
         x = np.arange(64, dtype=np.float32)
