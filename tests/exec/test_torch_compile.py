@@ -109,3 +109,7 @@ def test_kernels_are_launched_at_sites(tmp_path: Path, torch_children: Children)
 
 def test_another_state_of_the_compiler_writes_its_own_graphs(tmp_path: Path, torch_children: Children) -> None:
     run_program(torch_children, tmp_path, "cached_graphs.py")
+
+
+def test_blocks_fit_a_cpu(tmp_path: Path, torch_children: Children) -> None:
+    run_program(torch_children, tmp_path, "blocks_in_torch.py")

@@ -12,6 +12,7 @@ from functools import lru_cache
 from importlib import import_module
 from typing import Any
 
+from tilewright.compat.inductor_scheduling import scheduling_class
 from tilewright.compiler.toolchain import toolchain_fingerprint
 
 HEADER = "from tilewright.runtime.launch_sites import launch_site"
@@ -30,13 +31,24 @@ def use_launch_sites() -> None:
         return
     common.register_backend_for_device(
         "cpu",
-        present.scheduling,
+        _scheduling(present.scheduling),
         _wrapper_class(base),
         present.cpp_wrapper_codegen,
         present.fx_wrapper_codegen,
         _keyed_pass(common.custom_backend_passes.get("cpu")),
         common.custom_backend_codegen_configs.get("cpu"),
     )
+
+
+def _scheduling(present: Any) -> Any:
+    """Return a function from a scheduler to what writes its kernels: ours where that is Triton for the CPU."""
+    config = import_module("torch._inductor.config")
+    ours = scheduling_class(import_module("torch._inductor.codegen.triton").TritonScheduling)
+
+    def scheduling(scheduler: Any) -> Any:
+        return (ours if config.cpu_backend == "triton" else present)(scheduler)
+
+    return scheduling
 
 
 def _keyed_pass(present: Any) -> Any:

@@ -1,0 +1,93 @@
+"""Block sizes of the kernels that PyTorch's compiler writes, chosen for a CPU where they are known to matter or not to.
+
+Inductor's own choices keep a GPU's threads busy: it sums the columns of a matrix two at a time (a program each for a
+warp), and times two sizes for each elementwise kernel. A CPU wants neither. Kernels whose blocks are chosen here have
+them in their text: no size is tuned, and bounds that blocks divide are not tested.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+from tilewright.runtime.threads import get_num_threads
+
+COLUMNS, ROWS = 64, 8
+"""The greatest tile of a sum over rows: whole cache lines, and accumulators that stay in the nearest cache."""
+FEWEST_COLUMNS = 16
+"""A cache line. Matrices with fewer columns are left to Inductor, which takes more rows at a time."""
+ELEMENTS = 1024
+"""The greatest block of an elementwise kernel: what is done once for each program is then below a hundredth."""
+
+
+def power_of_two(number: int) -> int:
+    """Return the least power of two that is not below a positive number."""
+    return 1 << (number - 1).bit_length()
+
+
+def share(numbers: int, most: int, least: int, threads: int) -> int:
+    """Return the block for so many elements: each thread has a program, unless blocks would be below `least`."""
+    return max(min(most, power_of_two(-(-numbers // threads))), min(least, power_of_two(numbers)))
+
+
+def column_blocks(columns: int, rows: int, threads: int) -> dict[str, int] | None:
+    """Return the blocks of a kernel that reduces the rows of a matrix, or None where Inductor's are as good."""
+    if columns < FEWEST_COLUMNS:
+        return None
+    return {"XBLOCK": share(columns, COLUMNS, FEWEST_COLUMNS, threads), "R0_BLOCK": min(ROWS, power_of_two(rows))}
+
+
+def kernel_blocks(features: Any, tiling: Mapping[str, Any], keywords: Mapping[str, Any]) -> dict[str, int] | None:
+    """Return the blocks of a kernel that Inductor is about to write, or None where it chooses by itself."""
+    if not all(getattr(size, "is_Integer", isinstance(size, int)) for size in tiling.values()):
+        return None
+    sizes = {name: int(size) for name, size in tiling.items()}
+    threads = get_num_threads()
+    if not features.is_reduction():
+        return {"XBLOCK": share(sizes["x"], ELEMENTS, COLUMNS, threads)} if _has_one_block(sizes) else None
+    if set(sizes) != {"x", "r0_"} or not _reduces_rows(features, keywords.get("tiling_scores")):
+        return None
+    return column_blocks(sizes["x"], sizes["r0_"], threads)
+
+
+def _has_one_block(sizes: Mapping[str, int]) -> bool:
+    return all(size == 1 for name, size in sizes.items() if name != "x")
+
+
+def _reduces_rows(features: Any, scores: Mapping[str, int] | None) -> bool:
+    """Return whether neighbours in memory belong to different sums, and the reduction is a loop."""
+    hints = import_module("torch._inductor.runtime.hints").ReductionHint
+    choices = import_module("torch._inductor.virtualized").V.choices
+    hint = features.get_reduction_hint()
+    if hint not in (hints.OUTER, hints.OUTER_TINY) and not (
+        hint == hints.DEFAULT and scores and scores.get("x", 0) > 8 * scores.get("r0_", 0)
+    ):
+        return False
+    return not choices.should_use_persistent_reduction(features, cooperative_reduction=False)
+
+
+def scheduling_class(base: Any) -> Any:
+    """Return Inductor's class that writes Triton kernels, with the choices above."""
+    config = import_module("torch._inductor.config")
+    fixed = import_module("torch._inductor.codegen.triton").FixedTritonConfig
+
+    class BlockScheduling(base):
+        """Writes Triton kernels whose blocks fit a CPU."""
+
+        def create_kernel_choices(self, kernel_features: Any, kernel_args: Any, kernel_kwargs: Any) -> Any:
+            triton = config.triton
+            tunes = config.max_autotune or config.max_autotune_pointwise or triton.multi_kernel
+            special = triton.cooperative_reductions or triton.force_cooperative_reductions or config.deterministic
+            plain = set(kernel_kwargs) <= {"features", "tiling_scores"} and not any(
+                map(kernel_features.contains_op, ("scan", "sort"))
+            )
+            blocks = None
+            if plain and not tunes and not special:
+                blocks = kernel_blocks(kernel_features, kernel_args[0], kernel_kwargs)
+            if blocks is not None:
+                kernel_kwargs = {**kernel_kwargs, "fixed_config": fixed(blocks)}
+            as_usual: Any = super()
+            return as_usual.create_kernel_choices(kernel_features, kernel_args, kernel_kwargs)
+
+    return BlockScheduling

@@ -1,0 +1,59 @@
+"""Blocks that `backend="tilewright"` chooses for Inductor's kernels; a program for `tilewright run`."""
+
+import random
+
+import torch
+from torch._inductor.runtime.triton_heuristics import CachingAutotuner
+
+import tilewright
+from tilewright.compat.torch_compile import compile_graph
+
+made = []
+original = CachingAutotuner.__init__
+
+
+def noted(self, *args, **keywords):
+    original(self, *args, **keywords)
+    made.append([dict(config.kwargs) for config in self.configs])
+
+
+CachingAutotuner.__init__ = noted
+
+
+def blocks_of(function, *args, options=None):
+    """The blocks of each kernel of a function, all that Inductor would try. The result is checked."""
+    torch._dynamo.reset()
+    made.clear()
+    compiled = torch.compile(function, backend=compile_graph, dynamic=False, fullgraph=True, options=options)
+    torch.testing.assert_close(compiled(*args), function(*args), rtol=1e-4, atol=1e-4)
+    return list(made)
+
+
+def weighed(x, rows):
+    """The kernel of mobilenet's backward pass: rows that belong to images."""
+    images = rows.repeat_interleave(x.shape[0] // rows.shape[0], 0)
+    return (x * images).sum(0), (x + images).amax(0), x.var(0)
+
+
+tilewright.set_num_threads(1)
+x = torch.randn(392, 96)
+# Columns of whole cache lines, not two at a time; one size, which no tuning chooses.
+assert blocks_of(lambda x: x.sum(0), x) == [[{"XBLOCK": 64, "R0_BLOCK": 8}]]
+assert blocks_of(lambda x: x.exp() + 1, x) == [[{"XBLOCK": 1024}]]
+tilewright.set_num_threads(4)
+unsplit = {"split_reductions": False}  # which more than two threads leave to Inductor
+assert blocks_of(lambda x: x.sum(0), x, options=unsplit) == [[{"XBLOCK": 32, "R0_BLOCK": 8}]]
+assert blocks_of(lambda x: x.exp() + 1, x[:4]) == [[{"XBLOCK": 128}]]
+tilewright.set_num_threads(1)
+# Few columns, rows, scans and whoever asks for tuning are Inductor's.
+assert all("R0_BLOCK" not in kwargs or kwargs["R0_BLOCK"] > 8 for [kwargs] in blocks_of(lambda x: x.sum(0), x[:, :4]))
+assert len(blocks_of(lambda x: x.exp() + 1, x, options={"max_autotune_pointwise": True})[0]) > 1
+
+chosen = random.Random(7)
+for _ in range(2):
+    threads, images, length, columns = (chosen.randint(1, most) for most in (2, 5, 70, 150))
+    tilewright.set_num_threads(threads)
+    x = torch.randn(images * length + images, columns)
+    blocks_of(weighed, x, torch.randn(images, columns))
+    blocks_of(lambda x: (x.argmax(0), x.cumsum(0), x.amin(0).exp()), x)
+print("right")
