@@ -245,9 +245,9 @@ def opt_operand_def(constraint: Constraint = Attribute, *, default: None = None,
     )
 
 
-def var_operand_def(constraint: Any = Attribute, *, default: Any = REQUIRED) -> Any:
+def var_operand_def(constraint: Any = Attribute, *, default: Any = REQUIRED, kw_only: bool = False) -> Any:
     """`Operands`."""
-    return _noted(irdl.var_operand_def(constraint), Field(FieldKind.OPERANDS, constraint, default))
+    return _noted(irdl.var_operand_def(constraint), Field(FieldKind.OPERANDS, constraint, default, kw_only))
 
 
 def mixed_operand_def(static: str, constraint: Constraint, *, default: Any = REQUIRED) -> Any:

@@ -53,6 +53,7 @@ def check(arguments: str, op: str) -> None:
 BARRIER = "!ttg.memdesc<1xi64, #bar, #smem, mutable>"
 TILE = "!ttg.memdesc<64x64xf16, #n, #smem, mutable>"
 DESCRIPTOR = "!tt.tensordesc<64x64xf16, #n>"
+PIXELS = DESCRIPTOR.replace("!tt.tensordesc", "!ttng.tensordesc_im2col")
 
 PADDED = "!ttg.memdesc<64x64xf16, #pad, #smem, mutable>"
 ROWS = "!ttg.memdesc<64x64xf16, #rows, #smem, mutable>"
@@ -287,8 +288,41 @@ REFUSED: list[tuple[str, str, str]] = [
         "%0 = tt.splat %p : f16 -> tensor<64xf16, #v>\nttg.warp_return\n} : (f16) -> ()",
         "Layout has 4 warps per CTA, but the context requires 2 warps per CTA",
     ),
+    ("", "ttng.cluster_barrier", "requires ttg.num-ctas > 1"),
+    ("", "ttng.fence_mbarrier_init_release_cluster", "requires ttg.num-ctas > 1"),
+    (
+        f"%b: {BARRIER}",
+        f"ttng.arrive_barrier %b, 1 {{multicastCTA = 1 : i32}} : {BARRIER}",
+        "multicast arrive requires num_ctas > 1",
+    ),
+    (
+        f"%b: {BARRIER}",
+        f"ttng.arrive_barrier %b, 1 {{fromCTA = 1 : i32}} : {BARRIER}",
+        r"fromCTA must be in the range \[0, num_ctas - 1\]",
+    ),
+    (
+        f"%d: {DESCRIPTOR}, %i: i32, %w: i16, %p: i1, %b: {BARRIER}, %m: {TILE}",
+        f"ttng.async_tma_copy_global_to_local %d[%i, %i] offsets = [%w] %m, %b, %p : {DESCRIPTOR}, {BARRIER} -> {TILE}",
+        "TILED mode does not support offsets",
+    ),
+    (
+        f"%d: {DESCRIPTOR}, %i: i32, %p: i1, %b: {BARRIER}, %m: {TILE}",
+        f"ttng.async_tma_copy_global_to_local %d[%i, %i] %m, %b, %p {{multicast}} : {DESCRIPTOR}, {BARRIER} -> {TILE}",
+        "multicast requires the shared layout to broadcast across CTAs",
+    ),
+    (
+        f"%d: {PIXELS}, %i: i32, %w: i16, %p: i1, %b: {BARRIER}, %m: {TILE}",
+        f"ttng.async_tma_copy_global_to_local %d[%i, %i, %i, %i] offsets = [%w] %m, %b, %p : "
+        f"{PIXELS}, {BARRIER} -> {TILE}",
+        "IM2COL mode with 4D coordinates requires 2 offsets, but got 1",
+    ),
+    (
+        f"%d: {PIXELS}, %i: i32, %p: i1, %b: {BARRIER}, %m: {TILE}",
+        f"ttng.async_tma_copy_global_to_local %d[%i, %i, %i] %m, %b, %p : {PIXELS}, {BARRIER} -> {TILE}",
+        "IM2COL mode requires offsets to be provided",
+    ),
     (f"%b: {BARRIER}", f"ttng.init_barrier %b, 0 : {BARRIER}", "count must be greater than or equal to 1"),
-    (f"%b: {TILE}", f"ttng.init_barrier %b, 1 : {TILE}", "a barrier must be a memdesc of one i64"),
+    (f"%b: {TILE}", f"ttng.init_barrier %b, 1 : {TILE}", "barrier allocation must be a descriptor of Nxi64"),
     (
         f"%d: {DESCRIPTOR}, %i: i32, %m: {TILE}",
         f"ttng.async_tma_copy_local_to_global %d[%i] %m : {DESCRIPTOR}, {TILE}",

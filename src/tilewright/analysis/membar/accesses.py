@@ -123,6 +123,7 @@ _TOUCHES: dict[type[Operation], Callable[[Operation], list[Touch]]] = {
     ttng.ArriveBarrierOp: _operand(0, WRITE),
     ttng.AsyncCopyMbarrierArriveOp: _operand(0, WRITE),
     ttng.WaitBarrierOp: _operand(0, READ),
+    ttng.AsyncSharedStoreOp: lambda op: [(op.operands[1], WRITE, Timing.BULK), (op.operands[2], WRITE, Timing.NOW)],
     ttng.AwaitTurnOp: _nothing,
     ttng.PassTurnOp: _nothing,
     ttg.MemDescIndexOp: _nothing,
@@ -132,7 +133,7 @@ _TOUCHES: dict[type[Operation], Callable[[Operation], list[Touch]]] = {
     ttg.MemDescReinterpretOp: _nothing,
 }
 
-BARRIERS = (ttg.LocalBarrierOp, gpu.BarrierOp, ttng.ClusterWaitOp)
+BARRIERS = (ttg.LocalBarrierOp, gpu.BarrierOp, ttng.ClusterWaitOp, ttng.ClusterBarrierOp)
 """Ops at which all threads of the CTA meet."""
 
 WAITS: dict[type[Operation], Timing] = {

@@ -152,6 +152,10 @@ class BarrierLeaf:
         order = ".relaxed" if relaxed else ""
         inline_asm(text, f"barrier.cluster.arrive{order}.aligned;", "", [], (), clobbers_memory=True)
 
+    def fence_barrier_init(self, text: FunctionText) -> None:
+        """Barriers that were initialised become visible to the other CTAs, with the next barrier of the cluster."""
+        inline_asm(text, "fence.mbarrier_init.release.cluster;", "", [], (), clobbers_memory=True)
+
     def cluster_wait(self, text: FunctionText) -> None:
         """Wait for all threads of the cluster."""
         inline_asm(text, "barrier.cluster.wait.aligned;", "", [], (), clobbers_memory=True)

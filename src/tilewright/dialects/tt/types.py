@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
+from typing import cast
 
 from xdsl.dialects.builtin import IntAttr, NoneAttr, TensorType
 from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
@@ -85,24 +86,32 @@ class TensorDescType(ParametrizedAttribute, TypeAttribute):
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        with parser.in_angle_brackets():
-            whole = parser.parse_optional_type()
-            if whole is not None:
-                return (whole,)
-            shape, element = parser.parse_ranked_shape()
-            encoding = parser.parse_attribute() if parser.parse_optional_punctuation(",") else NO_ENCODING
-        return (TensorType(element, shape, encoding),)
+        return (read_described_block(parser),)
 
     def print_parameters(self, printer: Printer) -> None:
-        with printer.in_angle_brackets():
-            if is_before("3.8"):
-                printer.print_attribute(self.block_type)
-                return
-            write(
-                printer, "".join(f"{extent}x" for extent in self.block_type.get_shape()), self.block_type.element_type
-            )
-            if not isinstance(self.block_type.encoding, NoneAttr):
-                write(printer, ", ", self.block_type.encoding)
+        write_described_block(printer, self.block_type)
+
+
+def read_described_block(parser: AttrParser) -> TensorType[Attribute]:
+    """Parse `<32x64xf16, #shared>`, or the form before Triton 3.8, `<tensor<32x64xf16, #shared>>`."""
+    with parser.in_angle_brackets():
+        whole = parser.parse_optional_type()
+        if whole is not None:
+            return cast(TensorType[Attribute], whole)
+        shape, element = parser.parse_ranked_shape()
+        encoding = parser.parse_attribute() if parser.parse_optional_punctuation(",") else NO_ENCODING
+    return TensorType(element, shape, encoding)
+
+
+def write_described_block(printer: Printer, block: TensorType[Attribute]) -> None:
+    """Print a block as `read_described_block` parses it, in the form of the chosen version."""
+    with printer.in_angle_brackets():
+        if is_before("3.8"):
+            printer.print_attribute(block)
+            return
+        write(printer, "".join(f"{extent}x" for extent in block.get_shape()), block.element_type)
+        if not isinstance(block.encoding, NoneAttr):
+            write(printer, ", ", block.encoding)
 
 
 @cache

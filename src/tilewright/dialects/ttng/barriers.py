@@ -1,12 +1,12 @@
-"""Barriers in shared memory (mbarrier), fences, and cluster synchronisation.
+"""Barriers in shared memory (mbarrier) and fences.
 
 A barrier object is a buffer of one i64: `!ttg.memdesc<1xi64, #shared, #smem, mutable>`.
 """
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import IntegerAttr, UnitAttr, i1, i32, i64
-from xdsl.ir import Attribute
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, UnitAttr, i1, i32, i64
+from xdsl.ir import Attribute, Operation
 from xdsl.irdl import AttrSizedOperandSegments, ParsePropInAttrDict, opt_attr_def, traits_def
 from xdsl.utils.exceptions import VerifyException
 
@@ -24,20 +24,97 @@ from tilewright.dialects.fields import (
 from tilewright.dialects.ttg.constraints import MEMDESC, TritonGPUOp, as_memdesc
 from tilewright.dialects.ttg.effects import READ, SHARED, WRITE, Touches
 from tilewright.dialects.ttg.shared_encodings import find_shared_layout
-from tilewright.layouts.shared import SwizzledSharedLayout
+from tilewright.dialects.ttg.types import MemDescType
+from tilewright.dialects.ttg.verification import NUM_CTAS, integer_attribute
+from tilewright.ir.verify import VerifiedAmongOthers
+from tilewright.layouts.distributed import Vectors
 
+TWO_CTAS = "ttng.two-ctas"
 ORDERS_MEMORY = Touches(((READ, SHARED), (WRITE, SHARED)))
 
 
-def check_barrier(type: Attribute) -> None:
-    """VerifyException unless a type is that of a barrier object: one i64 in each CTA that has it, or in pairs of CTAs
-    that share it. Triton's texts need not say that it is mutable."""
-    barrier = as_memdesc(type)
+def find_num_ctas(op: Operation) -> int | None:
+    """The CTAs of a program, as the module around an op states them; None where there is no module around it."""
+    parent: Operation | None = op
+    while parent is not None and not isinstance(parent, ModuleOp):
+        parent = parent.parent_op()
+    return None if parent is None else integer_attribute(parent, NUM_CTAS) or 1
+
+
+def check_barrier(op: Operation, type: Attribute) -> None:
+    """VerifyException unless a type is that of barrier objects: one i64 for each CTA of the cluster, or for some of
+    them, which others share. Triton's texts need not say that it is mutable."""
+    barrier, count = as_memdesc(type), find_num_ctas(op)
+    shape = barrier.get_shape()
+    if barrier.element_type != i64 or len(shape) != 1 or (count is not None and shape[0] > count):
+        raise VerifyException(
+            f"barrier allocation must be a descriptor of Nxi64 type with N <= number of CTAs, got {barrier}"
+        )
+    owners = [basis[0] for basis in _cga(barrier) if basis[0]]
+    if owners != [1 << bit for bit in range(len(owners))]:
+        raise VerifyException(
+            "broadcasted cluster barriers require bases to be the sequence 1, 2, 4, 8, ... perhaps with zero bases "
+            "interleaved."
+        )
+
+
+def _cga(barrier: MemDescType) -> Vectors:
+    """Which CTA owns which of several barriers."""
     layout = find_shared_layout(barrier.encoding)
-    bases = layout.cga if isinstance(layout, SwizzledSharedLayout) else ()
-    owners = 1 << sum(any(basis) for basis in bases)
-    if barrier.element_type != i64 or barrier.num_elements != owners:
-        raise VerifyException(f"a barrier must be a memdesc of one i64, got {barrier}")
+    return () if layout is None else layout.cga
+
+
+def _one_each(count: int) -> Vectors:
+    """The bases by which each of `count` CTAs owns a barrier."""
+    return tuple((1 << bit,) for bit in range(count.bit_length() - 1))
+
+
+def _check_from_cta(op: Operation, type: Attribute, from_cta: IntegerAttr | None) -> None:
+    """VerifyException where arrivals for other CTAs do not fit the barriers."""
+    count = find_num_ctas(op)
+    if from_cta is None or count is None:
+        return
+    if not 0 <= from_cta.value.data < count:
+        raise VerifyException("fromCTA must be in the range [0, num_ctas - 1]")
+    barrier = as_memdesc(type)
+    if barrier.num_elements != count or _cga(barrier) != _one_each(count):
+        raise VerifyException("fromCTA requires a 1D barrier with one element per CTA and canonical CGA layout")
+
+
+def _check_multicast(op: Operation, type: Attribute, mask: int, from_cta: IntegerAttr | None) -> None:
+    """VerifyException where an arrival at the barriers of several CTAs does not fit them."""
+    count = find_num_ctas(op)
+    if not mask or count is None:
+        return
+    if count == 1:
+        raise VerifyException("multicast arrive requires num_ctas > 1")
+    if not 0 < mask < count:
+        raise VerifyException("multicastCTA exceeds numCTAs - 1")
+    wanted, bases = _one_each(count), _cga(as_memdesc(type))
+    if bases != wanted:
+        raise VerifyException(f"multicast barrier cga_layout must be {_text(wanted)}, got {_text(bases)}")
+    if from_cta is not None and from_cta.value.data != count - 1:
+        raise VerifyException("fromCTA cannot be combined with multicast arrive")
+
+
+def check_tma_barrier(op: Operation, type: Attribute) -> None:
+    """VerifyException unless, in a module that says whether pairs of CTAs work together, each CTA owns a barrier that
+    copies report to, or each pair does."""
+    module, count = op.get_toplevel_object(), find_num_ctas(op)
+    pairs = module.attributes.get(TWO_CTAS) if isinstance(module, ModuleOp) else None
+    if pairs is None or count is None:
+        return
+    allowed = [_one_each(count)]
+    if pairs == bool_attr(True):
+        allowed.append(((0,), *_one_each(count // 2)))
+    bases = _cga(as_memdesc(type))
+    if bases not in allowed:
+        wanted = " or ".join(map(_text, allowed))
+        raise VerifyException(f"TMA barrier cga_layout must be {wanted}, got {_text(bases)}")
+
+
+def _text(bases: Vectors) -> str:
+    return str([list(basis) for basis in bases])
 
 
 class InitBarrierOp(TritonGPUOp):
@@ -49,10 +126,10 @@ class InitBarrierOp(TritonGPUOp):
     count: IntegerAttr = prop_def(IntegerAttr, converter=i32_attr)
 
     assembly_format = "$alloc `,` custom<PlainInteger>($count) attr-dict `:` type($alloc)"
-    traits = traits_def(Touches(((WRITE, SHARED),)))
+    traits = traits_def(Touches(((WRITE, SHARED),)), VerifiedAmongOthers())
 
     def verify_(self) -> None:
-        check_barrier(self.alloc.type)
+        check_barrier(self, self.alloc.type)
         if self.count.value.data < 1:
             raise VerifyException("count must be greater than or equal to 1")
 
@@ -67,10 +144,10 @@ class InvalBarrierOp(TritonGPUOp):
     alloc: Operand = operand_def(MEMDESC)
 
     assembly_format = "$alloc attr-dict `:` type($alloc)"
-    traits = traits_def(Touches(((WRITE, SHARED),)))
+    traits = traits_def(Touches(((WRITE, SHARED),)), VerifiedAmongOthers())
 
     def verify_(self) -> None:
-        check_barrier(self.alloc.type)
+        check_barrier(self, self.alloc.type)
 
 
 class BarrierExpectOp(TritonGPUOp):
@@ -86,12 +163,13 @@ class BarrierExpectOp(TritonGPUOp):
 
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$alloc `,` custom<PlainInteger>($size) attr-dict `,` $pred `:` type($alloc)"
-    traits = traits_def(Touches(((WRITE, SHARED),)))
+    traits = traits_def(Touches(((WRITE, SHARED),)), VerifiedAmongOthers())
 
     def verify_(self) -> None:
-        check_barrier(self.alloc.type)
+        check_barrier(self, self.alloc.type)
         if self.size.value.data < 0:
             raise VerifyException(f"size must not be negative, got {self.size.value.data}")
+        _check_from_cta(self, self.alloc.type, self.from_cta)
 
 
 class WaitBarrierOp(TritonGPUOp):
@@ -109,10 +187,10 @@ class WaitBarrierOp(TritonGPUOp):
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     assembly_format = "$alloc `,` $phase (`,` $pred^)? (`deps` $deps^)? attr-dict `:` type($alloc) (`,` type($deps)^)?"
-    traits = traits_def(ORDERS_MEMORY)
+    traits = traits_def(ORDERS_MEMORY, VerifiedAmongOthers())
 
     def verify_(self) -> None:
-        check_barrier(self.alloc.type)
+        check_barrier(self, self.alloc.type)
 
 
 class ArriveBarrierOp(TritonGPUOp):
@@ -127,11 +205,13 @@ class ArriveBarrierOp(TritonGPUOp):
     per_warp = opt_attr_def(UnitAttr, attr_name="perWarp")
     """Ours: an attribute, no property, so that official Triton reads the generic form and keeps it."""
     from_cta: IntegerAttr | None = opt_prop_def(IntegerAttr, prop_name="fromCTA", default=None)
+    multicast_cta: IntegerAttr | None = opt_prop_def(IntegerAttr, prop_name="multicastCTA", default=None)
+    """The bits of a CTA's number along which the arrival goes to other CTAs, too."""
 
     irdl_options = (ParsePropInAttrDict(),)
 
     assembly_format = "$alloc `,` custom<PlainInteger>($count) (`,` $pred^)? attr-dict `:` type($alloc)"
-    traits = traits_def(ORDERS_MEMORY)
+    traits = traits_def(ORDERS_MEMORY, VerifiedAmongOthers())
 
     def __init__(self, alloc: Value, count: int, pred: Value | None = None, *, per_warp: bool = False):
         operands = values_of([alloc, *(() if pred is None else (pred,))])
@@ -140,9 +220,12 @@ class ArriveBarrierOp(TritonGPUOp):
             self.attributes["perWarp"] = UNIT
 
     def verify_(self) -> None:
-        check_barrier(self.alloc.type)
+        check_barrier(self, self.alloc.type)
         if self.count.value.data < 1:
             raise VerifyException("count must be greater than or equal to 1")
+        mask = 0 if self.multicast_cta is None else self.multicast_cta.value.data
+        _check_multicast(self, self.alloc.type, mask, self.from_cta)
+        _check_from_cta(self, self.alloc.type, self.from_cta)
 
 
 class AsyncCopyMbarrierArriveOp(TritonGPUOp):
@@ -155,10 +238,10 @@ class AsyncCopyMbarrierArriveOp(TritonGPUOp):
 
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$barrier attr-dict `:` type($barrier)"
-    traits = traits_def(ORDERS_MEMORY)
+    traits = traits_def(ORDERS_MEMORY, VerifiedAmongOthers())
 
     def verify_(self) -> None:
-        check_barrier(self.barrier.type)
+        check_barrier(self, self.barrier.type)
 
 
 class FenceAsyncSharedOp(TritonGPUOp):
@@ -173,27 +256,6 @@ class FenceAsyncSharedOp(TritonGPUOp):
     )
 
     irdl_options = (ParsePropInAttrDict(),)
-    assembly_format = "attr-dict"
-    traits = traits_def(ORDERS_MEMORY)
-
-
-class ClusterArriveOp(TritonGPUOp):
-    """Arrives at the barrier of the cluster: `ttng.cluster_arrive {relaxed = false}`."""
-
-    name = "ttng.cluster_arrive"
-
-    relaxed: IntegerAttr = prop_def(IntegerAttr, converter=bool_attr, default=False, kw_only=True)
-
-    irdl_options = (ParsePropInAttrDict(),)
-    assembly_format = "attr-dict"
-    traits = traits_def(ORDERS_MEMORY)
-
-
-class ClusterWaitOp(TritonGPUOp):
-    """Waits for all CTAs of the cluster: `ttng.cluster_wait`."""
-
-    name = "ttng.cluster_wait"
-
     assembly_format = "attr-dict"
     traits = traits_def(ORDERS_MEMORY)
 

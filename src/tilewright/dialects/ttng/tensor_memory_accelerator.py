@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import FunctionType, IntegerAttr, Signedness, UnitAttr, i1, i32, i64
-from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import AttrSizedOperandSegments, ParsePropInAttrDict, traits_def
-from xdsl.parser import Parser
+from xdsl.dialects.builtin import FunctionType, IntegerAttr, Signedness, TensorType, UnitAttr, i1, i16, i32, i64
+from xdsl.ir import Attribute, ParametrizedAttribute, SSAValue, TypeAttribute
+from xdsl.irdl import AttrSizedOperandSegments, ParsePropInAttrDict, irdl_attr_definition, traits_def
+from xdsl.parser import AttrParser, Parser
 from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
@@ -27,15 +27,46 @@ from tilewright.dialects.text import write
 from tilewright.dialects.tt.cache_policy import CachedOp, VolatileOp
 from tilewright.dialects.tt.constraints import TENSOR
 from tilewright.dialects.tt.enums import DescriptorReduceKind
-from tilewright.dialects.tt.types import NO_ENCODING, PointerType, TensorDescType
+from tilewright.dialects.tt.types import (
+    NO_ENCODING,
+    PointerType,
+    TensorDescType,
+    read_described_block,
+    write_described_block,
+)
 from tilewright.dialects.ttg.constraints import MEMDESC, TritonGPUOp, as_memdesc, check_mutable
 from tilewright.dialects.ttg.effects import GLOBAL, READ, SHARED, WRITE, Touches
 from tilewright.dialects.ttg.shared_encodings import encoding_of_rank, find_shared_layout
-from tilewright.dialects.ttng.barriers import check_barrier
+from tilewright.dialects.ttng.barriers import check_barrier, check_tma_barrier
 from tilewright.dialects.types import TypeWhere, bit_width, is_float, is_integer
+from tilewright.ir.verify import VerifiedAmongOthers
 from tilewright.layouts.shared import NvmmaSharedLayout
 
+
+@irdl_attr_definition
+class TensorDescIm2ColType(ParametrizedAttribute, TypeAttribute):
+    """Descriptor of a tensor of pixels, of which blocks are pixels around a point by channels:
+    `!ttng.tensordesc_im2col<64x128xf16, #shared>`."""
+
+    name = "ttng.tensordesc_im2col"
+
+    block_type: TensorType[Attribute]
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        return (read_described_block(parser),)
+
+    def print_parameters(self, printer: Printer) -> None:
+        write_described_block(printer, self.block_type)
+
+    def verify(self) -> None:
+        rank = len(self.block_type.get_shape())
+        if rank != 2:
+            raise VerifyException(f"TensorDescIm2ColType requires rank-2 shape, got rank {rank}")
+
+
 DESCRIPTOR = TypeWhere("a tensor descriptor", lambda type: isinstance(type, TensorDescType))
+ANY_DESCRIPTOR = TypeWhere("a tensor descriptor", lambda type: isinstance(type, TensorDescType | TensorDescIm2ColType))
 POINTER = TypeWhere("a pointer", lambda type: isinstance(type, PointerType))
 INTO_SHARED = Touches(((READ, GLOBAL), (WRITE, SHARED)))
 OUT_OF_SHARED = Touches(((READ, SHARED), (WRITE, GLOBAL)))
@@ -53,7 +84,7 @@ def _same_bits(left: Attribute, right: Attribute) -> bool:
 
 def _check_encoding(descriptor: Attribute, buffer: Attribute) -> None:
     """VerifyException unless the buffer has the descriptor's layout, one that TMA can write."""
-    assert isinstance(descriptor, TensorDescType)
+    assert isinstance(descriptor, TensorDescType | TensorDescIm2ColType)
     memory, block = as_memdesc(buffer), descriptor.block_type
     if not _same_bits(memory.element_type, block.element_type):
         raise VerifyException(f"descriptor and buffer have elements {block.element_type} and {memory.element_type}")
@@ -66,13 +97,27 @@ def _check_encoding(descriptor: Attribute, buffer: Attribute) -> None:
 
 
 def _check_box(descriptor: SSAValue, coordinates: Sequence[SSAValue], buffer: SSAValue) -> None:
-    _check_encoding(descriptor.type, buffer.type)
     assert isinstance(descriptor.type, TensorDescType)
     rank = len(descriptor.type.block_type.get_shape())
     if not 1 <= len(coordinates) <= 5:
         raise VerifyException("TMA copies must have between 1 and 5 coordinates")
     if len(coordinates) != rank:
         raise VerifyException(f"expected {rank} coordinates, but got {len(coordinates)}")
+    _check_encoding(descriptor.type, buffer.type)
+
+
+def _check_pixels(op: AsyncTMACopyGlobalToLocalOp) -> None:
+    """VerifyException unless coordinates and offsets fit a tensor of pixels, of 3 to 5 dimensions."""
+    rank, offsets = len(op.coord), len(op.offsets)
+    if rank < 3:
+        raise VerifyException(f"IM2COL mode requires at least 3D coordinates, but got {rank}D")
+    if rank > 5:
+        raise VerifyException(f"IM2COL mode supports at most 5D coordinates, but got {rank}D")
+    if not offsets:
+        raise VerifyException("IM2COL mode requires offsets to be provided")
+    if offsets != rank - 2:
+        raise VerifyException(f"IM2COL mode with {rank}D coordinates requires {rank - 2} offsets, but got {offsets}")
+    _check_encoding(op.desc.type, op.result.type)
 
 
 class AsyncTMACopyGlobalToLocalOp(CachedOp, VolatileOp, TritonGPUOp):
@@ -84,23 +129,37 @@ class AsyncTMACopyGlobalToLocalOp(CachedOp, VolatileOp, TritonGPUOp):
 
     name = "ttng.async_tma_copy_global_to_local"
 
-    desc: Operand = operand_def(DESCRIPTOR)
+    desc: Operand = operand_def(ANY_DESCRIPTOR)
     coord: Operands = var_operand_def(i32)
+    offsets: Operands = var_operand_def(i16, default=(), kw_only=True)
+    """Of the pixel that a descriptor of pixels looks at, from the one at the coordinates: width, height, depth."""
     barrier: Operand = operand_def(MEMDESC)
     result: Operand = operand_def(MEMDESC)
     pred: Operand = operand_def(i1)
+    multicast: UnitAttr | None = opt_prop_def(UnitAttr, converter=unit_if, default=False, kw_only=True)
+    """The box goes to all CTAs that have the same part of the buffer."""
 
-    irdl_options = (ParsePropInAttrDict(),)
+    irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
     assembly_format = (
-        "$desc `[` $coord `]` $result `,` $barrier `,` $pred custom<MemoryHints>($cache, $evict) attr-dict "
+        "$desc `[` $coord `]` (`offsets` `=` `[` $offsets^ `]`)? "
+        "$result `,` $barrier `,` $pred custom<MemoryHints>($cache, $evict) attr-dict "
         "`:` type($desc) `,` type($barrier) `->` type($result)"
     )
-    traits = traits_def(INTO_SHARED)
+    traits = traits_def(INTO_SHARED, VerifiedAmongOthers())
 
     def verify_(self) -> None:
-        check_barrier(self.barrier.type)
+        check_barrier(self, self.barrier.type)
+        check_tma_barrier(self, self.barrier.type)
         check_mutable(self.result.type)
-        _check_box(self.desc, self.coord, self.result)
+        if isinstance(self.desc.type, TensorDescIm2ColType):
+            _check_pixels(self)
+        else:
+            _check_box(self.desc, self.coord, self.result)
+            if self.offsets:
+                raise VerifyException("TILED mode does not support offsets")
+        layout = find_shared_layout(as_memdesc(self.result.type).encoding)
+        if self.multicast is not None and layout is not None and all(any(basis) for basis in layout.cga):
+            raise VerifyException("multicast requires the shared layout to broadcast across CTAs")
 
 
 class AsyncTMACopyLocalToGlobalOp(TritonGPUOp):
@@ -175,10 +234,10 @@ class AsyncTMAGatherOp(TritonGPUOp):
     assembly_format = (
         "$desc `[` $x_offsets `,` $y_offset `]` $result `,` $barrier `,` $pred attr-dict `:` type(operands)"
     )
-    traits = traits_def(INTO_SHARED)
+    traits = traits_def(INTO_SHARED, VerifiedAmongOthers())
 
     def verify_(self) -> None:
-        check_barrier(self.barrier.type)
+        check_barrier(self, self.barrier.type)
         check_mutable(self.result.type)
         _check_encoding(self.desc.type, self.result.type)
 

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import SSAValue
 
 from tilewright.dialects import ttng
 from tilewright.dialects.ttg.verification import DEFAULT_THREADS_PER_WARP as THREADS_PER_WARP
 from tilewright.dialects.types import element_type
-from tilewright.lowering.ttg_to_llvm.function_lowering import FunctionLowering, lowers
+from tilewright.ir.diagnostics import op_error
+from tilewright.lowering.ttg_to_llvm.function_lowering import PASS_NAME, FunctionLowering, lowers
 from tilewright.lowering.ttg_to_llvm.types import element_of
 from tilewright.lowering.ttg_to_llvm.words import pack_words
 
@@ -34,7 +36,16 @@ def lower_inval_barrier(op: ttng.InvalBarrierOp, fn: FunctionLowering) -> None:
 
 @lowers(ttng.BarrierExpectOp)
 def lower_barrier_expect(op: ttng.BarrierExpectOp, fn: FunctionLowering) -> None:
+    _check_own_cta(op, op.from_cta)
     fn.leaf.expect_bytes(fn.text, fn.shared(op.alloc).base, op.size.value.data, _in_one_thread(fn, op.pred))
+
+
+def _check_own_cta(op: ttng.ArriveBarrierOp | ttng.BarrierExpectOp, *masks: IntegerAttr | None) -> None:
+    """Raises PassError for arrivals at barriers of other CTAs."""
+    if any(mask is not None and mask.value.data for mask in masks[1:]) or (
+        masks[0] is not None and masks[0].value.data != (ttng.find_num_ctas(op) or 1) - 1
+    ):
+        raise op_error(op, "arrivals at barriers of other CTAs are not supported", pass_name=PASS_NAME)
 
 
 @lowers(ttng.ArriveBarrierOp)
@@ -44,6 +55,7 @@ def lower_arrive_barrier(op: ttng.ArriveBarrierOp, fn: FunctionLowering) -> None
     else:
         fn.leaf.warp_barrier(fn.text)
         thread = fn.both(fn.first_lane(), None if op.pred is None else fn.scalar(op.pred))
+    _check_own_cta(op, op.from_cta, op.multicast_cta)
     fn.leaf.arrive(fn.text, fn.shared(op.alloc).base, op.count.value.data, thread)
 
 
@@ -72,6 +84,23 @@ def lower_cluster_arrive(op: ttng.ClusterArriveOp, fn: FunctionLowering) -> None
 @lowers(ttng.ClusterWaitOp)
 def lower_cluster_wait(op: ttng.ClusterWaitOp, fn: FunctionLowering) -> None:
     fn.leaf.cluster_wait(fn.text)
+
+
+@lowers(ttng.ClusterBarrierOp)
+def lower_cluster_barrier(op: ttng.ClusterBarrierOp, fn: FunctionLowering) -> None:
+    fn.leaf.cluster_arrive(fn.text, relaxed=bool(op.relaxed.value.data))
+    fn.leaf.cluster_wait(fn.text)
+
+
+@lowers(ttng.FenceMBarrierInitReleaseClusterOp)
+def lower_fence_barrier_init(op: ttng.FenceMBarrierInitReleaseClusterOp, fn: FunctionLowering) -> None:
+    fn.leaf.fence_barrier_init(fn.text)
+
+
+@lowers(ttng.AsyncSharedStoreOp)
+def lower_async_shared_store(op: ttng.AsyncSharedStoreOp, fn: FunctionLowering) -> None:
+    reason = "stores that report to a barrier of the cluster are not supported: CTAs do not share memory"
+    raise op_error(op, reason, pass_name=PASS_NAME)
 
 
 WARPS_OF_GROUP = 4

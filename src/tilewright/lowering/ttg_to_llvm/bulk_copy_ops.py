@@ -151,6 +151,10 @@ def _sum(fn: FunctionLowering, a: str, b: str) -> str:
 
 @lowers(ttng.AsyncTMACopyGlobalToLocalOp)
 def lower_copy_to_local(op: ttng.AsyncTMACopyGlobalToLocalOp, fn: FunctionLowering) -> None:
+    if isinstance(op.desc.type, ttng.TensorDescIm2ColType):
+        raise op_error(op, "copies of pixels around a point (im2col) are not supported", pass_name=PASS_NAME)
+    if op.multicast is not None:
+        raise op_error(op, "copies to several CTAs (multicast) are not supported", pass_name=PASS_NAME)
     descriptor, barrier = fn.scalar(op.desc), fn.shared(op.barrier).base
     evict = EVICTIONS.get(EvictionPolicy.of(op.evict), "")
     for copy in copies(fn, op, op.result, op.pred):

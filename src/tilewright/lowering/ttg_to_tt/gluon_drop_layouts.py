@@ -29,6 +29,9 @@ MODULE_ATTRIBUTES = ("ttg.num-ctas", "ttg.num-warps", "ttg.threads-per-warp", "t
 NEEDS = {
     "ttng.cluster_arrive": "clusters of CTAs",
     "ttng.cluster_wait": "clusters of CTAs",
+    "ttng.cluster_barrier": "clusters of CTAs",
+    "ttng.fence_mbarrier_init_release_cluster": "clusters of CTAs",
+    "ttng.async_shared_store": "clusters of CTAs",
     "ttng.await_turn": "turns of warp groups",
     "ttng.pass_turn": "turns of warp groups",
 }

@@ -61,6 +61,14 @@ def load_box(op: ttng.AsyncTMACopyGlobalToLocalOp, frame: Frame) -> Values:
     return ()
 
 
+@meaning_of(ttng.AsyncSharedStoreOp)
+def store_and_report(op: ttng.AsyncSharedStoreOp, frame: Frame) -> Values:
+    """The tensor arrives in the buffer, and is reported to the barrier, some time later."""
+    view, barrier = view_of(frame, op.dst), memory_of_program(frame).barrier(view_of(frame, op.mbarrier))
+    barrier.copies.append(Writing(view, frame.get(op.src)))
+    return ()
+
+
 @meaning_of(ttng.AsyncTMAGatherOp)
 def gather_rows(op: ttng.AsyncTMAGatherOp, frame: Frame) -> Values:
     if is_on(frame, op.pred):

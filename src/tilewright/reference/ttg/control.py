@@ -17,6 +17,8 @@ from tilewright.reference.ttg.shared_memory import POISON
     ttng.FenceAsyncSharedOp,
     ttng.ClusterArriveOp,
     ttng.ClusterWaitOp,
+    ttng.ClusterBarrierOp,
+    ttng.FenceMBarrierInitReleaseClusterOp,
     ttng.AwaitTurnOp,
     ttng.PassTurnOp,
 )
