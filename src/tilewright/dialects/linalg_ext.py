@@ -5,26 +5,36 @@ It stands between two passes of the CPU only: no stage allows its ops.
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import IntegerAttr, UnitAttr, i64
-from xdsl.ir import Dialect
-from xdsl.irdl import SameVariadicOperandSize, traits_def
-from xdsl.traits import RecursiveMemoryEffect
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import IntegerAttr, MemRefType, UnitAttr, i1, i64
+from xdsl.ir import Dialect, Operation
+from xdsl.irdl import AttrSizedOperandSegments, SameVariadicOperandSize, traits_def
+from xdsl.traits import EffectInstance, MemoryEffect, MemoryEffectKind, RecursiveMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.construction import int_attr, unit_if
 from tilewright.dialects.definition import Op
 from tilewright.dialects.fields import (
     Body,
+    Operand,
     Operands,
+    OptionalOperand,
+    OptionalResult,
+    Result,
     Results,
+    inferred_result_def,
     inferred_results_def,
+    operand_def,
+    opt_operand_def,
     opt_prop_def,
+    opt_result_def,
     prop_def,
     region_def,
     var_operand_def,
     var_result_def,
 )
-from tilewright.dialects.types import ANY_TENSOR, element_type, is_tensor, shape_of
+from tilewright.dialects.types import ANY_TENSOR, element_type, is_tensor, shape_of, shapes_agree
 
 
 class ScanOp(Op):
@@ -92,5 +102,60 @@ class ExchangeNetworkOp(Op):
             raise VerifyException("the body must yield the results")
 
 
-LinalgExt = Dialect("linalg_ext", [ExchangeNetworkOp, ScanOp])
+@dataclass(frozen=True)
+class ViewMatmulEffect(MemoryEffect):
+    """Reads memory; writes it where there is a destination."""
+
+    @classmethod
+    def get_effects(cls, op: Operation) -> set[EffectInstance]:
+        assert isinstance(op, ViewMatmulOp)
+        return {_READ} if op.dest is None else {_READ, _WRITE}
+
+
+_READ, _WRITE = EffectInstance(MemoryEffectKind.READ), EffectInstance(MemoryEffectKind.WRITE)
+
+
+class ViewMatmulOp(Op):
+    """``%d = linalg_ext.view_matmul ins(%a, %b : memref<64x?xf32, strided<[?, 1]>>, memref<?x64xf32, strided<[?, 1]>>)
+    outs(%c : tensor<64x64xf32>) -> tensor<64x64xf32>``.
+
+    The matmul of two matrices in memory, added to a tile. Rows of A, or columns of B, may be fewer than those of the
+    tile: what the result holds there is not defined. `shared(%s)`: whether other programs may multiply by the same B.
+
+    ``%d, %stored = linalg_ext.view_matmul ins(...) outs(%c : tensor<64x64xf32>) into(%v : memref<?x?xf32, ...>) if
+    %whole -> tensor<64x64xf32>, i1`` may write to %v, which has as many rows and columns as are multiplied, instead of
+    into a tile, if %whole holds: then it says so, and what is in the tile is not defined.
+    """
+
+    name = "linalg_ext.view_matmul"
+
+    a: Operand = operand_def(MemRefType)
+    b: Operand = operand_def(MemRefType)
+    init: Operand = operand_def(ANY_TENSOR)
+    is_shared: OptionalOperand = opt_operand_def(i1, default=None)
+    dest: OptionalOperand = opt_operand_def(MemRefType, default=None)
+    may_store: OptionalOperand = opt_operand_def(i1, default=None)
+    result: Result = inferred_result_def(ANY_TENSOR, of="init")
+    stored: OptionalResult = opt_result_def(i1, default=None)
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    traits = traits_def(ViewMatmulEffect())
+    assembly_format = (
+        "`ins` `(` $a `,` $b `:` type($a) `,` type($b) `)` `outs` `(` $init `:` type($init) `)` "
+        "(`shared` `(` $is_shared^ `)`)? (`into` `(` $dest^ `:` type($dest) `)` `if` $may_store)? attr-dict "
+        "`->` type($result) (`,` type($stored)^)?"
+    )
+
+    def verify_(self) -> None:
+        match [shape_of(value.type) for value in self.operands[:3]]:
+            case [(rows, depth), (b_depth, columns), (_, _) as tile]:
+                if not shapes_agree((*tile, depth), (rows, columns, b_depth)):
+                    raise VerifyException("rows and columns must be those of the operands, which must agree in k")
+            case _:
+                raise VerifyException("operands and tile must be matrices")
+        if len({self.dest is None, self.may_store is None, self.stored is None}) != 1:
+            raise VerifyException("a destination, when it is written, and whether it was come together")
+
+
+LinalgExt = Dialect("linalg_ext", [ExchangeNetworkOp, ScanOp, ViewMatmulOp])
 """The dialect, to be loaded into a context."""

@@ -40,6 +40,8 @@ OPTIONAL = frozenset(
         "linalg-allow-flush-to-zero",
         "linalg-form-exchange-networks",
         "linalg-sink-producers",
+        "linalg-recognize-k-loops",
+        "linalg-fuse-matmul-stores",
         "forward-loads",
         "remove-dead-values",
     }

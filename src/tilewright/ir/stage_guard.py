@@ -43,6 +43,7 @@ PACKAGES: dict[str, tuple[str, ...]] = {
     "lowering.unstructured_to_memref": MIDDLE_LAYER,
     "lowering.ptr_to_memref": (*MIDDLE_LAYER, "tptr"),
     "lowering.convert_linalg_to_loops": ("linalg", "loops"),
+    "lowering.linalg_matmuls": ("linalg", "linalg_ext"),
     "lowering.linalg_to_loops": ("linalg", "linalg_ext"),
     "lowering.tt_to_ttg": ("tt",),
 }

@@ -212,3 +212,15 @@ def cumulative_sum(op: ttx.CumSumOp, frame: Frame) -> Values:
 @meaning_of(linalg_ext.ExchangeNetworkOp)
 def exchange_network(op: linalg_ext.ExchangeNetworkOp, frame: Frame) -> Values:
     return frame.run_region(op.body, [])
+
+
+@meaning_of(linalg_ext.ViewMatmulOp)
+def view_matmul(op: linalg_ext.ViewMatmulOp, frame: Frame) -> Values:
+    """The terms of each sum in order of k. Nothing is written directly: that only may happen."""
+    a, b = frame.get(op.a).load_all(), frame.get(op.b).load_all()
+    tile = np.array(frame.get(op.init))
+    with np.errstate(all="ignore"):
+        for k in range(a.shape[1]):
+            terms = a[:, k, np.newaxis].astype(tile.dtype) * b[np.newaxis, k].astype(tile.dtype)
+            tile[: a.shape[0], : b.shape[1]] += terms
+    return (tile,) if op.stored is None else (tile, np.bool_(False))

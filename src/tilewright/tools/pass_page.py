@@ -56,7 +56,7 @@ SECTIONS: list[tuple[str, str, tuple[str, ...]]] = [
         ),
     ),
     ("Checks", "What `TILEWRIGHT_SANITIZE` adds, see [correctness.md](correctness.md).", ("transforms.sanitize",)),
-    ("linalg", "Fewer loops over fewer buffers.", ("transforms.linalg",)),
+    ("linalg", "Fewer loops over fewer buffers.", ("transforms.linalg", "lowering.linalg_matmuls")),
     (
         "linalg to loops",
         "The CPU's own lowering, and the baseline (`TILEWRIGHT_OPT=0`): `one-shot-bufferize`, "

@@ -24,8 +24,8 @@ from tilewright.ir.bisection import OPTIONAL
 from tilewright.ir.passes import Pass, PassContext
 from tilewright.ir.walking import ops_within
 from tilewright.lowering import ttg_to_llvm
-from tilewright.lowering.linalg_to_loops import direct_store, k_loop
-from tilewright.lowering.linalg_to_loops.first_iteration import NoMatchError
+from tilewright.lowering.linalg_matmuls import fuse_matmul_stores, recognize_k_loops
+from tilewright.lowering.linalg_matmuls.first_iteration import NoMatchError
 from tilewright.support import knobs
 from tilewright.support.errors import BaselineWarning, PassError
 from tilewright.targets.base import Target, find_target
@@ -167,7 +167,7 @@ def test_a_pass_finds_nothing_that_fits(cls: type[Pass], monkeypatch: pytest.Mon
         np.testing.assert_array_equal(run(), WANTED)
 
 
-@pytest.mark.parametrize(("module", "plan"), [(k_loop, "_match"), (direct_store, "_plan")])
+@pytest.mark.parametrize(("module", "plan"), [(recognize_k_loops, "find_cast"), (fuse_matmul_stores, "find_store")])
 def test_a_plan_does_not_fit(module: Any, plan: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Then the op is lowered as any other: no error, not even the baseline."""
     tried: list[str] = []

@@ -488,3 +488,19 @@ func.func @f(%x: tensor<4x8xi32>, %o: tensor<4x8xi32>) -> tensor<4x8xi32> {{
         expected.append(2 * expected[-1] + row)
     again = np.moveaxis(np.stack(expected), 0, axis)
     np.testing.assert_array_equal(found, np.flip(again, axis) if direction else again)
+
+
+def test_matmuls_of_views() -> None:
+    """A view of fewer rows than the tile has: the others hold what they held."""
+    text = """
+func.func @f(%a: memref<2x3xi32>, %b: memref<3x4xi32>, %c: tensor<4x4xi32>) -> tensor<4x4xi32> {
+  %n = arith.constant 2 : index
+  %view = memref.subview %a[0, 0] [%n, 3] [1, 1] : memref<2x3xi32> to memref<?x3xi32, strided<[3, 1]>>
+  %d = linalg_ext.view_matmul ins(%view, %b : memref<?x3xi32, strided<[3, 1]>>, memref<3x4xi32>)
+    outs(%c : tensor<4x4xi32>) -> tensor<4x4xi32>
+  return %d : tensor<4x4xi32>
+}"""
+    a, b, c = (rng.integers(-9, 9, shape).astype(np.int32) for shape in ((2, 3), (3, 4), (4, 4)))
+    (found,) = run(text, a.copy(), b.copy(), c.copy())
+    c[:2] += a @ b
+    np.testing.assert_array_equal(found, c)

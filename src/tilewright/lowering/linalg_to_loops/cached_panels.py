@@ -11,9 +11,9 @@ scf.if %panels != 0 {
 
 Programs that share columns of C share B, and packing it is what a product of few rows spends its time with. B must be
 an argument that the kernel does not write to, directly or through another argument. Where no two programs can have the
-same B, each packs what it multiplies by at the moment. In a loop over k (`k_loop.py`) B is
-all columns of a matrix; elsewhere, as the keys and values of attention, it is a block of a size that is known, for
-which a cache always has room.
+same B, each packs what it multiplies by at the moment. In a matmul of views (`linalg-recognize-k-loops`) B is all
+columns of a matrix; elsewhere, as the keys and values of attention, it is a block of a size that is known, for which a
+cache always has room.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from xdsl.dialects.builtin import i1, i8
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from tilewright.codegen.microkernels import (
     MAX_PACK_CACHES,
@@ -34,7 +34,6 @@ from tilewright.codegen.microkernels import (
     fits_pack_cache,
     plan_panels,
 )
-from tilewright.dialects import arith, scf
 from tilewright.lowering.linalg_to_loops import sources
 from tilewright.lowering.linalg_to_loops.dot_operands import (
     Factor,
@@ -49,20 +48,22 @@ from tilewright.lowering.linalg_to_loops.dot_operands import (
 from tilewright.lowering.linalg_to_loops.emitter import INDEX, Index
 from tilewright.lowering.linalg_to_loops.external_calls import call_microkernel
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering
-from tilewright.lowering.linalg_to_loops.provable import constant_of, find_cut
 from tilewright.lowering.linalg_to_loops.sources import Box, Window
+from tilewright.support.facts import TargetFacts
 
 
-def plan_cached_panels(
-    lowering: FunctionLowering, kernel: MatmulKernel, root: SSAValue, shape: tuple[int, ...]
-) -> PanelPlan | None:
-    """The panels of a B behind an argument; None where it may change, or C, of this shape, is not one block."""
-    if not kernel.has_panels or root not in lowering.known.constant_arguments:
-        return None
+def plan_cached_panels(kernel: MatmulKernel, shape: tuple[int, ...], facts: TargetFacts) -> PanelPlan | None:
+    """The panels of a B that other programs may share; None where C, of this shape, is not one block."""
     rows, columns = shape
-    if rows > kernel.rows or columns > kernel.columns or lowering.decided.pack_caches >= MAX_PACK_CACHES:
+    if not kernel.has_panels or rows > kernel.rows or columns > kernel.columns:
         return None
-    return plan_panels(kernel.element, kernel.accumulator, 1, columns, lowering.facts, transposed_b=kernel.transposed_b)
+    return plan_panels(kernel.element, kernel.accumulator, 1, columns, facts, transposed_b=kernel.transposed_b)
+
+
+def may_cache(lowering: FunctionLowering, b: Window) -> bool:
+    """Return whether B is an argument that does not change, and there is room for another cache."""
+    is_constant = b.root in lowering.known.constant_arguments and b.is_all_of_root()
+    return is_constant and lowering.decided.pack_caches < MAX_PACK_CACHES
 
 
 def cached_operand(
@@ -70,13 +71,7 @@ def cached_operand(
 ) -> tuple[MatmulKernel, Panel] | None:
     """B in panels that other programs may have packed; None where it may change, or is as good in place."""
     inner = b.source.inner if isinstance(b.source, Box) else b.source
-    if (
-        not isinstance(inner, Window)
-        or inner.root not in lowering.known.constant_arguments
-        or not inner.is_all_of_root()
-    ):
-        return None
-    if lowering.decided.pack_caches >= MAX_PACK_CACHES:
+    if not isinstance(inner, Window) or not may_cache(lowering, inner):
         return None
     rows_adjoin = not is_contiguous(b.source, 1)
     if (rows_adjoin and not is_contiguous(b.source, 0)) or (not rows_adjoin and kernel.element == kernel.accumulator):
@@ -125,47 +120,6 @@ def _packed_copy(lowering: FunctionLowering, plan: PanelPlan, b: Factor, rows_ad
     return packed.address
 
 
-def is_shared(lowering: FunctionLowering, loop: scf.ForOp, b: Window, wanted: Index, columns: int) -> SSAValue | bool:
-    """Return whether several programs may multiply by the same B in a loop over k; True where nothing else is known.
-
-    Two arguments say that none is shared by two, unless a program makes several blocks. `b` is the memory of the first
-    terms; `wanted`: how many `columns` of its block are not cut off at the last one.
-    """
-    emitter = lowering.emitter
-    grid = emitter.grid_arguments()
-    if not grid or emitter.cursor.block is not emitter.entry:
-        return True
-    programs = [emitter.index_cast(extent, INDEX) for extent in grid[:3]]
-    shared: SSAValue | bool = True
-    cut = find_cut(wanted, columns)
-    if cut is not None and lowering.demand.make_available(cut.end, loop):
-        # Each block of columns has a program or several: no more programs than blocks, and each has one.
-        all_programs = emitter.mul(emitter.mul(programs[0], programs[1]), programs[2])
-        shared = emitter.compare("sge", emitter.mul(all_programs, columns), emitter.add(cut.end, columns))
-    terms = _linear_terms(b.offset)
-    if terms is not None:
-        # Where B starts grows with some of the program's ids: programs that differ in these have another one.
-        others: Index = 1
-        for program, number in zip(programs, grid[3:], strict=True):
-            if number not in terms:
-                others = emitter.mul(others, program)
-        shared = emitter.both(shared, emitter.compare("sgt", others, 1))
-    return shared
-
-
-def _linear_terms(value: Index, depth: int = 12) -> set[SSAValue] | None:
-    """The arguments that sums of products are made of; None where something else is in them."""
-    if constant_of(value) is not None:
-        return set()
-    assert isinstance(value, SSAValue)
-    if isinstance(value.owner, Block):
-        return {value}
-    if depth == 0 or not isinstance(value.owner, arith.AddiOp | arith.SubiOp | arith.MuliOp | arith.IndexCastOp):
-        return None
-    found = [_linear_terms(operand, depth - 1) for operand in value.owner.operands]
-    return None if None in found else set[SSAValue]().union(*(terms for terms in found if terms is not None))
-
-
 def multiply_by_cached(
     lowering: FunctionLowering,
     kernel: MatmulKernel,
@@ -209,4 +163,4 @@ def multiply_by_cached(
     return choice.results[0]
 
 
-__all__ = ["cached_operand", "is_shared", "multiply_by_cached", "plan_cached_panels"]
+__all__ = ["cached_operand", "may_cache", "multiply_by_cached", "plan_cached_panels"]

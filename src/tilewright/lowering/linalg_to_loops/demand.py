@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
@@ -20,15 +19,13 @@ from tilewright.lowering.linalg_to_loops.provable import is_same
 from tilewright.transforms.linalg.sink_producers import find_store
 from tilewright.transforms.linalg.structured import access_of, is_elementwise, shape_or_scalar
 
-if TYPE_CHECKING:
-    from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering
-
 
 class Demand:
     """Upper bounds of the elements that are read of each tensor value."""
 
-    def __init__(self, lowering: FunctionLowering):
-        self.lowering = lowering
+    def __init__(self, order: dict[Operation, int]):
+        """`order` has the positions of ops in the program, as far as they are known."""
+        self._order = order
         self._known: dict[SSAValue, tuple[Index, ...]] = {}
 
     def of(self, value: SSAValue) -> tuple[Index, ...]:
@@ -110,18 +107,22 @@ class Demand:
         if owner.parent_block() is not block:
             parent = owner.parent_block()
             return parent is not None and _encloses(parent, op)
-        order = self.lowering.storage
-        if order.place(owner) <= order.place(op) and owner not in order.order:
-            return owner.is_before_in_block(op)
-        if order.place(owner) <= order.place(op):
-            return True  # equal where it was moved before `op` before
+        if self._is_before(owner, op):
+            return True
         if not is_arithmetic(owner) or not all(self.make_available(operand, op) for operand in owner.operands):
             return False
         owner.detach()
         assert block is not None
         block.insert_op_before(owner, op)
-        order.order[owner] = order.place(op)
+        if op in self._order:
+            self._order[owner] = self._order[op]
         return True
+
+    def _is_before(self, owner: Operation, op: Operation) -> bool:
+        """Return whether an op is before another of its block; of equal positions, where it was moved there."""
+        if owner in self._order and op in self._order:
+            return self._order[owner] <= self._order[op]
+        return owner.is_before_in_block(op)
 
 
 def _writes_memory(op: linalg.StructuredOp) -> bool:

@@ -60,7 +60,7 @@ class FunctionLowering:
         self.memory = Memory(self.emitter, self._remark_on_buffer)
         self.accesses = AccessLog()
         self.storage = Storage(self)
-        self.demand = Demand(self)
+        self.demand = Demand(self.storage.order)
         self.prefetching = Prefetching(self.emitter, function, facts)
 
     @property

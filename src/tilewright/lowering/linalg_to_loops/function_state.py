@@ -69,8 +69,6 @@ class TileValues:
 class Decided:
     """What was decided of ops before their turn comes."""
 
-    stored_directly: dict[Operation, SSAValue | bool] = field(default_factory=dict[Operation, "SSAValue | bool"])
-    """Stores of matmuls that may be there already, with when they are (`direct_store.py`)."""
     deferred: set[Operation] = field(default_factory=set[Operation])
     """Generics that are computed where they are stored."""
     in_registers: dict[Operation, PromotedTiles] = field(default_factory=dict[Operation, "PromotedTiles"])

@@ -17,6 +17,7 @@ from tilewright.lowering.linalg_to_loops import (
     lower_shapes,
     lower_structured,
     lower_values,
+    lower_view_matmul,
 )
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering
 from tilewright.lowering.linalg_to_loops.networks import emission as networks
@@ -31,6 +32,7 @@ OP_FILES = (
     lower_shapes,
     lower_structured,
     lower_values,
+    lower_view_matmul,
     networks,
 )
 """The files that fill the table of lowerings."""

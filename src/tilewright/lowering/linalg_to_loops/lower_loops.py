@@ -21,7 +21,6 @@ from tilewright.lowering.linalg_to_loops.function_lowering import (
     lowers,
     tensor_shape,
 )
-from tilewright.lowering.linalg_to_loops.k_loop import emit_fast_path, plan_k_loop
 from tilewright.lowering.linalg_to_loops.region_tiles import carried_buffer, finish_region, replace_op
 from tilewright.lowering.linalg_to_loops.sources import Window
 from tilewright.transforms.linalg.region_values import drop_arguments, tensor_positions, without
@@ -42,19 +41,13 @@ def lower_for(op: scf.ForOp, lowering: FunctionLowering) -> None:
     if (tiles := find_carried(lowering, body, body.args[1:], yield_op.operands)) is not None:
         lower_for_in_registers(lowering, op, tiles)
         return
-    fast_path = plan_k_loop(lowering, op) if len(tensors) == 1 else None
-    init = lowering.source(inits[tensors[0]])
     windows: dict[int, Window] = {}
     for position in tensors:
-        windows[position] = carried_buffer(
-            lowering, op, inits[position], op.results[position], list(windows.values()), is_filled=fast_path is None
-        )
+        windows[position] = carried_buffer(lowering, op, inits[position], op.results[position], list(windows.values()))
     for position, window in windows.items():
         lowering.values.sources[body.args[position + 1]] = window
         storage.held[window.flat] = body.args[position + 1]
         storage.wanted[yield_op, position] = window
-    if fast_path is not None:
-        emit_fast_path(lowering, op, fast_path, windows[tensors[0]], init)
     lowering.lower_block(body)
     finish_region(lowering, yield_op, 0, windows)
     for position, window in windows.items():

@@ -21,7 +21,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
-from tilewright.dialects import bufferization, func, memref
+from tilewright.dialects import bufferization, func, linalg_ext, memref
 from tilewright.dialects.construction import index_array, segment_sizes
 from tilewright.dialects.types import element_type, is_integer, is_memref, is_unranked_memref
 from tilewright.lowering.linalg_to_loops.emitter import INDEX, Cursor, Index, LoopEmitter
@@ -246,6 +246,9 @@ def _is_only_written(value: SSAValue) -> bool:
                     return False
             case memref.StoreOp() | memref.CopyOp() | bufferization.MaterializeInDestinationOp():
                 if use.index != 1:
+                    return False
+            case linalg_ext.ViewMatmulOp():
+                if value is not op.dest:
                     return False
             case _:
                 return False

@@ -100,7 +100,7 @@ class Storage:
             if (window := self.wanted.get((user, number))) is not None:
                 return window
             result: SSAValue | None = None
-            if isinstance(user, linalg.MatmulOp | linalg.BatchMatmulOp) and number == 2:
+            if isinstance(user, linalg.MatmulOp | linalg.BatchMatmulOp | linalg_ext.ViewMatmulOp) and number == 2:
                 result = user.results[0]
             elif isinstance(user, tensor.InsertOp | tensor.InsertSliceOp) and number == 1:
                 result = user.result
@@ -233,9 +233,8 @@ class Storage:
         if any(start != 0 for start in starts):
             self._store_inner_box(value, dest, starts, sizes)
             return
-        is_there = lowering.decided.stored_directly.get(op, False)
         if isinstance(producer, linalg.StructuredOp) and producer in lowering.decided.deferred:
-            lowering.emitter.choose(is_there, None, lambda: self._store_deferred(producer, dest, sizes))
+            self._store_deferred(producer, dest, sizes)
             return
         source, location = lowering.source(value), location_of_load(value)
         window = source.inner if isinstance(source, Box) else source
@@ -244,7 +243,7 @@ class Storage:
             buffer = lowering.memory.new_buffer(element, shape)
             lowering.copy(source, buffer, sizes, location)
             source = buffer
-        lowering.emitter.choose(is_there, None, lambda: lowering.copy(source, dest, sizes, location))
+        lowering.copy(source, dest, sizes, location)
 
     def _store_deferred(self, producer: linalg.StructuredOp, dest: Window, sizes: Sequence[Index]) -> None:
         """The results of a generic that has waited for its store."""

@@ -91,6 +91,8 @@ def _to_linalg() -> Sequence[Pass]:
 
 def _to_loops() -> Sequence[Pass]:
     """Fusion and merging first: they move readers, and a load is forwarded if nothing writes before its last one."""
+    from tilewright.lowering.linalg_matmuls.fuse_matmul_stores import LinalgFuseMatmulStoresPass
+    from tilewright.lowering.linalg_matmuls.recognize_k_loops import LinalgRecognizeKLoopsPass
     from tilewright.lowering.linalg_to_loops.allow_flush_to_zero import LinalgAllowFlushToZeroPass
     from tilewright.lowering.linalg_to_loops.form_exchange_networks import LinalgFormExchangeNetworksPass
     from tilewright.lowering.linalg_to_loops.linalg_to_loops import LinalgToLoopsPass
@@ -124,6 +126,8 @@ def _to_loops() -> Sequence[Pass]:
         LinalgAllowFlushToZeroPass(),  # narrowings that only matmuls read need not mend subnormals
         LinalgFormExchangeNetworksPass(),  # sorts and butterflies run in registers
         LinalgSinkProducersPass(),  # into the memory that they are stored to
+        LinalgRecognizeKLoopsPass(),  # accumulators stay in registers over all of k
+        LinalgFuseMatmulStoresPass(),  # micro-kernels write where the result is stored
         LinalgToLoopsPass(),
     )
 

@@ -8,7 +8,7 @@ from functools import cache
 from xdsl.dialects.builtin import MemRefType, UnrankedMemRefType
 from xdsl.ir import Operation, SSAValue
 
-from tilewright.dialects import bufferization, cf, linalg, memref, tensor
+from tilewright.dialects import bufferization, cf, linalg, linalg_ext, memref, tensor
 from tilewright.ir.effects import WRITES, own_effects
 from tilewright.ir.walking import is_subclass, ops_within
 
@@ -130,6 +130,8 @@ def _written_by(op: Operation, *, by_others: bool = True) -> Sequence[SSAValue] 
             return (op.dest,)
         case linalg.FillOp() | linalg.GenericOp():
             return memory_operands(op)
+        case linalg_ext.ViewMatmulOp(dest=dest) if dest is not None:
+            return (dest,)
         case _:
             return None
 

@@ -16,7 +16,10 @@ from tilewright.lowering.linalg_to_loops.provable import known
 
 
 class NoMatchError(Exception):
-    """The loop is not of a form that is understood here."""
+    """The code is not of a form that is understood here; says why not."""
+
+
+_NOT_LINEAR = "an address in it is not linear in its steps"
 
 
 class FirstIteration:
@@ -48,7 +51,7 @@ class FirstIteration:
             return found
         op = value.owner
         if not isinstance(op, Operation) or not is_arithmetic(op):
-            raise NoMatchError
+            raise NoMatchError(_NOT_LINEAR)
         operands = [self.emitter.ssa(self.first(operand)) for operand in op.operands]
         copy = self.emitter.insert(
             type(op).create(
@@ -91,22 +94,22 @@ class FirstIteration:
                 if not self.is_loop_invariant(right):
                     left, right = right, left
                 if not self.is_loop_invariant(right):
-                    raise NoMatchError
+                    raise NoMatchError(_NOT_LINEAR)
                 return emitter.mul(self.change(left), to_index(self.emitter, self.first(right)))
             case arith.IndexCastOp() | arith.ExtSIOp():
                 return self.change(op.operands[0])
             case _:
-                raise NoMatchError
+                raise NoMatchError(_NOT_LINEAR)
 
     def _change_of_argument(self, argument: BlockArgument) -> Index:
         after = self.steps.get(argument)
         op = after.owner if after is not None else None
         if not isinstance(op, arith.AddiOp):
-            raise NoMatchError
+            raise NoMatchError(_NOT_LINEAR)
         for own, other in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
             if own is argument and self.is_loop_invariant(other):
                 return to_index(self.emitter, self.first(other))
-        raise NoMatchError
+        raise NoMatchError(_NOT_LINEAR)
 
 
 def to_index(emitter: LoopEmitter, value: Index) -> Index:
