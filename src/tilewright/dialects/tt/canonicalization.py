@@ -89,6 +89,8 @@ class TransOfTrans(RewritePattern):
         composed = TransOp(source.src, [inner[dim] for dim in outer])
         if composed.result.type == op.result.type:
             rewriter.replace(op, composed)
+        else:
+            composed.erase()
 
 
 class TransOfSplat(RewritePattern):
