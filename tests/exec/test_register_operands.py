@@ -12,8 +12,10 @@ import pytest
 import tilewright as triton
 import tilewright.language as tl
 from suite.arrays import Array
+from suite.products_in_flight import overwritten
+from tilewright.codegen.nvptx.disasm import get_sass
 from tilewright.codegen.nvptx.facts import nvptx_facts
-from tilewright.codegen.nvptx.ptxas import assemble, find_ptxas
+from tilewright.codegen.nvptx.ptxas import assemble, find_program, find_ptxas
 from tilewright.runtime.tensor_descriptor import TensorDescriptor
 from tilewright.support import knobs
 
@@ -130,8 +132,10 @@ def test_stages_and_depths(num_stages: int, block: int) -> None:
     check(c, a, b)
     if find_ptxas() is None:
         pytest.skip("no ptxas to ask about registers")
-    log = assemble(ptx, nvptx_facts(90)).log
-    assert "serialized" not in log, "products wait for each other where registers are written too early"
+    assembled = assemble(ptx, nvptx_facts(90))
+    assert "serialized" not in assembled.log, "products wait for each other where registers are written too early"
+    if find_program("cuobjdump") is not None:
+        assert not overwritten(get_sass(assembled.image))
 
 
 def test_sums_that_the_loop_scales() -> None:

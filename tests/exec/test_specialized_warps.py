@@ -15,6 +15,7 @@ from test_overlapped_products import attention, error, expected_attention, is_re
 
 import tilewright as triton
 import tilewright.language as tl
+from suite.products_in_flight import overwritten
 from tilewright.codegen.nvptx.disasm import get_sass
 from tilewright.codegen.nvptx.facts import nvptx_facts
 from tilewright.codegen.nvptx.ptxas import assemble, find_program, find_ptxas
@@ -333,6 +334,8 @@ def test_ptxas_neither_spills_nor_serialises(head: int, masked: bool) -> None:
     assert has_roles(compiled) and has_computed_maps(compiled)
     assert error(out, expected_attention(q, k, v, masked)) < 1e-3
     check_assembled(compiled)
+    if find_program("cuobjdump") is not None:
+        assert not overwritten(get_sass(assemble(compiled.asm["ptx"], nvptx_facts(90)).image))
 
 
 @pytest.mark.skipif(find_ptxas() is None, reason="there is no ptxas")

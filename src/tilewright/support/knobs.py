@@ -137,6 +137,8 @@ KNOBS: tuple[Knob, ...] = (
          changes_code=True, choices=("auto", "always", "never")),
     Knob("copy_kept", bool, True, "On Hopper, where programs are done one after the other, what products of all "
          "iterations read is copied by TMA while the program before still works.", changes_code=True),
+    Knob("widen_in_registers", bool, True, "On Hopper, right operands of matrix products that are computed from "
+         "narrower elements stay in registers: the product is that of the transposes.", changes_code=True),
     Knob("scale_after_max", bool, True, "On Hopper, the largest of scaled numbers is found before they are scaled, "
          "where the scale is known to be positive.", changes_code=True),
     Knob("join_loops", bool, True, "On Hopper, two loops with matrix products over neighbouring ranges become one, "

@@ -1,9 +1,11 @@
 // Matrix products move to tensor cores.
 // RUN: tilewright-opt %s --tritongpu-accelerate-matmul --verify-each | filecheck %s
+// RUN: tilewright-opt %s --tritongpu-accelerate-matmul="widen-in-registers=false" --verify-each | filecheck %s --check-prefix=MEMORY
 
 #blocked = #ttg.blocked<{sizePerThread = [4, 4], threadsPerWarp = [1, 32], warpsPerCTA = [4, 1], order = [1, 0]}>
 #rows = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
 #columns = #ttg.blocked<{sizePerThread = [8, 1], threadsPerWarp = [8, 4], warpsPerCTA = [1, 4], order = [0, 1]}>
+#columns1 = #ttg.blocked<{sizePerThread = [8, 1], threadsPerWarp = [8, 4], warpsPerCTA = [1, 4], order = [0, 1]}>
 #batch = #ttg.blocked<{sizePerThread = [1, 1, 4], threadsPerWarp = [1, 4, 8], warpsPerCTA = [4, 1, 1], order = [2, 1, 0]}>
 #a = #ttg.dot_op<{opIdx = 0, parent = #blocked}>
 #b = #ttg.dot_op<{opIdx = 1, parent = #blocked}>
@@ -56,6 +58,23 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
     %0 = arith.addf %x, %x : tensor<64x64xf16, #a>
     %1 = tt.dot %0, %y, %c : tensor<64x64xf16, #a> * tensor<64x64xf16, #b> -> tensor<64x64xf32, #blocked>
     tt.return %1 : tensor<64x64xf32, #blocked>
+  }
+
+  // B that is computed from narrower elements is A of the product of the transposes, in registers.
+  // CHECK-LABEL: @widened
+  // CHECK: ttng.warp_group_dot {{.*}} : tensor<128x64xf16, #ttg.dot_op<{opIdx = 0, parent = #mma{{[0-9]*}}, kWidth = 2}>> * !ttg.memdesc<64x64xf16
+  // CHECK: tt.trans
+  // MEMORY-LABEL: @widened
+  // MEMORY: ttng.warp_group_dot {{.*}} : !ttg.memdesc<64x64xf16, {{.*}} * !ttg.memdesc<64x128xf16
+  tt.func @widened(%px: tensor<64x64x!tt.ptr<f16>, #rows>, %pw: tensor<128x64x!tt.ptr<i8>, #rows>, %c: tensor<64x128xf32, #blocked>) -> tensor<64x128xf32, #blocked> {
+    %x = tt.load %px : tensor<64x64x!tt.ptr<f16>, #rows>
+    %w = tt.load %pw : tensor<128x64x!tt.ptr<i8>, #rows>
+    %wide = arith.sitofp %w : tensor<128x64xi8, #rows> to tensor<128x64xf16, #rows>
+    %t = tt.trans %wide {order = array<i32: 1, 0>} : tensor<128x64xf16, #rows> -> tensor<64x128xf16, #columns1>
+    %a = ttg.convert_layout %x : tensor<64x64xf16, #rows> -> tensor<64x64xf16, #a>
+    %b = ttg.convert_layout %t : tensor<64x128xf16, #columns1> -> tensor<64x128xf16, #b>
+    %d = tt.dot %a, %b, %c : tensor<64x64xf16, #a> * tensor<64x128xf16, #b> -> tensor<64x128xf32, #blocked>
+    tt.return %d : tensor<64x128xf32, #blocked>
   }
 
   // Too few rows for a warp group, and batches: mma.sync.

@@ -31,6 +31,7 @@ def stages(capability: int, options: Any) -> Sequence[tuple[str, Sequence[Pass]]
         overlap=str(knobs.get("overlap_products")),
         specialize=str(knobs.get("specialize_warps")),
         turns=str(knobs.get("take_turns")),
+        widen=bool(knobs.get("widen_in_registers")),
     )
     loops = loop_passes_for(
         capability,

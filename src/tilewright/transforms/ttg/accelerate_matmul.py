@@ -84,8 +84,9 @@ def _in_shared_memory(builder: OpBuilder, value: SSAValue, op_index: int) -> SSA
 class _Accelerator:
     """Rewrites the products of one module."""
 
-    def __init__(self, capability: int, context: PassContext) -> None:
+    def __init__(self, capability: int, widen_in_registers: bool, context: PassContext) -> None:
         self._capability = capability
+        self._widen_in_registers = widen_in_registers
         self._context = context
 
     def rewrite(self, dot: tt.DotOp, num_warps: int) -> None:
@@ -98,7 +99,7 @@ class _Accelerator:
             reason = f"it runs on ordinary arithmetic: {why_no_product(dot, self._capability)}"
             self._context.remark(dot, reason, RemarkKind.NO_TENSOR_CORE)
             self._widen(dot)
-        elif plan.is_wgmma and wants_transpose(dot):
+        elif plan.is_wgmma and wants_transpose(dot, self._widen_in_registers):
             self._transpose(dot, num_warps)
         else:
             self._replace(dot, type, plan)
@@ -192,6 +193,10 @@ class AccelerateMatmulPass(Pass):
 
     name = "tritongpu-accelerate-matmul"
 
+    widen_in_registers: bool = True
+    """Whether a right operand that is computed from narrower elements is the left one of the product of the transposes,
+    which `wgmma` reads from registers."""
+
     def run(self, module: ModuleOp, context: PassContext) -> None:
         capability, shape = compute_capability(module), program_shape(module)
         if shape is None:
@@ -201,7 +206,7 @@ class AccelerateMatmulPass(Pass):
         if shape.blocks > 1:
             context.remark(module, "products stay as they are: tensor cores of several CTAs are not made use of")
             return
-        accelerator = _Accelerator(capability, context)
+        accelerator = _Accelerator(capability, self.widen_in_registers, context)
         for dot in [op for op in ops_within(module) if isinstance(op, tt.DotOp)]:
             accelerator.rewrite(dot, warps_around(dot, shape))
         apply_rules(module, (CarryTransposed(),), name=self.name)

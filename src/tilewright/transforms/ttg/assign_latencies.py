@@ -6,7 +6,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.analysis.axis_info import ModuleAxisInfo
-from tilewright.dialects import gpu, scf, tt, ttg
+from tilewright.dialects import gpu, scf, tt, ttg, ttng
 from tilewright.dialects.construction import i32_attr
 from tilewright.dialects.ttg.verification import TARGET, integer_attribute
 from tilewright.dialects.types import is_tensor
@@ -17,7 +17,7 @@ from tilewright.transforms.ttg.capability import compute_capability
 from tilewright.transforms.ttg.pipeliner.copies import can_copy_asynchronously
 from tilewright.transforms.ttg.pipeliner.memory_roots import WrittenMemory
 from tilewright.transforms.ttg.pipeliner.schedule import LATENCY, NUM_STAGES, body_ops, definition_in
-from tilewright.transforms.ttg.slices import MatrixProduct
+from tilewright.transforms.ttg.slices import MatrixProduct, backward_slice
 
 HOPPER = 90
 """The first compute capability with TMA."""
@@ -86,6 +86,23 @@ def _levels(loop: scf.ForOp, *, every_load: bool) -> dict[Operation, int]:
     return found.levels
 
 
+def _computed_operands(loop: scf.ForOp, chosen: dict[Operation, int]) -> list[Operation]:
+    """The ops that compute A of a `wgmma` in registers, from loads that run ahead and no other product."""
+    found: dict[Operation, None] = {}
+    for dot in body_ops(loop):
+        if not isinstance(dot, ttng.WarpGroupDotOp) or not is_tensor(dot.a.type):
+            continue
+        maker = definition_in(loop, dot.a)
+        while isinstance(maker, tt.TransOp | ttg.ConvertLayoutOp):
+            maker = definition_in(loop, maker.src)
+        if maker is None or isinstance(maker, PipelinedLoad):
+            continue
+        needed = [maker, *(op for value in maker.operands for op in backward_slice(value, loop.body.block))]
+        if any(op in chosen for op in needed) and not any(isinstance(op, MatrixProduct) for op in needed):
+            found[maker] = None
+    return list(found)
+
+
 class _Assigner:
     """Assigns the latencies of one module."""
 
@@ -117,6 +134,8 @@ class _Assigner:
             latency = (stages - 1) // (max(chosen.values()) + 1)
             for load in chosen:
                 load.attributes[LATENCY] = i32_attr(latency)
+            for op in _computed_operands(loop, chosen):
+                op.attributes[LATENCY] = i32_attr(1)
 
     def _choose(self, loop: scf.ForOp, levels: dict[Operation, int], stages: int) -> dict[Operation, int]:
         written = WrittenMemory(loop)
@@ -149,7 +168,8 @@ class _Assigner:
 class AssignLatenciesPass(Pass):
     """Loads that feed matrix products run ahead, by as many stages as there are: `num-stages`, or what the loop says
     in `tt.num_stages`, in which case all its loads do. Loads that feed the addresses of other loads share the stages
-    with these.
+    with these. What computes the left operand of a `wgmma` from them, in registers, runs one stage ahead, while the
+    product of the iteration before is under way.
 
     Before (`num-stages=3`):
     ```mlir

@@ -47,9 +47,9 @@ from tilewright.transforms.ttg.take_turns import TakeTurnsPass
 from tilewright.transforms.ttg.tma_lowering import TMALoweringPass
 
 
-def passes_for_ampere(num_stages: int, overlap: str, specialize: str, turns: str) -> list[Pass]:
+def passes_for_ampere(num_stages: int, overlap: str, specialize: str, turns: str, widen: bool) -> list[Pass]:
     """Compute capability 8.x: `mma.sync` with operands in registers, `cp.async`; nothing to overlap."""
-    del overlap, specialize, turns
+    del overlap, specialize, turns, widen
     return [
         *_choose_layouts(),
         *_fuse_loops(),
@@ -62,10 +62,10 @@ def passes_for_ampere(num_stages: int, overlap: str, specialize: str, turns: str
     ]
 
 
-def passes_for_hopper(num_stages: int, overlap: str, specialize: str, turns: str) -> list[Pass]:
+def passes_for_hopper(num_stages: int, overlap: str, specialize: str, turns: str, widen: bool) -> list[Pass]:
     """Compute capability 9.0: `wgmma` with operands in shared memory, `cp.async` and TMA."""
     return [
-        *_choose_layouts(),
+        *_choose_layouts(widen_in_registers=widen),
         ReassociatePointersPass(),  # loops carry scalar pointers: fewer registers (on Ampere it costs time: measured)
         *_fuse_loops(),
         OptimizeAccumulatorInitPass(),  # sums are reset by `wgmma` itself, which runs on in loops
@@ -86,14 +86,14 @@ def passes_for_hopper(num_stages: int, overlap: str, specialize: str, turns: str
     ]
 
 
-def _choose_layouts() -> list[Pass]:
+def _choose_layouts(*, widen_in_registers: bool = False) -> list[Pass]:
     """Layouts that memory and tensor cores ask for, and few conversions between them."""
     return [
         CoalescePass(),  # neighbouring lanes access neighbouring addresses
         F32DotTCPass(emu_tf32=True),  # f32 dots of more than tf32's precision: several on tensor cores
         RemoveLayoutConversionsPass(),  # what coalescing converted meets again, before dots ask for more
         OptimizeThreadLocalityPass(gathers=False),  # sums across threads after loops; gathers go through memory anyway
-        AccelerateMatmulPass(),  # dots on tensor cores
+        AccelerateMatmulPass(widen_in_registers=widen_in_registers),  # dots on tensor cores
         RemoveLayoutConversionsPass(),  # accumulators stay in the tensor cores' layout
         OptimizeDotOperandsPass(),  # operands are transposed in shared memory, where it costs nothing
         LoopAwareCsePass(),  # pointers that move alike are one, before each is carried by a loop
@@ -152,7 +152,7 @@ def passes_for_gluon() -> list[Pass]:
     ]
 
 
-PIPELINES: dict[int, Callable[[int, str, str, str], list[Pass]]] = {
+PIPELINES: dict[int, Callable[[int, str, str, str, bool], list[Pass]]] = {
     80: passes_for_ampere,
     86: passes_for_ampere,
     87: passes_for_ampere,
@@ -206,15 +206,21 @@ def loop_passes_for(
 
 
 def passes_for(
-    capability: int, *, num_stages: int = 3, overlap: str = AUTO, specialize: str = AUTO, turns: str = AUTO
+    capability: int,
+    *,
+    num_stages: int = 3,
+    overlap: str = AUTO,
+    specialize: str = AUTO,
+    turns: str = AUTO,
+    widen: bool = True,
 ) -> list[Pass]:
     """The passes on TritonGPU IR for a compute capability, e.g. 90; `num_stages` is how many iterations of a loop are
     under way unless the loop says otherwise, `overlap` the mode of `tritongpu-overlap-products`, `specialize` that of
-    `tritongpu-specialize-warps`, `turns` that of `tritongpu-take-turns`. Raises `PipelineError` where the GPU
-    is not supported.
+    `tritongpu-specialize-warps`, `turns` that of `tritongpu-take-turns`; `widen` says whether operands are widened in
+    registers. Raises `PipelineError` where the GPU is not supported.
     """
     build = PIPELINES.get(capability)
     if build is None:
         known = ", ".join(f"cuda:{number}" for number in PIPELINES)
         raise PipelineError(f"no pipeline for target 'cuda:{capability}'; there is one for {known}")
-    return build(num_stages, overlap, specialize, turns)
+    return build(num_stages, overlap, specialize, turns, widen)

@@ -8,22 +8,25 @@ any order of memory fills. A product of f32 whose B was loaded along N therefore
 
 with B in registers and A where it was. Transposes of registers and of buffers are views; a loop that carries the sum
 carries its transpose.
+
+So does a product whose B is computed from a load of narrower elements, such as weights of four bits: it is in registers
+anyway, and need not be stored for `wgmma` to read while all warps wait.
 """
 
 from __future__ import annotations
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation, OpResult, SSAValue
 
 from tilewright.dialects import scf, tt, ttg
 from tilewright.dialects.construction import static_values
 from tilewright.dialects.tt.types import tensor_type
 from tilewright.dialects.ttg.encodings import encoding_of, layout_of
-from tilewright.dialects.types import as_tensor, bit_width
+from tilewright.dialects.types import as_tensor, bit_width, element_type
 from tilewright.ir.builder import OpBuilder
 from tilewright.ir.rules import RewriteRule, RuleRewriter, op_type_rewrite_pattern
 from tilewright.layouts.distributed import DotOperandLayout
 from tilewright.transforms.ttg.layout_order import order_of
-from tilewright.transforms.ttg.slices import before_conversions, defining_op
+from tilewright.transforms.ttg.slices import backward_slice, before_conversions, defining_op
 
 SWAPPED = (1, 0)
 GROUP_ROWS = 64
@@ -51,11 +54,24 @@ def fits_registers(value: SSAValue) -> bool:
     return bit_width(as_tensor(value.type).element_type) == REGISTER_BITS
 
 
-def wants_transpose(dot: tt.DotOp) -> bool:
-    """Return whether of two loaded operands B is the one that `wgmma` cannot read where it is."""
-    if not (fits_registers(dot.b) and is_loaded(dot.a) and is_loaded(dot.b)):
+def is_widened(value: SSAValue) -> bool:
+    """Return whether a value is computed from a matrix of narrower elements that is loaded beside it."""
+    if is_loaded(value) or not isinstance(value, OpResult) or value.op.parent is None:
         return False
-    if as_tensor(dot.d.type).get_shape()[1] % GROUP_ROWS:
+    bits = bit_width(as_tensor(value.type).element_type)
+    loaded = (op.result for op in backward_slice(value, value.op.parent) if isinstance(op, LOADS))
+    return any(len(as_tensor(x.type).get_shape()) > 1 and bit_width(element_type(x.type)) < bits for x in loaded)
+
+
+def wants_transpose(dot: tt.DotOp, widen_in_registers: bool = True) -> bool:
+    """Return whether B is better read from registers: of two loaded operands it is the one that `wgmma` cannot read
+    where it is, or it is computed from narrower elements.
+    """
+    if as_tensor(dot.d.type).get_shape()[1] % GROUP_ROWS or not is_loaded(dot.a):
+        return False
+    if widen_in_registers and is_widened(dot.b):
+        return is_along_k(dot.b, DotOperandLayout.B)
+    if not fits_registers(dot.b) or not is_loaded(dot.b):
         return False
     return is_along_k(dot.a, DotOperandLayout.A) and not is_along_k(dot.b, DotOperandLayout.B)
 
@@ -66,7 +82,7 @@ def transposed_product(dot: tt.DotOp, builder: OpBuilder) -> tt.DotOp:
     parent = layout_of(as_tensor(accumulator.type).encoding)
     operands: list[SSAValue] = []
     for index, value in enumerate((dot.b, dot.a)):
-        view = builder.result(tt.TransOp(before_conversions(value), SWAPPED))
+        view = _swapped(before_conversions(value), builder)
         type = as_tensor(view.type)
         target = tensor_type(type.element_type, type.get_shape(), encoding_of(DotOperandLayout(index, parent)))
         operands.append(builder.result(ttg.ConvertLayoutOp(view, target)))
@@ -77,6 +93,14 @@ def transposed_product(dot: tt.DotOp, builder: OpBuilder) -> tt.DotOp:
         attributes=dot.attributes,
     )
     return builder.insert(product)
+
+
+def _swapped(value: SSAValue, builder: OpBuilder) -> SSAValue:
+    """The transpose of a matrix: what it is the transpose of, where it is one itself."""
+    maker = defining_op(value)
+    if isinstance(maker, tt.TransOp) and _is_swap(maker):
+        return before_conversions(maker.src)
+    return builder.result(tt.TransOp(value, SWAPPED))
 
 
 class CarryTransposed(RewriteRule):

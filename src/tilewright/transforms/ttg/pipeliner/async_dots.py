@@ -240,9 +240,12 @@ class _LoopDots:
         self._thread(longer, value, len(longer.outputs) - 1)
 
     def _release_carried_registers(self) -> None:
-        """Products that read A from registers which are carried are complete at the end of the round."""
+        """Products that read A from registers which are carried are complete at the end of the round; so are those
+        whose A is computed in it: ptxas keeps the registers of a product that is under way for nothing else, but in
+        the next round of a loop it does not.
+        """
         for dot in self._dots:
-            if self._keeps_registers(dot) and self._writer_of(dot) is None:
+            if self._keeps_registers(dot) and not isinstance(self._writer_of(dot), ttg.LocalLoadOp):
                 self._insert_wait(self._end, [dot.d, dot.a, *_buffers_of(dot)], self._issued_between(dot, None))
 
     def _release_registers(self) -> None:
