@@ -7,9 +7,13 @@ from collections.abc import Sequence
 from math import prod
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, IntegerAttr
+from xdsl.dialects.utils import DynamicIndexList
 from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import traits_def
+from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from tilewright.dialects.assembly import Reassociation, reassociation_groups
 from tilewright.dialects.construction import (
     MixedIndex,
     Value,
@@ -17,18 +21,62 @@ from tilewright.dialects.construction import (
     join_mixed,
     reassociation_attr,
     split_mixed,
+    static_values,
     value_of,
 )
 from tilewright.dialects.definition import Op
-from tilewright.dialects.fields import I64Array, prop_def
-from tilewright.dialects.types import I64_ARRAY, shape_of
+from tilewright.dialects.fields import (
+    I64Array,
+    Operand,
+    Operands,
+    Result,
+    operand_def,
+    prop_def,
+    result_def,
+    var_operand_def,
+)
+from tilewright.dialects.types import I64_ARRAY, INDEX, shape_of
+
+Groups = ArrayAttr[ArrayAttr[IntegerAttr]]
+"""``[[0, 1], [2]]``."""
 
 
-class ExpansionOp(Op, ABC):
+class CollapseOp(Op, ABC):
+    """An op that joins dimensions of its operand, to its `result`."""
+
+    src: Operand = operand_def()
+    reassociation: Groups = prop_def(Groups, converter=reassociation_attr)
+
+    traits = traits_def(Pure())
+
+    custom_directives = (Reassociation,)
+    assembly_format = "$src custom<Reassociation>($reassociation) attr-dict `:` type($src) `into` type($result)"
+
+    @property
+    def groups(self) -> list[list[int]]:
+        """Per result dimension the source dimensions that it joins."""
+        return reassociation_groups(self.reassociation)
+
+    def verify_(self) -> None:
+        verify_reassociation(shape_of(self.results[0].type) or (), shape_of(self.operands[0].type) or (), self.groups)
+
+
+class ExpandOp(Op, ABC):
     """An op that splits dimensions of its first operand; the others are the dynamic extents of the result."""
 
-    reassociation: ArrayAttr[ArrayAttr[IntegerAttr]] = prop_def(ArrayAttr[ArrayAttr[IntegerAttr]])
+    src: Operand = operand_def()
+    output_shape: Operands = var_operand_def(INDEX)
+    reassociation: Groups = prop_def(Groups)
     static_output_shape: I64Array = prop_def(I64_ARRAY)
+    result: Result = result_def()
+
+    traits = traits_def(Pure())
+
+    custom_directives = (Reassociation, DynamicIndexList)
+    assembly_format = (
+        "$src custom<Reassociation>($reassociation) `output_shape` "
+        "custom<DynamicIndexList>($output_shape, $static_output_shape) attr-dict `:` type($src) `into` type($result)"
+    )
 
     def __init__(
         self,
@@ -47,12 +95,19 @@ class ExpansionOp(Op, ABC):
     @property
     def groups(self) -> list[list[int]]:
         """Per source dimension the result dimensions that it splits into."""
-        return [[dim.value.data for dim in group] for group in self.reassociation]
+        return reassociation_groups(self.reassociation)
 
     @property
     def mixed_output_shape(self) -> list[int | SSAValue]:
         """The extents of the result."""
         return join_mixed(self.static_output_shape, self.operands[1:])
+
+    def verify_(self) -> None:
+        result_shape = shape_of(self.results[0].type) or ()
+        verify_reassociation(shape_of(self.operands[0].type) or (), result_shape, self.groups)
+        static = static_values(self.static_output_shape)
+        if len(static) != len(result_shape) or static.count(DYNAMIC_INDEX) != len(self.output_shape):
+            raise VerifyException("output_shape does not have one extent per dimension of the result")
 
 
 def verify_reassociation(collapsed: Sequence[int], expanded: Sequence[int], groups: Sequence[Sequence[int]]) -> None:

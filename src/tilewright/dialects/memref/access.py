@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, BoolAttr, IntegerAttr, MemRefType
-from xdsl.interfaces import HasFolderInterface
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import AnyAttr, ParsePropInAttrDict, VarConstraint, traits_def
 from xdsl.irdl.declarative_assembly_format import AttributeVariable, irdl_custom_directive
@@ -18,13 +16,10 @@ from xdsl.traits import (
     MemoryEffectKind,
     MemoryReadEffect,
     MemoryWriteEffect,
-    NoMemoryEffect,
     Pure,
 )
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.arith.constant import find_constant_int
-from tilewright.dialects.arith.folding import integer_constant
 from tilewright.dialects.assembly import EnumKeyword
 from tilewright.dialects.construction import int_attr
 from tilewright.dialects.definition import Op
@@ -42,6 +37,7 @@ from tilewright.dialects.fields import (
 )
 from tilewright.dialects.memref.allocation import AllocationOp
 from tilewright.dialects.memref.atomic_kind import AtomicRMWKind
+from tilewright.dialects.shaped import ExtentOp
 from tilewright.dialects.slices import SlicingOp
 from tilewright.dialects.types import (
     ANY_MEMREF,
@@ -150,41 +146,24 @@ class CopyOp(Op):
             raise VerifyException(f"{source} and {target} differ in shape")
 
 
-class DimOp(Op, HasFolderInterface):
+class DimOp(ExtentOp):
     """``%n = memref.dim %m, %c0 : memref<?xf32>``: an extent."""
 
     name = "memref.dim"
 
     source: Operand = operand_def(ANY_MEMREF)
-    index: Operand = operand_def(INDEX)
-    result: Result = inferred_result_def(INDEX)
 
-    traits = traits_def(NoMemoryEffect())
-
-    assembly_format = "attr-dict $source `,` $index `:` type($source)"
-
-    def fold(self) -> Sequence[SSAValue | Attribute] | None:
+    def find_extent(self, dim: int) -> int | SSAValue | None:
+        """Return a size of the allocation, or of the view of full rank, that the buffer is."""
         source = self.operands[0]
-        shape, dim = shape_of(source.type), find_constant_int(self.operands[1])
-        if shape is None or dim is None or not 0 <= dim < len(shape):
-            return None
-        extent = shape[dim] if shape[dim] != DYNAMIC_INDEX else _find_extent(source, dim)
-        if extent is None:
-            return None
-        return (integer_constant(extent, INDEX) if isinstance(extent, int) else extent,)
-
-
-def _find_extent(source: SSAValue, dim: int) -> int | SSAValue | None:
-    """The value that a dynamic extent was made from: a size of an allocation or of a view of full rank."""
-    match source.owner:
-        case AllocationOp() as op:
-            shape = shape_of(source.type) or ()
-            return op.dynamic_sizes[shape[:dim].count(DYNAMIC_INDEX)]
-        case SlicingOp() as op:
-            sizes = op.mixed_sizes
-            return sizes[dim] if len(sizes) == len(shape_of(source.type) or ()) else None
-        case _:
-            return None
+        shape = shape_of(source.type) or ()
+        match source.owner:
+            case AllocationOp() as op:
+                return op.dynamic_sizes[shape[:dim].count(DYNAMIC_INDEX)]
+            case SlicingOp() as op if len(sizes := op.mixed_sizes) == len(shape):
+                return sizes[dim]
+            case _:
+                return None
 
 
 @irdl_custom_directive

@@ -7,8 +7,6 @@ from functools import lru_cache
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
-    ArrayAttr,
-    IntegerAttr,
     MemRefType,
     NoneAttr,
     ShapedType,
@@ -23,12 +21,10 @@ from xdsl.irdl import traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.assembly import Reassociation, reassociation_groups
 from tilewright.dialects.construction import (
     MixedIndex,
     Value,
     init_op,
-    reassociation_attr,
     static_values,
     value_of,
 )
@@ -39,11 +35,11 @@ from tilewright.dialects.fields import (
     Operands,
     Result,
     operand_def,
-    prop_def,
     result_def,
     var_operand_def,
 )
-from tilewright.dialects.reshapes import ExpansionOp, verify_reassociation
+from tilewright.dialects.reshapes import CollapseOp, ExpandOp
+from tilewright.dialects.shaped import ShapedCastOp
 from tilewright.dialects.slices import (
     SlicingOp,
     find_kept_dims,
@@ -102,7 +98,7 @@ def strided_layout(strides: Sequence[int], offset: int) -> StridedLayoutAttr:
     )
 
 
-class CastOp(Op, HasFolderInterface):
+class CastOp(ShapedCastOp):
     """``%r = memref.cast %m : memref<*xf32> to memref<?xf32>``: more or less of the shape and layout known."""
 
     name = "memref.cast"
@@ -110,33 +106,14 @@ class CastOp(Op, HasFolderInterface):
     source: Operand = operand_def(ANY_MEMREF)
     dest: Result = result_def(ANY_MEMREF)
 
-    traits = traits_def(Pure())
-
-    assembly_format = "$source attr-dict `:` type($source) `to` type($dest)"
-
-    def verify_(self) -> None:
-        source, dest = self.operands[0].type, self.results[0].type
-        if element_type(source) != element_type(dest) or not _cast_compatible(source, dest):
-            raise VerifyException(f"operand type '{source}' and result type '{dest}' are cast incompatible")
-
-    def fold(self) -> Sequence[SSAValue | Attribute] | None:
-        source = self.operands[0]
-        if source.type == self.results[0].type:
-            return (source,)
-        inner = source.owner
-        if isinstance(inner, CastOp) and inner.operands[0].type == self.results[0].type:
-            return (inner.operands[0],)
-        return None
-
-
-def _cast_compatible(source: Attribute, dest: Attribute) -> bool:
-    if isinstance(source, UnrankedMemRefType) or isinstance(dest, UnrankedMemRefType):
-        return not (isinstance(source, UnrankedMemRefType) and isinstance(dest, UnrankedMemRefType))
-    source, dest = as_memref(source), as_memref(dest)
-    if not shapes_agree(source.get_shape(), dest.get_shape()) or source.memory_space != dest.memory_space:
-        return False
-    (source_strides, source_offset), (dest_strides, dest_offset) = strides_and_offset(source), strides_and_offset(dest)
-    return shapes_agree((*source_strides, source_offset), (*dest_strides, dest_offset))
+    def is_compatible(self, source: Attribute, dest: Attribute) -> bool:
+        if isinstance(source, UnrankedMemRefType) or isinstance(dest, UnrankedMemRefType):
+            return isinstance(source, MemRefType) or isinstance(dest, MemRefType)
+        source, dest = as_memref(source), as_memref(dest)
+        if not shapes_agree(source.get_shape(), dest.get_shape()) or source.memory_space != dest.memory_space:
+            return False
+        (source_strides, source_offset), (dest_strides, dest_offset) = map(strides_and_offset, (source, dest))
+        return shapes_agree((*source_strides, source_offset), (*dest_strides, dest_offset))
 
 
 class ReinterpretCastOp(SlicingOp):
@@ -330,48 +307,19 @@ class ViewOp(Op):
             raise VerifyException("the number of sizes does not match the number of dynamic extents")
 
 
-class CollapseShapeOp(Op):
+class CollapseShapeOp(CollapseOp):
     """``%r = memref.collapse_shape %m [[0, 1]] : memref<2x4xf32> into memref<8xf32>``."""
 
     name = "memref.collapse_shape"
 
     src: Operand = operand_def(MemRefType)
-    reassociation: ArrayAttr[ArrayAttr[IntegerAttr]] = prop_def(
-        ArrayAttr[ArrayAttr[IntegerAttr]], converter=reassociation_attr
-    )
     result: Result = result_def(MemRefType)
 
-    traits = traits_def(Pure())
 
-    custom_directives = (Reassociation,)
-    assembly_format = "$src custom<Reassociation>($reassociation) attr-dict `:` type($src) `into` type($result)"
-
-    @property
-    def groups(self) -> list[list[int]]:
-        """Per result dimension the source dimensions that it joins."""
-        return reassociation_groups(self.reassociation)
-
-    def verify_(self) -> None:
-        verify_reassociation(shape_of(self.results[0].type) or (), shape_of(self.operands[0].type) or (), self.groups)
-
-
-class ExpandShapeOp(ExpansionOp, init=False):
+class ExpandShapeOp(ExpandOp, init=False):
     """``%r = memref.expand_shape %m [[0, 1]] output_shape [2, 4] : memref<8xf32> into memref<2x4xf32>``."""
 
     name = "memref.expand_shape"
 
     src: Operand = operand_def(MemRefType)
-    output_shape: Operands = var_operand_def(INDEX)
     result: Result = result_def(MemRefType)
-
-    traits = traits_def(Pure())
-
-    custom_directives = (Reassociation, DynamicIndexList)
-    assembly_format = (
-        "$src custom<Reassociation>($reassociation) `output_shape` "
-        "custom<DynamicIndexList>($output_shape, $static_output_shape) attr-dict `:` type($src) `into` type($result)"
-    )
-
-    def verify_(self) -> None:
-        result_shape = shape_of(self.results[0].type) or ()
-        verify_reassociation(shape_of(self.operands[0].type) or (), result_shape, self.groups)

@@ -26,6 +26,7 @@ from tilewright.dialects.fields import (
     var_operand_def,
 )
 from tilewright.dialects.numeric import array_of, attr_of
+from tilewright.dialects.shaped import ExtentOp
 from tilewright.dialects.slices import SlicingOp
 from tilewright.dialects.tensor.creation import EmptyOp, FromElementsOp, SplatOp
 from tilewright.dialects.types import (
@@ -40,6 +41,12 @@ def _verify_index_count(type_: Attribute, count: int) -> None:
     assert isinstance(type_, TensorType)
     if type_.get_num_dims() != count:
         raise VerifyException(f"incorrect number of indices, expected {type_.get_num_dims()} but got {count}")
+
+
+def _are_inside(indices: Sequence[SSAValue], type_: Attribute) -> bool:
+    """Return whether indices are constants inside of a tensor."""
+    known = [find_constant_int(index) for index in indices]
+    return all(at is not None and 0 <= at < size for at, size in zip(known, shape_of(type_) or (), strict=True))
 
 
 class ExtractOp(Op, HasFolderInterface, ConditionallySpeculatableInterface):
@@ -61,10 +68,7 @@ class ExtractOp(Op, HasFolderInterface, ConditionallySpeculatableInterface):
         _verify_index_count(self.operands[0].type, len(self.operands) - 1)
 
     def is_speculatable(self) -> bool:
-        """Only where the indices are constants inside the tensor."""
-        shape = shape_of(self.operands[0].type) or ()
-        indices = [find_constant_int(index) for index in self.operands[1:]]
-        return all(index is not None and 0 <= index < size for index, size in zip(indices, shape, strict=True))
+        return _are_inside(self.operands[1:], self.operands[0].type)
 
     def fold(self) -> Sequence[SSAValue | Attribute] | None:
         source = self.operands[0].owner
@@ -114,47 +118,27 @@ class InsertOp(Op, ConditionallySpeculatableInterface):
         _verify_index_count(self.operands[1].type, len(self.operands) - 2)
 
     def is_speculatable(self) -> bool:
-        """Only where the indices are constants inside the tensor."""
-        shape = shape_of(self.operands[1].type) or ()
-        indices = [find_constant_int(index) for index in self.operands[2:]]
-        return all(index is not None and 0 <= index < size for index, size in zip(indices, shape, strict=True))
+        return _are_inside(self.operands[2:], self.operands[1].type)
 
 
-class DimOp(Op, HasFolderInterface):
+class DimOp(ExtentOp):
     """``%n = tensor.dim %t, %c0 : tensor<?xf32>``: an extent."""
 
     name = "tensor.dim"
 
     source: Operand = operand_def(ANY_TENSOR)
-    index: Operand = operand_def(INDEX)
-    result: Result = inferred_result_def(INDEX)
 
-    traits = traits_def(NoMemoryEffect())
-
-    assembly_format = "attr-dict $source `,` $index `:` type($source)"
-
-    def fold(self) -> Sequence[SSAValue | Attribute] | None:
+    def find_extent(self, dim: int) -> int | SSAValue | None:
+        """Return a size of the empty tensor, or of the slice of full rank, that the tensor is."""
         source = self.operands[0]
-        shape, dim = shape_of(source.type), find_constant_int(self.operands[1])
-        if shape is None or dim is None or not 0 <= dim < len(shape):
-            return None
-        extent = shape[dim] if shape[dim] != DYNAMIC_INDEX else _find_extent(source, dim)
-        if extent is None:
-            return None
-        return (integer_constant(extent, INDEX) if isinstance(extent, int) else extent,)
-
-
-def _find_extent(source: SSAValue, dim: int) -> int | SSAValue | None:
-    """The value that a dynamic extent was made from: a size of an empty tensor or of a slice of full rank."""
-    match source.owner:
-        case EmptyOp() as op:
-            shape = shape_of(source.type) or ()
-            return op.operands[shape[:dim].count(DYNAMIC_INDEX)]
-        case SlicingOp(name="tensor.extract_slice") as op:
-            sizes = op.mixed_sizes
-            return sizes[dim] if len(sizes) == len(shape_of(source.type) or ()) else None
-        case _:
-            return None
+        shape = shape_of(source.type) or ()
+        match source.owner:
+            case EmptyOp() as op:
+                return op.operands[shape[:dim].count(DYNAMIC_INDEX)]
+            case SlicingOp(name="tensor.extract_slice") as op if len(sizes := op.mixed_sizes) == len(shape):
+                return sizes[dim]
+            case _:
+                return None
 
 
 class RankOp(Op, HasFolderInterface):

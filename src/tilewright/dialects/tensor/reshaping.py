@@ -7,12 +7,10 @@ from math import prod
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
-    ArrayAttr,
     DenseIntOrFPElementsAttr,
     IntegerAttr,
     TensorType,
 )
-from xdsl.dialects.utils import DynamicIndexList
 from xdsl.interfaces import HasFolderInterface
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import traits_def
@@ -20,12 +18,9 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.arith.constant import constant_attr
-from tilewright.dialects.assembly import Reassociation, reassociation_groups
 from tilewright.dialects.construction import (
     dense_attr,
     int_attr,
-    reassociation_attr,
-    static_values,
 )
 from tilewright.dialects.definition import Op
 from tilewright.dialects.fields import (
@@ -38,11 +33,11 @@ from tilewright.dialects.fields import (
     result_def,
     var_operand_def,
 )
-from tilewright.dialects.reshapes import ExpansionOp, collapsed_shape, verify_reassociation
+from tilewright.dialects.reshapes import CollapseOp, ExpandOp, collapsed_shape
+from tilewright.dialects.shaped import ShapedCastOp
 from tilewright.dialects.types import (
     ANY_TENSOR,
     I64_ATTR,
-    INDEX,
     as_tensor,
     bit_width,
     element_type,
@@ -53,7 +48,7 @@ from tilewright.dialects.types import (
 )
 
 
-class CastOp(Op, HasFolderInterface):
+class CastOp(ShapedCastOp):
     """``%r = tensor.cast %t : tensor<?xf32> to tensor<4xf32>``: more or less of the shape known."""
 
     name = "tensor.cast"
@@ -61,25 +56,9 @@ class CastOp(Op, HasFolderInterface):
     source: Operand = operand_def(ANY_TENSOR)
     dest: Result = result_def(ANY_TENSOR)
 
-    traits = traits_def(Pure())
-
-    assembly_format = "$source attr-dict `:` type($source) `to` type($dest)"
-
-    def verify_(self) -> None:
-        source, dest = self.operands[0].type, self.results[0].type
+    def is_compatible(self, source: Attribute, dest: Attribute) -> bool:
         source_shape, dest_shape = shape_of(source), shape_of(dest)
-        agree = source_shape is None or dest_shape is None or shapes_agree(source_shape, dest_shape)
-        if element_type(source) != element_type(dest) or not agree:
-            raise VerifyException(f"operand type '{source}' and result type '{dest}' are cast incompatible")
-
-    def fold(self) -> Sequence[SSAValue | Attribute] | None:
-        source = self.operands[0]
-        if source.type == self.results[0].type:
-            return (source,)
-        inner = source.owner
-        if isinstance(inner, CastOp) and inner.operands[0].type == self.results[0].type:
-            return (inner.operands[0],)
-        return None
+        return source_shape is None or dest_shape is None or shapes_agree(source_shape, dest_shape)
 
 
 class BitcastOp(Op):
@@ -106,30 +85,17 @@ def collapsed_type(source: Attribute, groups: Sequence[Sequence[int]]) -> Attrib
     return TensorType(type_.element_type, collapsed_shape(type_.get_shape(), groups), type_.encoding)
 
 
-class CollapseShapeOp(Op, HasFolderInterface):
+class CollapseShapeOp(CollapseOp, HasFolderInterface):
     """``%r = tensor.collapse_shape %t [[0, 1], [2]] : tensor<2x4x8xf32> into tensor<8x8xf32>``."""
 
     name = "tensor.collapse_shape"
 
     src: Operand = operand_def(TensorType)
-    reassociation: ArrayAttr[ArrayAttr[IntegerAttr]] = prop_def(
-        ArrayAttr[ArrayAttr[IntegerAttr]], converter=reassociation_attr
-    )
     result: InferableResult = result_def(TensorType, default=None, of=("src", "reassociation"), by=collapsed_type)
-
-    traits = traits_def(Pure())
-
-    custom_directives = (Reassociation,)
-    assembly_format = "$src custom<Reassociation>($reassociation) attr-dict `:` type($src) `into` type($result)"
-
-    @property
-    def groups(self) -> list[list[int]]:
-        """Per result dimension the source dimensions that it joins."""
-        return reassociation_groups(self.reassociation)
 
     def verify_(self) -> None:
         _verify_elements(self.operands[0].type, self.results[0].type)
-        verify_reassociation(shape_of(self.results[0].type) or (), shape_of(self.operands[0].type) or (), self.groups)
+        super().verify_()
 
     def fold(self) -> Sequence[SSAValue | Attribute] | None:
         inner = self.operands[0].owner
@@ -138,30 +104,17 @@ class CollapseShapeOp(Op, HasFolderInterface):
         return _fold_reshape(self.operands[0], self.results[0].type)
 
 
-class ExpandShapeOp(ExpansionOp, HasFolderInterface, init=False):
+class ExpandShapeOp(ExpandOp, HasFolderInterface, init=False):
     """``%r = tensor.expand_shape %t [[0, 1], [2]] output_shape [2, 4, 8] : tensor<8x8xf32> into tensor<2x4x8xf32>``."""
 
     name = "tensor.expand_shape"
 
     src: Operand = operand_def(TensorType)
-    output_shape: Operands = var_operand_def(INDEX)
     result: Result = result_def(TensorType)
-
-    traits = traits_def(Pure())
-
-    custom_directives = (Reassociation, DynamicIndexList)
-    assembly_format = (
-        "$src custom<Reassociation>($reassociation) `output_shape` "
-        "custom<DynamicIndexList>($output_shape, $static_output_shape) attr-dict `:` type($src) `into` type($result)"
-    )
 
     def verify_(self) -> None:
         _verify_elements(self.operands[0].type, self.results[0].type)
-        result_shape = shape_of(self.results[0].type) or ()
-        verify_reassociation(shape_of(self.operands[0].type) or (), result_shape, self.groups)
-        static = static_values(self.static_output_shape)
-        if len(static) != len(result_shape) or static.count(DYNAMIC_INDEX) != len(self.output_shape):
-            raise VerifyException("output_shape does not have one extent per dimension of the result")
+        super().verify_()
 
     def fold(self) -> Sequence[SSAValue | Attribute] | None:
         inner = self.operands[0].owner
