@@ -53,6 +53,18 @@ def scalar_of(vector: str) -> str:
     return vector[vector.index(" x ") + 3 : -1]
 
 
+OVERLOADS = {"float": "f32", "double": "f64", "half": "f16", "bfloat": "bf16", "ptr": "p0"}
+"""How the names of intrinsics spell scalar types, where not as they are."""
+
+
+def overload_of(type: str) -> str:
+    """The suffix of an intrinsic on a type: ``v16f32`` for sixteen floats, ``i32`` for one i32."""
+    if type[0] != "<":
+        return OVERLOADS.get(type, type)
+    lanes, scalar = type[1:-1].split(" x ")
+    return f"v{lanes}{OVERLOADS.get(scalar, scalar)}"
+
+
 class Instructions(ABC):
     """Appends instructions wherever `value` and `emit` put their text."""
 

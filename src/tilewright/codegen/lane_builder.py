@@ -10,14 +10,13 @@ y = b.fma(x, b.float(2.0), b.float(1.0))  # call contract <16 x float> @llvm.fma
 
 from __future__ import annotations
 
+from tilewright.codegen.instructions import OVERLOADS
 from tilewright.codegen.llvm_text import FunctionText, f32_constant, float_constant, half_constant, splat_constant
-
-_SUFFIXES = {"float": "f32", "double": "f64", "half": "f16", "bfloat": "bf16", "ptr": "p0"}
 
 
 def intrinsic_suffix(scalar_type: str, lanes: int) -> str:
     """The overload suffix of an intrinsic: ``v16f32`` for sixteen floats, ``i32`` for one i32."""
-    suffix = _SUFFIXES.get(scalar_type, scalar_type)
+    suffix = OVERLOADS.get(scalar_type, scalar_type)
     return f"v{lanes}{suffix}" if lanes else suffix
 
 

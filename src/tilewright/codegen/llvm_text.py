@@ -28,13 +28,15 @@ import re
 import struct
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import cache
 
-from tilewright.codegen.instructions import Instructions, Operand, Value, checked, pointer_in
+from tilewright.codegen.instructions import Instructions, Operand, Value, checked, overload_of, pointer_in, same_lanes
 
 _PLAIN_NAME = re.compile(r"[A-Za-z$._-][\w$.-]*", re.ASCII)
 _DECLARED_NAME = re.compile(r"@([\w.$-]+|\"[^\"]+\")\s*\(")
 
 
+@cache
 def global_name(name: str) -> str:
     """A function's name as LLVM spells it: quoted where it has other characters than an identifier."""
     if _PLAIN_NAME.fullmatch(name):
@@ -251,14 +253,15 @@ class FunctionText(Instructions):
         """Make sure that the module declares an external function or intrinsic."""
         self.module.declare(declaration)
 
-    def call(self, result_type: str, name: str, arguments: Iterable[tuple[str, str]], *, flags: str = "") -> Operand:
+    def call(self, result_type: str, name: str, arguments: Iterable[tuple[str, Value]], *, flags: str = "") -> Operand:
         """Call an external function or intrinsic, declaring it; `arguments` are (type, operand) pairs, of pointers with
         the alignment that is known (``ptr align 4``)."""
-        pairs = tuple(arguments)
-        types = ", ".join(type for type, _ in pairs)
-        self.module.declarations.setdefault(name, f"declare {result_type} {global_name(name)}({types})")
-        operands = ", ".join(f"{type} {checked(type.partition(' align ')[0], operand)}" for type, operand in pairs)
-        instruction = f"call {flags}{result_type} {global_name(name)}({operands})"
+        pairs, callee = tuple(arguments), global_name(name)
+        if name not in self.module.declarations:
+            types = ", ".join([type.partition(" align ")[0] for type, _ in pairs])
+            self.module.declarations[name] = f"declare {result_type} {callee}({types})"
+        operands = ", ".join([f"{type} {checked(type.partition(' align ')[0], operand)}" for type, operand in pairs])
+        instruction = f"call {flags}{result_type} {callee}({operands})"
         append = self.emit if result_type == "void" else self.value
         return Operand(append(instruction), result_type)
 
@@ -277,6 +280,18 @@ class FunctionText(Instructions):
         kind = pointer_in(space)
         aligned = f", align {align}" if align else ""
         self.emit(f"store {flags}{type} {checked(type, value)}, {kind} {checked(kind, pointer)}{aligned}{suffix}")
+
+    def masked_load(
+        self, type: str, pointer: Value, mask: Value, other: Value = "zeroinitializer", *, align: int
+    ) -> Operand:
+        """A vector from memory; lanes whose bit is clear read nothing and are of `other`."""
+        lanes = [(f"ptr align {align}", pointer), (same_lanes(type, "i1"), mask), (type, other)]
+        return self.call(type, f"llvm.masked.load.{overload_of(type)}.p0", lanes)
+
+    def masked_store(self, type: str, value: Value, pointer: Value, mask: Value, *, align: int) -> None:
+        """A vector to memory; lanes whose bit is clear write nothing."""
+        lanes = [(type, value), (f"ptr align {align}", pointer), (same_lanes(type, "i1"), mask)]
+        self.call("void", f"llvm.masked.store.{overload_of(type)}.p0", lanes)
 
     def prefetch(self, pointer: str, *, level: int, is_written: bool = False) -> None:
         """Ask for a cache line; a level of 3 is the nearest cache."""

@@ -243,7 +243,7 @@ class AmxKernelWriter(AmxBlockWriter):
 
             def last_line(k: str) -> None:
                 offset = self.scaled(k, size)
-                value = self.masked_load(text, scalar, size, self.at(source, offset), rest, lanes)
+                value = self.fn.masked_load(text, self.at(source, offset), rest, align=size)
                 fn.store(text, value, self.at(into, offset), align=64)
 
             fn.loop("0", whole, lanes, line)

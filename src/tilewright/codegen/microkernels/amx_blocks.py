@@ -241,18 +241,18 @@ class AmxBlockWriter(AmxPanelWriter):
             partial = self.at(scratch, self.scaled(number, 4 * BLOCK))
             source = self.at(c.first, fn.binary("mul", "i64", number, c.stride))
             target = self.at(result.first, fn.binary("mul", "i64", number, result.stride))
-            old = self.masked_load(text, self.element.accumulator, 4, source, wanted, BLOCK)
+            old = self.fn.masked_load(text, source, wanted, align=4)
             total = fn.binary(add, text, old, fn.load(text, partial, align=64))
             if self.narrow is None:
-                self.masked_store(text, self.element.accumulator, 4, total, target, mask)
+                self.fn.masked_store(text, total, target, mask, align=4)
                 return
             last, earlier, done = (fn.new_label(hint) for hint in ("last", "earlier", "stored"))
             fn.branch_if(step.is_last, last, earlier)
             fn.start(last)
-            self.masked_store(f"<{BLOCK} x i16>", "i16", 2, self._narrowed(total), target, mask)
+            self.fn.masked_store(f"<{BLOCK} x i16>", self._narrowed(total), target, mask, align=2)
             fn.branch(done)
             fn.start(earlier)
-            self.masked_store(text, self.element.accumulator, 4, total, source, mask)
+            self.fn.masked_store(text, total, source, mask, align=4)
             fn.branch(done)
             fn.start(done)
 
@@ -273,7 +273,7 @@ class AmxBlockWriter(AmxPanelWriter):
             def chunk(k: str) -> None:
                 left = fn.binary("sub", "i64", available, k)
                 offset = self.scaled(k, size)
-                loaded = self.masked_load(text, scalar, size, self.at(source, offset), self.mask(left, lanes), lanes)
+                loaded = self.fn.masked_load(text, self.at(source, offset), self.mask(left, lanes), align=size)
                 fn.store(text, loaded, self.at(into, offset), align=64)
 
             self.loop(depth, lanes, chunk)

@@ -75,7 +75,7 @@ class _TurningWriter(AmxPanelWriter):
             for step, at in enumerate(steps):
                 exists = fn.icmp("slt", "i64", step, k_left)
                 lanes = fn.select(exists, f"<{_SIDE} x i1>", mask, "zeroinitializer")
-                loaded.append(self.masked_load(text, self.element.memory, self.element.bytes, at, lanes, _SIDE))
+                loaded.append(self.fn.masked_load(text, at, lanes, align=self.element.bytes))
             return loaded
 
         def words(load: list[str]) -> list[str]:

@@ -135,7 +135,7 @@ class AmxPanelWriter:
             rows = [fn.load(text, source, align=size) for source in sources]
         else:
             pairs = zip(sources, masks, strict=True)
-            rows = [self.masked_load(text, scalar, size, source, mask, BLOCK) for source, mask in pairs]
+            rows = [self.fn.masked_load(text, source, mask, align=size) for source, mask in pairs]
         fn.store(f"<{BLOCK} x i32>", self.interleave(rows, BLOCK, 8 * size), target, align=64)
 
     def _fill_squares(self, panels: str, b: str, stride: str, depth: str, columns: str) -> None:
@@ -178,7 +178,7 @@ class AmxPanelWriter:
             for number, at in enumerate(columns):
                 exists = fn.icmp("slt", "i64", number, n_left)
                 count = fn.select(exists, "i64", k_left, 0)
-                loaded = self.masked_load(text, scalar, self.element.bytes, at, self.mask(count, lanes), lanes)
+                loaded = self.fn.masked_load(text, at, self.mask(count, lanes), align=self.element.bytes)
                 masked.append(fn.cast("bitcast", text, loaded, "<16 x i32>"))
             return masked
 
@@ -243,19 +243,6 @@ class AmxPanelWriter:
         """The same for 32 lanes, as an i32; `count` is 1 to 32."""
         shift = self.fn.binary("sub", "i64", 32, count)
         return self.fn.cast("trunc", "i64", self.fn.binary("lshr", "i64", 4294967295, shift), "i32")
-
-    def masked_load(self, text: str, scalar: str, align: int, address: str, mask: str, lanes: int) -> str:
-        suffix = {"float": "f32"}.get(scalar, scalar)
-        name = f"llvm.masked.load.v{lanes}{suffix}.p0"
-        self.fn.declare(f"declare {text} @{name}(ptr, <{lanes} x i1>, {text})")
-        arguments = [(f"ptr align {align}", address), (f"<{lanes} x i1>", mask), (text, "zeroinitializer")]
-        return self.fn.call(text, name, arguments)
-
-    def masked_store(self, text: str, scalar: str, align: int, value: str, address: str, mask: str) -> None:
-        suffix = {"float": "f32"}.get(scalar, scalar)
-        name = f"llvm.masked.store.v{BLOCK}{suffix}.p0"
-        self.fn.declare(f"declare void @{name}({text}, ptr, <{BLOCK} x i1>)")
-        self.fn.call("void", name, [(text, value), (f"ptr align {align}", address), (f"<{BLOCK} x i1>", mask)])
 
     def minimum(self, value: str, limit: int) -> str:
         return self.fn.call("i64", "llvm.smin.i64", [("i64", value), ("i64", str(limit))])

@@ -119,7 +119,7 @@ class PanelWriter(TileWriter):
             if masks is None:
                 loaded = fn.load(memory, at, align=self.element.bytes)
             else:
-                loaded = self.masked_load(self.element.memory, self.element.bytes, at, masks[vector])
+                loaded = fn.masked_load(memory, at, masks[vector], align=self.element.bytes)
             self._store_row(target, vector, self.element.widen(self.vector, loaded))
 
     def _store_row(self, row: str, vector: int, value: str) -> None:
@@ -175,7 +175,7 @@ class PanelWriter(TileWriter):
             exists = fn.icmp("slt", "i64", number, n_left)
             count = fn.select(exists, "i64", k_left, 0)
             at = self._row_offset(source, stride, number)
-            loaded = self.masked_load(self.element.memory, self.element.bytes, at, self._column_mask(count, 0))
+            loaded = fn.masked_load(memory, at, self._column_mask(count, 0), align=self.element.bytes)
             masked.append(self.element.widen(self.vector, loaded))
         after_partial = fn.label
         fn.branch(done)

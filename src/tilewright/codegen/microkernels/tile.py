@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from tilewright.codegen.lane_builder import LaneBuilder, intrinsic_suffix
+from tilewright.codegen.lane_builder import LaneBuilder
 from tilewright.codegen.llvm_text import FunctionText, ModuleText, Parameter, Phi, vector_constant
 from tilewright.codegen.microkernels.elements import ElementKind, RegisterTile, plan_register_tile
 from tilewright.support.facts import TargetFacts
@@ -250,25 +250,13 @@ class TileWriter:
     def masked_start(self, base: str, vector: int, mask: str) -> str:
         """Return what the sums of a row at the edge start from."""
         at = self._vector_at(base, vector)
-        return self.masked_load(self.element.accumulator, self.element.accumulator_bytes, at, mask)
-
-    def masked_load(self, scalar: str, align: int, address: str, mask: str) -> str:
-        """Lanes that are off read nothing and give 0."""
-        text, mask_text = self.vector.type(scalar), self.vector.type("i1")
-        name = f"llvm.masked.load.{intrinsic_suffix(scalar, self.tile.lanes)}.p0"
-        self.fn.declare(f"declare {text} @{name}(ptr, {mask_text}, {text})")
-        arguments = [(f"ptr align {align}", address), (mask_text, mask), (text, "zeroinitializer")]
-        return self.fn.call(text, name, arguments)
+        text = self.vector.type(self.element.accumulator)
+        return self.fn.masked_load(text, at, mask, align=self.element.accumulator_bytes)
 
     def _store_strip_row(self, base: str, row: list[str], masks: list[str]) -> None:
-        fn = self.fn
-        text, mask_text = self.vector.type(self.element.accumulator), self.vector.type("i1")
-        name = f"llvm.masked.store.{intrinsic_suffix(self.element.accumulator, self.tile.lanes)}.p0"
-        fn.declare(f"declare void @{name}({text}, ptr, {mask_text})")
+        text, align = self.vector.type(self.element.accumulator), self.element.accumulator_bytes
         for vector, (value, mask) in enumerate(zip(row, masks, strict=True)):
-            at = self._vector_at(base, vector)
-            align = self.element.accumulator_bytes
-            fn.call("void", name, [(text, value), (f"ptr align {align}", at), (mask_text, mask)])
+            self.fn.masked_store(text, value, self._vector_at(base, vector), mask, align=align)
 
     # ------------------------------------------------------------------------------------------------- the inner loop
 
@@ -451,7 +439,7 @@ class TileWriter:
         size = self.element.bytes
         at = self.advance(base, str(vector * self.tile.lanes * size)) if vector else base
         if mask is not None:
-            loaded = self.masked_load(self.element.memory, size, at, mask)
+            loaded = self.fn.masked_load(self.vector.type(self.element.memory), at, mask, align=size)
         else:
             loaded = self.fn.load(self.vector.type(self.element.memory), at, align=size)
         return self.element.widen(self.vector, loaded)

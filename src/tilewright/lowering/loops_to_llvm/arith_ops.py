@@ -265,7 +265,6 @@ def _fenced(low: FunctionLowering, value: SSAValue, register: str) -> str:
     if not type.lanes or type.scalar.text not in ("float", "double"):
         return register
     name = f"llvm.arithmetic.fence.{intrinsic_suffix(type.scalar.text, type.lanes)}"
-    low.fn.declare(f"declare {type.text} @{name}({type.text})")
     return low.fn.call(type.text, name, [(type.text, register)])
 
 

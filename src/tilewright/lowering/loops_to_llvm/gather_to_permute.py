@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Operation, SSAValue
 
-from tilewright.codegen.lane_builder import LaneBuilder, intrinsic_suffix
+from tilewright.codegen.lane_builder import LaneBuilder
 from tilewright.codegen.llvm_text import FunctionText, vector_constant
 from tilewright.dialects import arith, vector
 from tilewright.dialects.arithmetic import is_arithmetic
@@ -102,10 +102,7 @@ def _load_and_permute(b: LaneBuilder, type: ValueType, start: str, near: LaneOff
     intrinsic, element, number = _PERMUTATIONS[lanes, type.scalar.bytes]
     whole = b.type(element)
     live = b.icmp("ule", vector_constant(near.type, map(str, range(lanes))), near.span, near.type)
-    name = f"llvm.masked.load.{intrinsic_suffix(element, lanes)}.p0"
-    fn.declare(f"declare {whole} @{name}(ptr, {b.type('i1')}, {whole})")
-    arguments = [(f"ptr align {type.scalar.bytes}", start), (b.type("i1"), live), (whole, "zeroinitializer")]
-    loaded = fn.call(whole, name, arguments)
+    loaded = fn.masked_load(whole, start, live, align=type.scalar.bytes)
     offsets = _resize(b, near.distances, near.type, number)
     permuted = fn.call(whole, intrinsic, [(whole, loaded), (b.type(number), offsets)])
     return permuted if whole == type.text else fn.cast("bitcast", whole, permuted, type.text)

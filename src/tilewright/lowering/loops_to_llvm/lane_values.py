@@ -106,14 +106,9 @@ class Lanes:
         fn.store(type.text, after, address, align=align, flags="volatile ")
         fn.branch(end)
         fn.start(part)
-        suffix, masks = intrinsic_suffix(type.scalar.text, type.lanes), (type.of("i1"), self.mask)
-        place = (f"ptr align {align}", address)
-        load, store = f"llvm.masked.load.{suffix}.p0", f"llvm.masked.store.{suffix}.p0"
-        fn.declare(f"declare {type.text} @{load}(ptr, {masks[0]}, {type.text})")
-        fn.declare(f"declare void @{store}({type.text}, ptr, {masks[0]})")
-        before = fn.call(type.text, load, [place, masks, (type.text, "zeroinitializer")])
+        before = fn.masked_load(type.text, address, self.mask, align=align)
         after = self.combine(b, before, self.values)
-        fn.call("void", store, [(type.text, after), place, masks])
+        fn.masked_store(type.text, after, address, self.mask, align=align)
         fn.branch(end)
 
     def update_one(self, address: str, value: str, held_as: ScalarType | None = None) -> None:

@@ -65,7 +65,7 @@ def emit_masked_load(
         name = f"load.masked.{intrinsic_suffix(type.scalar.memory, type.lanes)}.{align}"
         low.module.text.define_once(name, lambda: _loading_function(low, name, type, memory, align))
         return low.fn.call(memory, name, [("ptr", place), _packed(low, type, mask), (memory, other)])
-    return _load(low.fn, type, memory, address, mask, other)
+    return low.fn.masked_load(memory, place, mask, other, align=align)
 
 
 def emit_masked_store(
@@ -78,7 +78,7 @@ def emit_masked_store(
         low.module.text.define_once(name, lambda: _storing_function(low, name, type, memory, align))
         low.fn.call("void", name, [("ptr", place), _packed(low, type, mask), (memory, value)])
         return
-    _store(low.fn, type, memory, address, mask, value)
+    low.fn.masked_store(memory, value, place, mask, align=align)
 
 
 def _is_outlined(low: FunctionLowering, type: ValueType) -> bool:
@@ -95,7 +95,7 @@ def _loading_function(low: FunctionLowering, name: str, type: ValueType, memory:
     fn, mask, some = _open(low, name, type, memory, memory)
     fn.ret(memory, fn.load(memory, "%p", align=align))
     fn.start(some)
-    fn.ret(memory, _load(fn, type, memory, ("%p", align), mask, "%value"))
+    fn.ret(memory, fn.masked_load(memory, "%p", mask, "%value", align=align))
     return fn.text()
 
 
@@ -104,7 +104,7 @@ def _storing_function(low: FunctionLowering, name: str, type: ValueType, memory:
     fn.store(memory, "%value", "%p", align=align)
     fn.ret()
     fn.start(some)
-    _store(fn, type, memory, ("%p", align), mask, "%value")
+    fn.masked_store(memory, "%value", "%p", mask, align=align)
     fn.ret()
     return fn.text()
 
@@ -119,16 +119,3 @@ def _open(low: FunctionLowering, name: str, type: ValueType, memory: str, result
     fn.branch_if(fn.icmp("eq", bits, "%lanes", -1), whole, some)
     fn.start(whole)
     return fn, mask, some
-
-
-def _load(fn: FunctionText, type: ValueType, memory: str, address: tuple[str, int], mask: str, other: str) -> str:
-    name = f"llvm.masked.load.{intrinsic_suffix(type.scalar.memory, type.lanes)}.p0"
-    fn.declare(f"declare {memory} @{name}(ptr, {type.of('i1')}, {memory})")
-    arguments = [(f"ptr align {address[1]}", address[0]), (type.of("i1"), mask), (memory, other)]
-    return fn.call(memory, name, arguments)
-
-
-def _store(fn: FunctionText, type: ValueType, memory: str, address: tuple[str, int], mask: str, value: str) -> None:
-    name = f"llvm.masked.store.{intrinsic_suffix(type.scalar.memory, type.lanes)}.p0"
-    fn.declare(f"declare void @{name}({memory}, ptr, {type.of('i1')})")
-    fn.call("void", name, [(memory, value), (f"ptr align {address[1]}", address[0]), (type.of("i1"), mask)])

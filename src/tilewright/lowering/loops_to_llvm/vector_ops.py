@@ -141,7 +141,6 @@ def lower_gather(op: vector.GatherOp, low: FunctionLowering) -> None:
             (type.of("i1"), _lane_by_lane_mask(low, type, mask)),
             (memory, other),
         ]
-        low.fn.declare(f"declare {memory} @{name}({pointers}, {type.of('i1')}, {memory})")
         return _from_memory(low, type, low.fn.call(memory, name, arguments))
 
     if may_permute(low.module.facts, indices, type):
@@ -174,7 +173,6 @@ def lower_scatter(op: vector.ScatterOp, low: FunctionLowering) -> None:
         (f"{pointers} align {type.scalar.bytes}", _lane_addresses(low, text, address, indices)),
         (type.of("i1"), _lane_by_lane_mask(low, type, mask)),
     ]
-    low.fn.declare(f"declare void @{name}({memory}, {pointers}, {type.of('i1')})")
     low.fn.call("void", name, arguments)
 
 
