@@ -7,6 +7,7 @@ binds the use to modules.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from types import ModuleType
@@ -40,6 +41,12 @@ def late_names(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
 def names_of(package: str) -> list[str]:
     """The names that were bound for a package, for its `__all__`."""
     return list(_names.get(package, {}))
+
+
+def public_names(package: str) -> list[str]:
+    """The names of a package for its `__all__`: all but modules and those that begin with an underscore."""
+    found = vars(sys.modules[package]).items()
+    return [name for name, value in found if name[0] != "_" and not isinstance(value, ModuleType)]
 
 
 def homes_of(package: str) -> Mapping[str, str]:
