@@ -44,6 +44,7 @@ from tilewright.lowering.linalg_to_loops.storage import Storage
 from tilewright.lowering.linalg_to_loops.transposing_copy import emit_transposing_copy, find_block
 from tilewright.support.errors import TilewrightError
 from tilewright.support.facts import TargetFacts
+from tilewright.transforms.linalg.lifetimes import Lifetimes
 from tilewright.transforms.linalg.structured import shape_or_scalar
 
 
@@ -54,13 +55,14 @@ class FunctionLowering:
         entry = function.body.blocks.first
         assert entry is not None
         self.known = FunctionFacts.of(function, context, facts)
+        self.lifetimes = Lifetimes(function)
         self.values = TileValues()
         self.decided = Decided()
         self.emitter = LoopEmitter(entry)
         self.memory = Memory(self.emitter, self._remark_on_buffer)
         self.accesses = AccessLog()
         self.storage = Storage(self)
-        self.demand = Demand(self.storage.order)
+        self.demand = Demand(self.lifetimes.order)
         self.prefetching = Prefetching(self.emitter, function, facts)
 
     @property
@@ -70,7 +72,6 @@ class FunctionLowering:
 
     def run(self) -> None:
         """Lower the whole function in place."""
-        self.storage.number_ops(self.known.function)
         for block in self.known.function.body.blocks:
             self.lower_block(block)
         self.prefetching.finish()

@@ -125,4 +125,4 @@ def replace_op(
         result.replace_all_uses_with(value)
     old.detach()
     lowering.values.dead.append(old)
-    lowering.storage.order[new] = lowering.storage.place(old)
+    lowering.lifetimes.order[new] = lowering.lifetimes.position(old)

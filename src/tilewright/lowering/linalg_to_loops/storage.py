@@ -9,13 +9,13 @@ old tile any more:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from tilewright.dialects import bufferization, func, linalg, linalg_ext, scf, tensor
+from tilewright.dialects import bufferization, linalg, linalg_ext, scf, tensor
 from tilewright.dialects.types import element_type, is_tensor
 from tilewright.ir.effects import is_memory_free
 from tilewright.ir.remark_kinds import RemarkKind
@@ -25,7 +25,8 @@ from tilewright.lowering.linalg_to_loops.access_log import location_of_load
 from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.provable import is_same
 from tilewright.lowering.linalg_to_loops.sources import Box, Source, Uniform, Window, is_apart, root_of
-from tilewright.transforms.linalg.effects import ALIASES, may_write, memory_operands, root_of_memref
+from tilewright.transforms.linalg.effects import may_write, memory_operands, root_of_memref
+from tilewright.transforms.linalg.lifetimes import aliased
 from tilewright.transforms.linalg.sink_producers import find_store
 from tilewright.transforms.linalg.structured import access_of, is_elementwise, shape_or_scalar
 
@@ -38,20 +39,10 @@ class Storage:
 
     def __init__(self, lowering: FunctionLowering):
         self.lowering = lowering
-        self.order: dict[Operation, int] = {}
         self.wanted: dict[tuple[Operation, int], Window] = {}
         """Terminator and operand number of a region: where that value has to be in the end."""
         self.held: dict[SSAValue, SSAValue] = {}
         """Buffer to the tensor value that is in it."""
-
-    def number_ops(self, function: func.FuncOp) -> None:
-        """Give each op its place in program order."""
-        for number, op in enumerate(ops_within(function)):
-            self.order[op] = number
-
-    def end(self, op: Operation) -> int:
-        """The place of the last op inside of `op`."""
-        return max((self.place(inner) for inner in ops_within(op)), default=0)
 
     # -- where a result goes ----------------------------------------------------------------------------------------
 
@@ -132,14 +123,14 @@ class Storage:
         if holder is not None and holder is not old:
             return False
         # A slice is read from the memory of what it was cut from, which others may still read.
-        return self._is_last_reader(op, _aliased(old))
+        return self.lowering.lifetimes.is_last_reader(op, aliased(old))
 
     def may_overwrite(self, window: Window, op: Operation) -> bool:
         """Return whether what a buffer holds is dead once `op` has read it, and `op` reads it element by element."""
         holder = self.held.get(window.flat)
         if holder is None:
             return True
-        if not self._is_last_reader(op, holder):
+        if not self.lowering.lifetimes.is_last_reader(op, holder):
             return False
         if not any(self._reads(operand, window.flat) for operand in op.operands):
             return True
@@ -148,7 +139,7 @@ class Storage:
     def may_overwrite_after(self, window: Window, op: Operation) -> bool:
         """Return whether what a buffer holds is dead once everything inside of `op` has run."""
         holder = self.held.get(window.flat)
-        return holder is None or (self._same_block(holder, op) and self.last_use(holder) <= self.end(op))
+        return holder is None or self.lowering.lifetimes.ends_within(holder, op)
 
     def _reads(self, value: SSAValue, flat: SSAValue) -> bool:
         source = self.lowering.values.sources.get(value)
@@ -175,39 +166,6 @@ class Storage:
         if self._can_take_over(source, value, op) and isinstance(source, Window):
             return source
         return None
-
-    # -- lifetimes --------------------------------------------------------------------------------------------------
-
-    def place(self, op: Operation) -> int:
-        """Position of an op in program order."""
-        return self.order.get(op, 0)
-
-    def last_use(self, value: SSAValue) -> int:
-        """Position of the last op that reads the memory of a value."""
-        return max(map(self.place, self._readers(value)), default=0)
-
-    def _readers(self, value: SSAValue) -> Iterator[Operation]:
-        """The ops that read the memory of a value, also by another name."""
-        for use in value.uses:
-            user = use.operation
-            yield user
-            if isinstance(user, ALIASES):
-                yield from self._readers(user.results[0])
-
-    def _is_last_reader(self, op: Operation, value: SSAValue) -> bool:
-        """Return whether nothing reads the memory of a value once `op` has run: `op` runs at most once for each value,
-        and other readers stand before it or in branches that are not taken with its own.
-        """
-        branches = _branches_around(op, value)
-        if branches is None:
-            return False
-        here = self.place(op)
-        return all(self.place(user) <= here or _is_in_other_branch(user, branches) for user in self._readers(value))
-
-    def _same_block(self, value: SSAValue, op: Operation) -> bool:
-        owner = value.owner
-        block = owner if isinstance(owner, Block) else owner.parent_block()
-        return block is op.parent_block()
 
     # -- stores -----------------------------------------------------------------------------------------------------
 
@@ -325,41 +283,6 @@ class Storage:
         if left.root is right.root:
             return is_apart(left, right)
         return self.lowering.known.apart.is_disjoint(left.root, right.root)
-
-
-def _branches_around(op: Operation, value: SSAValue) -> dict[Operation, Region] | None:
-    """The `scf.if` ops between an op and the block of a value, each with the region that the op is in; None where
-    anything else lies between."""
-    owner = value.owner
-    target = owner if isinstance(owner, Block) else owner.parent_block()
-    found: dict[Operation, Region] = {}
-    block = op.parent_block()
-    while block is not None and block is not target:
-        parent = block.parent_op()
-        if not isinstance(parent, scf.IfOp):
-            return None
-        region = block.parent_region()
-        assert region is not None
-        found[parent] = region
-        block = parent.parent_block()
-    return found if block is not None else None
-
-
-def _is_in_other_branch(op: Operation, branches: dict[Operation, Region]) -> bool:
-    """Return whether an op is in the other region of one of these branches."""
-    region = op.parent_region()
-    while region is not None and (parent := region.parent_op()) is not None:
-        if parent in branches:
-            return branches[parent] is not region
-        region = parent.parent_region()
-    return False
-
-
-def _aliased(value: SSAValue) -> SSAValue:
-    """The value whose memory a value is read from."""
-    while isinstance(value.owner, ALIASES):
-        value = value.owner.operands[0]
-    return value
 
 
 def is_same_place(source: Source, access: tuple[AffineExpr, ...], dest: Window, output: tuple[AffineExpr, ...]) -> bool:
