@@ -483,11 +483,9 @@ def plan_block_tile(facts: TargetFacts, element: ElementKind, columns: int) -> R
 
     Wide and low tiles need the fewest loads a step: 6 x 4 vectors take 10 loads for 24 products, at 32 registers.
     """
-    has_32_registers = facts.vector_registers == 32
-    lanes = facts.lanes(element.accumulator_bits)
-    vectors = min(max(1, columns // lanes), 4 if has_32_registers else 2)
-    rows = {4: 6, 3: 8}.get(vectors, 8) if has_32_registers else 6
-    return RegisterTile(rows, vectors, lanes)
+    registers, lanes = facts.vector_registers, facts.lanes(element.accumulator_bits)
+    vectors = min(max(1, columns // lanes), registers // 8)
+    return RegisterTile(8 if registers == 32 and vectors < 4 else 6, vectors, lanes)
 
 
 def fills_tiles(tile: RegisterTile, m_count: int, n_count: int) -> bool:

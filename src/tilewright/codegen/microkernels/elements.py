@@ -90,11 +90,11 @@ class RegisterTile:
 
 
 def plan_register_tile(facts: TargetFacts, rows: int, columns: int, accumulator_bits: int) -> RegisterTile:
-    """The largest tile of C, at most rows x columns, whose accumulators leave registers for the operands."""
+    """The largest tile of C, at most rows x columns, whose accumulators leave a quarter of the registers free."""
     lanes = facts.lanes(accumulator_bits)
     while lanes > columns and lanes > 1:
         lanes //= 2
-    limit = 24 if facts.vector_registers == 32 else 12
+    limit = facts.vector_registers * 3 // 4
     wanted = -(-columns // lanes)
     if rows * wanted <= limit:
         return RegisterTile(rows, wanted, lanes)
