@@ -19,14 +19,13 @@ def _configs(*choices: tuple[int, int, int, int]) -> list[Config]:
     return [{"BLOCK_M": m, "BLOCK_N": n, "num_warps": w, "num_stages": s} for m, n, w, s in choices]
 
 
-KEY_CONFIGS = _configs(
-    (64, 128, 8, 2), (64, 128, 8, 3), (32, 128, 4, 4), (64, 64, 4, 2), (64, 64, 4, 3), (32, 128, 8, 3)
-)
-QUERY_CONFIGS = _configs(
-    (128, 64, 8, 2), (128, 64, 8, 3), (128, 32, 4, 4), (64, 64, 4, 2), (64, 64, 4, 3), (128, 128, 8, 2)
-)
 CONFIGS: list[Config] = [
-    {"keys": keys, "queries": queries} for keys, queries in zip(KEY_CONFIGS, QUERY_CONFIGS, strict=True)
+    {"keys": keys, "queries": queries}
+    for keys, queries in zip(
+        _configs((64, 128, 8, 3), (64, 128, 8, 3), (64, 64, 4, 3), (64, 64, 4, 3), (64, 64, 4, 2)),
+        _configs((128, 64, 8, 3), (64, 64, 4, 2), (128, 64, 8, 3), (64, 64, 4, 2), (128, 64, 8, 3)),
+        strict=True,
+    )
 ]
 
 

@@ -41,11 +41,11 @@ def float8_matmul(size: int, configs: Sequence[Config] = FLOAT8_CONFIGS) -> Case
 INT4_CONFIGS = [
     {"BLOCK_M": m, "BLOCK_N": n, "BLOCK_K": k, "GROUP_M": 8, "num_warps": w, "num_stages": s}
     for m, n, k, w, s in (
-        (128, 256, 64, 8, 3),
         (256, 128, 64, 8, 3),
+        (256, 128, 64, 8, 4),
+        (256, 64, 64, 4, 3),
         (128, 128, 64, 8, 3),
         (128, 128, 64, 4, 4),
-        (128, 128, 128, 8, 2),
     )
 ]
 GROUP_K = 128

@@ -41,6 +41,7 @@ LAUNCHED = (
     "test_overlapped_products",
     "test_specialized_warps",
     "test_persistent_programs",
+    "test_widened_operands",
     "test_batches_by_tma",
     "test_atomics",
     "test_conversions",
