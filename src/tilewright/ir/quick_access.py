@@ -15,14 +15,14 @@ of its attributes, which no op of most classes has (1.9 -> 0.3 us an op), and it
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from operator import attrgetter
 from types import MappingProxyType
 from typing import Any, Protocol
 
-from xdsl.dialects.builtin import UNKNOWN_LOC, DenseArrayBase, LocationAttr
+from xdsl.dialects.builtin import UNKNOWN_LOC, DenseArrayBase, LocationAttr, MemRefType, TensorType
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region, SSAValue, SSAValues, Use
-from xdsl.ir.core import BlockOps, OpOperands
+from xdsl.ir.core import BlockOps, IRUses, IRWithName, IRWithUses, RegionBlocks
 from xdsl.irdl import IRDLOperation, OptionalDef, VarIRConstruct
 from xdsl.irdl.operations import BaseAccessor, BaseAttrAccessor, BeforeVariadicSingleAccessor
 from xdsl.traits import IsolatedFromAbove
@@ -55,13 +55,53 @@ def _with_subclasses(cls: type[Any]) -> Iterator[type[Any]]:
 _item: Callable[[Any, Any], Any] = vars(tuple)["__getitem__"]
 
 
-def _values_or_value(self: SSAValues[Any], index: int | slice) -> Any:
-    found = _item(self, index)
-    return SSAValues(found) if found.__class__ is tuple else found
+class OperandsOf(SSAValues[Any]):
+    """The operands of an op, which also set one: what `op.operands` gives, without a view around it."""
+
+    op: Any
+
+    def __setitem__(self, index: int, value: SSAValue) -> None:
+        """Give the op another operand: it gets another tuple."""
+        op = self.op
+        operands, use = list(op._operands), op._operand_uses[index]
+        operands[index].remove_use(use)
+        value.add_use(use)
+        operands[index] = value
+        op._operands = _operands_of(op, operands)
 
 
-def _operand_or_operands(self: Any, index: int | slice) -> Any:
-    return _values_or_value(self._op._operands, index)
+def _operands_of(op: Any, values: Sequence[SSAValue]) -> OperandsOf:
+    operands = OperandsOf(values)
+    operands.op = op
+    return operands
+
+
+def _set_operands(self: Any, values: Sequence[SSAValue]) -> None:
+    """Give an op, which may have operands, others."""
+    for operand, use in zip(self._operands, self._operand_uses, strict=True):
+        operand.remove_use(use)
+    _use_operands(self, values)
+
+
+def _use_operands(op: Any, values: Sequence[SSAValue]) -> None:
+    """Give an op that has no operands some."""
+    operands = op._operands = _operands_of(op, values)
+    uses: list[Use] = []
+    for index, value in enumerate(operands):
+        use: Any = _new(Use)
+        use._operation = op
+        use._index = index
+        use._prev_use = None
+        following: Any = value.first_use
+        use._next_use = following
+        if following is not None:
+            following._prev_use = use
+        value.first_use = use
+        uses.append(use)
+    op._operand_uses = tuple(uses)
+
+
+_new: Callable[[type[Any]], Any] = object.__new__
 
 
 def _all(op: Any, construct: VarIRConstruct) -> Sequence[Any]:
@@ -73,8 +113,14 @@ def _all(op: Any, construct: VarIRConstruct) -> Sequence[Any]:
     return op.regions if construct is REGION else op._successors
 
 
+def _as_values(found: Any, construct: VarIRConstruct) -> Any:
+    """Have several operands or results be a sequence that knows their types."""
+    is_plain = found.__class__ is tuple and construct in (OPERAND, RESULT)
+    return SSAValues(found) if is_plain else found
+
+
 def _get(self: BaseAccessor, op: Any, owner: object = None) -> Any:
-    return self.index(_all(op, self.construct))
+    return _as_values(self.index(_all(op, self.construct)), self.construct)
 
 
 def _get_single(self: BeforeVariadicSingleAccessor, op: Any, owner: object = None) -> Any:
@@ -86,7 +132,7 @@ def _get_single(self: BeforeVariadicSingleAccessor, op: Any, owner: object = Non
 
 def _get_by_segments(self: BaseAttrAccessor, op: Any, owner: object = None) -> Any:
     sizes: Any = self.option.container(op)[self.option.attribute_name]
-    return self.index(sizes.get_values(), _all(op, self.construct))
+    return _as_values(self.index(sizes.get_values(), _all(op, self.construct)), self.construct)
 
 
 _unpack: Callable[[Any], tuple[Any, ...]] = vars(DenseArrayBase)["get_values"]
@@ -112,13 +158,7 @@ def _init_op(
     regions: Sequence[Region] = (),
 ) -> None:
     """Initialise an op, which has nothing yet that would have to be taken back."""
-    values = self._operands = SSAValues(operands)
-    uses: list[Use] = []
-    for index, value in enumerate(values):
-        use = Use(self, index)
-        value.add_use(use)
-        uses.append(use)
-    self._operand_uses = tuple(uses)
+    _use_operands(self, operands)
     self.results = SSAValues([OpResult(result, self, index) for index, result in enumerate(result_types)])
     self.properties = dict(properties)
     self.attributes = dict(attributes)
@@ -162,11 +202,42 @@ def _replace_all_uses_with(self: Any, value: Any) -> None:
         following, op = use._next_use, use._operation
         operands = list(op._operands)
         operands[use._index] = value
-        op._operands = SSAValues(operands)
+        op._operands = _operands_of(op, operands)
         value.add_use(use)
         use = following
     if value._name is None:
         value._name = self._name
+
+
+def _drop_references_of_op(self: Any) -> None:
+    """Have an op that goes use nothing, nor what it holds."""
+    self.parent = None
+    for operand, use in zip(self._operands, self._operand_uses, strict=False):
+        previous, following = use._prev_use, use._next_use
+        if following is not None:
+            following._prev_use = previous
+        if previous is None:
+            operand.first_use = following
+        else:
+            previous._next_use = following
+    self._operand_uses = ()
+    if self._successors:
+        for successor, use in zip(self._successors, self._successor_uses, strict=True):
+            successor.remove_use(use)
+        self._successor_uses = ()
+        self._successors = ()
+    for region in self.regions:
+        region.drop_all_references()
+
+
+def _erase_op(self: Any, safe_erase: bool = True, drop_references: bool = True) -> None:
+    """Erase a detached op. Raises where a result is used and `safe_erase` is set."""
+    assert self.parent is None, "Operation with parents should first be detached before erasure."
+    if drop_references:
+        self.drop_all_references()
+    for result in self.results:
+        if result.first_use is not None:
+            result.erase(safe_erase=safe_erase)
 
 
 def _attach_op(self: Any, op: Any) -> None:
@@ -184,10 +255,10 @@ def _types_of(values: Sequence[Any]) -> tuple[Attribute, ...]:
 
 def _find_traits(cls: Any, kind: Any) -> list[Any]:
     """The traits of an op class that are of a kind: a class of traits, or a trait."""
-    traits = cls.traits.traits
     known = _found_traits.get((cls, kind))
-    if known is not None and known[0] is traits:
+    if known is not None and known[0] is cls.traits._traits:
         return known[1]
+    traits = cls.traits.traits
     found = [trait for trait in traits if (isinstance(trait, kind) if isinstance(kind, type) else trait == kind)]
     _found_traits[cls, kind] = traits, found
     return found
@@ -198,12 +269,42 @@ _found_traits: dict[tuple[Any, Any], tuple[Any, list[Any]]] = {}
 
 
 def _get_trait(cls: Any, trait: Any) -> Any:
-    found = _find_traits(cls, trait)
+    known = _found_traits.get((cls, trait))
+    found = known[1] if known is not None and known[0] is cls.traits._traits else _find_traits(cls, trait)
     return found[0] if found else None
 
 
 def _get_traits_of_type(cls: Any, trait_type: Any) -> list[Any]:
     return list(_find_traits(cls, trait_type))
+
+
+def _blocks_of_region(self: Any) -> Iterator[Block]:
+    """Yield the blocks of a region. The one that was yielded last stays in its place."""
+    block: Any = self._region.first_block
+    while block is not None:
+        following = block._next_block
+        yield block
+        block = following
+
+
+def _get_shape(self: Any) -> tuple[int, ...]:
+    """The extents of a type, which never change, gathered once."""
+    known: tuple[int, ...] | None = self.__dict__.get("_extents")
+    if known is None:
+        known = self.__dict__["_extents"] = tuple([extent.data for extent in self.shape.data])
+    return known
+
+
+@lru_cache(maxsize=4096)
+def _valid_name(name: str) -> str:
+    return _extract_valid_name(name)
+
+
+_extract_valid_name: Callable[[str], str] = SSAValue.extract_valid_name
+
+
+def _set_name(self: Any, name: str | None) -> None:
+    self._name = None if name is None else _valid_name(name)
 
 
 def _ops_of_block(self: BlockOps) -> Iterator[Operation]:
@@ -235,8 +336,6 @@ def _verify_isolation(self: IsolatedFromAbove, op: Operation) -> None:
 
 
 REPLACED: tuple[tuple[type[Any], str, Callable[..., Any]], ...] = (
-    (SSAValues, "__getitem__", _values_or_value),
-    (OpOperands, "__getitem__", _operand_or_operands),
     (BaseAccessor, "__get__", _get),
     (BeforeVariadicSingleAccessor, "__get__", _get_single),
     (BaseAttrAccessor, "__get__", _get_by_segments),
@@ -244,7 +343,12 @@ REPLACED: tuple[tuple[type[Any], str, Callable[..., Any]], ...] = (
     (Operation, "__init__", _init_op),
     (IRDLOperation, "__post_init__", _fill_in_defaults),
     (SSAValue, "replace_all_uses_with", _replace_all_uses_with),
+    (Operation, "drop_all_references", _drop_references_of_op),
+    (Operation, "erase", _erase_op),
     (Block, "_attach_op", _attach_op),
+    (RegionBlocks, "__iter__", _blocks_of_region),
+    (TensorType, "get_shape", _get_shape),
+    (MemRefType, "get_shape", _get_shape),
     (BlockOps, "__iter__", _ops_of_block),
     (IsolatedFromAbove, "verify", _verify_isolation),
     *((cls, name, getattr(object, name)) for cls in COMPARED_BY_IDENTITY for name in ("__eq__", "__hash__")),
@@ -265,6 +369,7 @@ FIELDS: tuple[tuple[type[Any], str, str], ...] = (
     (Block, "next_block", "_next_block"),
     (Block, "prev_block", "_prev_block"),
     (Block, "parent_node", "parent"),
+    (Block, "args", "_args"),
     (Region, "first_block", "_first_block"),
     (Region, "last_block", "_last_block"),
     (Region, "parent_node", "parent"),
@@ -282,8 +387,12 @@ def make_access_quick() -> None:
         setattr(cls, name, method)
     for cls, name, field in FIELDS:
         setattr(cls, name, property(attrgetter(field)))
-    operands: Any = vars(Operation)["operands"]
-    setattr(Operation, "operands", property(OpOperands, operands.fset))  # noqa: B010
+    delattr(SSAValues, "__getitem__")  # tuples have it
+    setattr(Operation, "operands", property(attrgetter("_operands"), _set_operands))  # noqa: B010
+    setattr(IRWithName, "name_hint", property(attrgetter("_name"), _set_name))  # noqa: B010
+    setattr(IRWithUses, "uses", property(IRUses))  # noqa: B010
+    setattr(Block, "ops", property(BlockOps))  # noqa: B010
+    setattr(Region, "blocks", property(RegionBlocks))  # noqa: B010
     setattr(Operation, "result_types", property(lambda op: _types_of(op.results)))  # noqa: B010
     setattr(Operation, "operand_types", property(lambda op: _types_of(op._operands)))  # noqa: B010
     setattr(Operation, "get_trait", classmethod(_get_trait))  # noqa: B010

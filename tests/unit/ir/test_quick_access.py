@@ -74,8 +74,11 @@ def slow(op: Operation, accessor: Any) -> Any:
     values = get_op_constructs(op, accessor.construct)
     if isinstance(accessor, BaseAttrAccessor):
         sizes: Any = accessor.option.container(op)[accessor.option.attribute_name]
-        return accessor.index(sizes.elt_type.unpack(sizes.data.data, len(sizes)), values)
-    return accessor.index(values)
+        found = accessor.index(sizes.elt_type.unpack(sizes.data.data, len(sizes)), values)
+    else:
+        found = accessor.index(values)
+    are_values = isinstance(found, tuple) and accessor.construct in (VarIRConstruct.OPERAND, VarIRConstruct.RESULT)
+    return SSAValues(found) if are_values else found
 
 
 def test_accessors_find_the_same(module: ModuleOp) -> None:
@@ -96,15 +99,52 @@ def test_views_of_operands(module: ModuleOp) -> None:
     (op,) = (op for op in module.walk() if isinstance(op, memref.SubviewOp))
     values = list(op.operands)
     assert [op.operands[n] for n in range(-3, 3)] == [*values, *values]
-    for part in (op.operands[1:], op.operands[:-1], op.results[:]):
-        assert type(part) is SSAValues
-    assert list(op.operands[1:]) == values[1:]
+    assert (op.operands[1:], op.operands[:-1], op.results[:]) == (tuple(values[1:]), tuple(values[:-1]), (op.result,))
+    assert op.offsets.types == tuple(value.type for value in op.offsets) != ()
     with pytest.raises(IndexError):
         op.operands[3]
     op.operands[1] = op.operands[2]
     assert list(op.operands) == [values[0], values[2], values[2]]
+    op.operands[-1] = values[0]
+    assert list(op.operands) == [values[0], values[2], values[0]]
+    assert sorted(use.index for use in values[0].uses if use.operation is op) == [0, 2]
     op.operands = values
-    assert list(op.operands) == values
+    assert list(op.operands) == values and op.operands == tuple(values)
+    copy = op.clone()
+    copy.operands[0] = values[0]
+    assert copy.operands[0].uses.get_length() == 2 and list(op.operands) == values
+    copy.erase()
+    assert [use.operation for use in values[0].uses] == [op]
+
+
+def test_operands_are_taken_without_detours(module: ModuleOp) -> None:
+    op = next(op for op in module.walk() if isinstance(op, arith.CmpiOp))
+    found: list[object] = []
+    assert python_calls(lambda: found.extend((*op.operands, op.operands[0], op.results[0], op.operands[1:]))) == []
+    assert found == [op.lhs, op.rhs, op.lhs, op.result, (op.rhs,)]
+
+
+def test_values_are_named_as_xdsl_names_them(module: ModuleOp) -> None:
+    value = next(op for op in module.walk() if isinstance(op, arith.CmpiOp)).result
+    for given, kept in (("x_12", "x"), ("x", "x"), (None, None), ("a.b$1", "a.b$1")):
+        value.name_hint = given
+        assert value.name_hint == kept
+    with pytest.raises(ValueError, match="name format"):
+        value.name_hint = "1x"
+
+
+def test_an_op_that_is_used_does_not_go(module: ModuleOp) -> None:
+    loop = next(op for op in module.walk() if isinstance(op, scf.ForOp))
+    inside = loop.body.block.args[0].uses.get_length()
+    load = next(op for op in module.walk() if isinstance(op, tt.LoadOp))
+    load.detach()
+    with pytest.raises(ValueError, match="still has uses"):
+        load.erase()
+    loop.detach()
+    bounds = loop.operands[1]
+    before = bounds.uses.get_length()
+    loop.erase(safe_erase=False)
+    assert bounds.uses.get_length() == before - 2 and inside == 0
 
 
 def test_accessors_follow_what_changes(module: ModuleOp) -> None:
