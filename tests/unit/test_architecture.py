@@ -41,7 +41,6 @@ INNER_XDSL = {
     ("tools", "xdsl.context"): "the registry of dialects, as a type",
     ("transforms", "xdsl.pattern_rewriter"): "what rules are given, as a type",
     ("transforms", "xdsl.utils.hints"): "a test of attributes with parameters",
-    ("transforms", "xdsl.utils.worklist"): "the greedy driver's queue",
 }
 
 

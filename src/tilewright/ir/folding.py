@@ -11,7 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
+from typing import Any
 
+from xdsl.interfaces import HasFolderInterface
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.traits import ConstantLike, HasFolder
 
@@ -21,22 +23,24 @@ Materializer = Callable[[Attribute, Attribute], Operation | None]
 """From a value and its type to a constant op, or None if the dialect has no constant for it."""
 
 
+Fold = Callable[[Any], Sequence[SSAValue | Attribute] | None]
+"""From an op to what each of its results is equal to."""
+
+
 @cache
-def _folder_of(cls: type[Operation]) -> HasFolder | None:
+def fold_of(cls: type[Operation]) -> Fold | None:
     """Return how the ops of a class fold; constants do not (they would fold to themselves for ever)."""
-    folder: HasFolder | None = None
-    for trait in getattr(cls, "traits", ()):
-        if isinstance(trait, ConstantLike):
-            return None
-        if isinstance(trait, HasFolder):
-            folder = trait
-    return folder
+    traits: list[object] = list(getattr(cls, "traits", ()))
+    folder = next((trait for trait in traits if isinstance(trait, HasFolder)), None)
+    if folder is None or any(isinstance(trait, ConstantLike) for trait in traits):
+        return None
+    return cls.fold if issubclass(cls, HasFolderInterface) else folder.fold  # which only calls it
 
 
 def try_fold(op: Operation) -> Sequence[SSAValue | Attribute] | None:
     """Return what each result of an op is equal to, a value or a constant attribute; None where that is not known."""
-    folder = _folder_of(type(op))
-    return None if folder is None else folder.fold(op)
+    fold = fold_of(type(op))
+    return None if fold is None else fold(op)
 
 
 def fold_to_values(op: Operation, materialize: Materializer) -> tuple[list[Operation], list[SSAValue]] | None:

@@ -31,12 +31,12 @@ from typing import Any, TypeVar, Union, get_args, get_origin
 from xdsl.ir import Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 from xdsl.rewriter import InsertPoint
-from xdsl.utils.worklist import Worklist
 
 from tilewright.ir.diagnostics import op_error
 from tilewright.ir.locations import has_location
 from tilewright.ir.rewrite_watch import record_rewrite, rewriting_stopped
 from tilewright.ir.walking import is_subclass, ops_within
+from tilewright.ir.worklist import Worklist
 from tilewright.support.errors import PassError, TilewrightError
 
 RewriteRule = RewritePattern
@@ -107,7 +107,7 @@ class RuleRewriter(PatternRewriter):
         """Start on another op: new ops go before it by default and inherit its location."""
         self._matched = op
         self._current_operation = op
-        self.insertion_point = InsertPoint.before(op)
+        self.insertion_point = _before(op)
         self.has_done_action = False
 
     def insert(self, op: Any, insertion_point: InsertPoint | None = None) -> Any:
@@ -143,6 +143,16 @@ class RuleRewriter(PatternRewriter):
             elif new is not old:
                 old.replace_all_uses_with(new)
         self.erase(op, safe_erase=safe_erase)
+
+
+def _before(op: Operation) -> InsertPoint:
+    """The place before an op of a block, in one call for each op that rules see, where `InsertPoint.before` is four."""
+    point = _new_point(InsertPoint)
+    point.__dict__.update(block=op.parent, insert_before=op)
+    return point
+
+
+_new_point: Callable[[type[InsertPoint]], InsertPoint] = object.__new__
 
 
 class RuleTable:
@@ -198,7 +208,7 @@ class _Driver:
         self.budget = budget
         self.name = name
         self.fired: Counter[str] = Counter()
-        self.worklist: Worklist[Operation] = Worklist()
+        self.worklist = Worklist()
 
     def run(self, root: Operation) -> bool:
         ops = [op for op in reversed(ops_within(root)) if op is not root]
@@ -213,8 +223,7 @@ class _Driver:
         rewriter.operation_modification_handler.append(self._modified)
         rewriter.operation_replacement_handler.append(self._replaced)
         changed = False
-        while self.worklist:
-            op = self.worklist.pop()
+        while (op := self.worklist.pop()) is not None:
             if op.parent is None:
                 continue
             if self._apply_first(self.table.rules_for(type(op)), op, rewriter):

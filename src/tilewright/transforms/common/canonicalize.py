@@ -11,12 +11,13 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.traits import HasCanonicalizationPatternsTrait
 
+from tilewright.ir.folding import fold_of
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.rules import RewriteRule, op_types_of
 from tilewright.ir.walking import is_subclass
 from tilewright.transforms.common.arithmetic_rules import ARITHMETIC_RULES
 from tilewright.transforms.common.branch_rules import BRANCH_RULES
-from tilewright.transforms.common.greedy import Entry, GreedyRewriter, RewriteConfig, fold_of, is_commutative
+from tilewright.transforms.common.greedy import Entry, GreedyRewriter, RewriteConfig, is_commutative
 from tilewright.transforms.common.loop_rules import LOOP_RULES
 from tilewright.transforms.common.slice_rules import SLICE_RULES
 

@@ -8,15 +8,16 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import count
 
-from xdsl.ir import Attribute, Operation, OpResult, SSAValue
-from xdsl.traits import Commutative, HasFolder
-from xdsl.utils.worklist import Worklist
+from xdsl.ir import Operation, OpResult, SSAValue
+from xdsl.traits import Commutative
 
 from tilewright.dialects.arith import materialize_constant
 from tilewright.ir.effects import is_trivially_dead
+from tilewright.ir.folding import Fold, fold_of
 from tilewright.ir.rewrite_watch import record_rewrite, rewriting_stopped
 from tilewright.ir.rules import RewriteRule, RuleRewriter, apply_first, endless_rules, op_types_of
 from tilewright.ir.walking import is_subclass, ops_within
+from tilewright.ir.worklist import Worklist
 from tilewright.transforms.common.constants import ConstantPool, is_constant_class
 from tilewright.transforms.common.regions import simplify_regions
 
@@ -37,9 +38,6 @@ class RewriteConfig:
     """Ops are first looked at in their order, or the last one first."""
 
 
-Fold = Callable[[Operation], Sequence[SSAValue | Attribute] | None]
-
-
 @dataclass(frozen=True)
 class Entry:
     """What can be done to the ops of one class."""
@@ -47,15 +45,6 @@ class Entry:
     fold: Fold | None
     rules: tuple[RewriteRule, ...]
     is_commutative: bool = False
-
-
-@cache
-def fold_of(cls: type[Operation]) -> Fold | None:
-    """Return how the ops of a class fold; constants do not, as they would fold to themselves."""
-    if is_constant_class(cls):
-        return None
-    folders = [trait for trait in getattr(cls, "traits", ()) if isinstance(trait, HasFolder)]
-    return folders[0].fold if folders else None
 
 
 @cache
@@ -93,7 +82,7 @@ class GreedyRewriter:
         self._config = config
         self._entry_of = entry_of
         self._pass_name = pass_name
-        self._worklist: Worklist[Operation] = Worklist()
+        self._worklist = Worklist()
         self._fired: Counter[str] = Counter()
         self._remaining = 0
         self._constants: list[Operation] = []
@@ -108,9 +97,8 @@ class GreedyRewriter:
             return False
         self._remaining = MAX_REWRITES_PER_OP * max(len(ops), 8)
         self._rewriter = self._make_rewriter(ops[0])
-        for op in reversed(ops) if self._config.top_down else ops:
-            if op not in settled:
-                self._worklist.push(op)
+        in_order = reversed(ops) if self._config.top_down else ops
+        self._worklist.fill([op for op in in_order if op not in settled] if settled else in_order)
         changed, most = False, self._config.max_iterations
         if most == 0:
             self.converged = False
@@ -154,8 +142,7 @@ class GreedyRewriter:
     def _drain(self) -> bool:
         changed, left = False, self._config.max_num_rewrites
         worklist = self._worklist
-        while worklist and left:
-            op = worklist.pop()
+        while left and (op := worklist.pop()) is not None:
             if op.parent is None:
                 continue
             if is_trivially_dead(op):

@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import (
     SymbolRefAttr,
     TensorType,
     UnitAttr,
+    UnknownLoc,
     i1,
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
@@ -23,8 +24,9 @@ from tilewright.dialects import cf, func, tt
 from tilewright.dialects.coroutines import COROUTINE
 from tilewright.dialects.types import element_type, is_tensor
 from tilewright.ir.diagnostics import op_error
-from tilewright.ir.locations import call_site, has_location
+from tilewright.ir.locations import call_site
 from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.ir.splicing import move_ops_before
 from tilewright.ir.walking import find_ops, ops_within
 from tilewright.transforms.common.canonicalize import canonicalize
 from tilewright.transforms.common.lift_cf_to_scf import structurize
@@ -168,11 +170,19 @@ class Inliner:
         ops are in normal form, as their function was."""
         ops = ops_within(body)
         self._settled.update(ops)
+        made: dict[int, LocationAttr] = {}  # by identity of locations, which the call sites keep alive
         for inner in ops:
-            if has_location(inner):
-                inner.location = self._call_sites.get(inner.location, caller)
-            if is_copy and isinstance(inner, Call) and _callee_of(inner) in self._graph.functions:
-                self._uses[_callee_of(inner)] = self._uses.get(_callee_of(inner), 0) + 1
+            location = inner.location
+            if isinstance(location, UnknownLoc):
+                continue
+            found = made.get(id(location))
+            if found is None:
+                found = made[id(location)] = self._call_sites.get(location, caller)
+            inner.location = found
+        if is_copy:
+            for inner in ops:
+                if isinstance(inner, Call) and _callee_of(inner) in self._graph.functions:
+                    self._uses[_callee_of(inner)] = self._uses.get(_callee_of(inner), 0) + 1
 
     def _unsettle(self, body: Region) -> None:
         """Mark the users of a body's arguments for another look: they may simplify when arguments become known."""
@@ -250,9 +260,7 @@ def _splice_block(call: Call, block: Block) -> None:
     values = tuple(terminator.operands)
     terminator.detach()
     terminator.erase()
-    for op in tuple(block.ops):
-        op.detach()
-        call.parent.insert_op_before(op, call)
+    move_ops_before(block, call)
     _erase_call(call, values)
 
 

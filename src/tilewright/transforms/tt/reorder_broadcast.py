@@ -15,10 +15,11 @@ from tilewright.dialects.tt.folds import AnyDense, is_dense, resplat, scalar_of_
 from tilewright.dialects.tt.types import is_tensor, tensor_type
 from tilewright.dialects.types import element_type
 from tilewright.ir.effects import is_memory_free
+from tilewright.ir.folding import fold_of
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.rules import RewriteRule, RuleRewriter, op_type_rewrite_pattern, op_types_of
 from tilewright.ir.walking import is_subclass
-from tilewright.transforms.common.greedy import Entry, GreedyRewriter, fold_of, is_commutative
+from tilewright.transforms.common.greedy import Entry, GreedyRewriter, is_commutative
 
 
 def is_elementwise(op: Operation) -> bool:

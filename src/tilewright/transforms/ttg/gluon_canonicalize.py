@@ -10,9 +10,10 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from tilewright.dialects import ttg
+from tilewright.ir.folding import fold_of
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.transforms.common.canonicalize import canonical_entry
-from tilewright.transforms.common.greedy import Entry, GreedyRewriter, fold_of
+from tilewright.transforms.common.greedy import Entry, GreedyRewriter
 
 LEFT_ALONE = ("ttg", "ttng")
 """Dialects whose ops stand where the user put them, but for control flow."""
