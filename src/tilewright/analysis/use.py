@@ -49,10 +49,10 @@ def find_uses(function: Operation) -> dict[SSAValue, Use]:
         pending.extend(_roots(op))
     while pending:
         value, use = pending.pop()
-        known = uses.get(value, Use.DEAD)
-        if known | use is known:
+        known = uses.get(value)
+        if known is use or known is Use.MIXED or use is Use.DEAD:
             continue
-        uses[value] = known | use
+        uses[value] = use if known is None else Use.MIXED
         pending.extend(_sources(value, use))
     return uses
 

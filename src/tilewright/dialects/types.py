@@ -39,7 +39,8 @@ _SHAPED_CLASSES, _FLOATS = frozenset[type](_SHAPED), frozenset[type](FLOAT_CLASS
 
 def element_type(type_: Attribute) -> Attribute:
     """The element type of a tensor, vector or memref; any other type itself."""
-    return cast("TensorType[Attribute]", type_).element_type if type(type_) in _SHAPED_CLASSES else type_
+    shaped: Any = type_  # no `cast`, which is a call
+    return shaped.element_type if type(type_) in _SHAPED_CLASSES else type_
 
 
 def is_tensor(type_: Attribute) -> TypeIs[TensorType[Attribute]]:
@@ -120,7 +121,8 @@ def is_float(type_: Attribute) -> TypeGuard[AnyFloat]:
 
 def is_signless_integer(type_: Attribute) -> TypeGuard[IntegerType]:
     """Return whether a type is ``iN``."""
-    return isinstance(type_, IntegerType) and cast(IntegerType, type_).signedness.data == Signedness.SIGNLESS
+    known: Any = type_
+    return isinstance(type_, IntegerType) and known.signedness.data is Signedness.SIGNLESS
 
 
 def is_unsigned_integer(type_: Attribute) -> TypeGuard[IntegerType]:
@@ -140,8 +142,9 @@ def is_integer_or_index(type_: Attribute) -> bool:
 
 def bit_width(type_: Attribute) -> int:
     """The width in bits of a number type; ``index`` counts as 64."""
+    known: Any = type_
     if isinstance(type_, IntegerType):
-        return cast(IntegerType, type_).width.data
+        return known.width.data
     if isinstance(type_, IndexType):
         return 64
     if not isinstance(type_, FixedBitwidthType):

@@ -4,21 +4,32 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
+from typing import Any
 
 
 def assigned_names(nodes: Iterable[ast.AST]) -> set[str]:
     """Names that statements bind: by assignment, as a loop variable, or by `with ... as`. Not inside lambdas or
     comprehensions, which have scopes of their own."""
     found: set[str] = set()
-    stack: list[ast.AST] = list(nodes)
-    while stack:
-        node = stack.pop()
-        if isinstance(node, ast.Name):
-            if isinstance(node.ctx, ast.Store):
-                found.add(node.id)
-        elif not isinstance(node, ast.Lambda | ast.ListComp | ast.FunctionDef):
-            stack.extend(ast.iter_child_nodes(node))
+    for node in nodes:
+        found.update(_names_assigned_in(node))
     return found
+
+
+def _names_assigned_in(node: Any) -> frozenset[str]:
+    """Find what a node binds. It is kept with nodes that hold others: loops in one another ask for it each."""
+    known: frozenset[str] | None = node.__dict__.get("tilewright_assigned")
+    if known is not None:
+        return known
+    if isinstance(node, ast.Name):
+        return frozenset((node.id,)) if isinstance(node.ctx, ast.Store) else frozenset()
+    if isinstance(node, ast.Lambda | ast.ListComp | ast.FunctionDef):
+        return frozenset()
+    found: set[str] = set()
+    for child in ast.iter_child_nodes(node):
+        found |= _names_assigned_in(child)
+    node.tilewright_assigned = frozenset(found)
+    return node.tilewright_assigned
 
 
 class Returns:

@@ -166,19 +166,19 @@ class _Checker:
     def _check_block(self, block: Block) -> list[SSAValue]:
         defined_here: list[SSAValue] = list(block.args)
         self.defined.update(map(id, defined_here))
+        defined = self.defined
         for op in block.ops:
-            self._check_op(op)
+            for index, operand in enumerate(op.operands):
+                if id(operand) not in defined:
+                    raise verify_error(op, _explain(operand, index), _definition(operand, op), bare=True)
+            if op.regions:
+                self._check_regions(op)
             for result in op.results:
-                self.defined.add(id(result))
+                defined.add(id(result))
                 defined_here.append(result)
         return defined_here
 
-    def _check_op(self, op: Operation) -> None:
-        for index, operand in enumerate(op.operands):
-            if id(operand) not in self.defined:
-                raise verify_error(op, _explain(operand, index), _definition(operand, op), bare=True)
-        if not op.regions:
-            return
+    def _check_regions(self, op: Operation) -> None:
         if op.has_trait(IsolatedFromAbove, value_if_unregistered=False):
             inner = _Checker()
             for region in op.regions:

@@ -54,15 +54,16 @@ def memory_effects(op: Operation) -> Effects:
 
 def own_effects(op: Operation) -> Effects:
     """The kinds of memory effects of an op by itself, without what its regions hold; all of them if it does not say."""
-    return _effects(op, _no_effects)
+    return _effects(op, None)
 
 
-def _no_effects(_op: Operation) -> Effects:
-    return _NONE
+def fixed_effects(cls: type[Operation]) -> Effects | None:
+    """The effects that each op of a class has, where they are the same and an op of it was asked about."""
+    return _by_class.get(cls)
 
 
-def _effects(op: Operation, of_inner: Callable[[Operation], Effects]) -> Effects:
-    """The effects of an op, by those of the ops that its regions hold."""
+def _effects(op: Operation, of_inner: Callable[[Operation], Effects] | None) -> Effects:
+    """The effects of an op, by those of the ops that its regions hold; without them where nothing tells of these."""
     cls = type(op)
     try:
         known = _by_class[cls]
@@ -71,7 +72,7 @@ def _effects(op: Operation, of_inner: Callable[[Operation], Effects]) -> Effects
     if known is not None:
         return known
     if cls in _of_contents:
-        return _effects_of_contents(op, of_inner)
+        return _NONE if of_inner is None else _effects_of_contents(op, of_inner)
     instances = get_effects(op)
     return _ALL if instances is None else frozenset(instance.kind for instance in instances)
 
@@ -79,11 +80,17 @@ def _effects(op: Operation, of_inner: Callable[[Operation], Effects]) -> Effects
 def _effects_of_contents(op: Operation, of_inner: Callable[[Operation], Effects]) -> Effects:
     found = _NONE
     for region in op.regions:
-        for block in region.blocks:
-            for inner in block.ops:
-                found |= of_inner(inner)
+        block = region.first_block
+        while block is not None:
+            inner = block.first_op
+            while inner is not None:
+                cls = type(inner)
+                known = _by_class.get(cls)
+                found |= of_inner(inner) if known is None else known
                 if found == _ALL:
                     return found
+                inner = inner.next_op
+            block = block.next_block
     return found
 
 
@@ -169,7 +176,11 @@ def is_trivially_dead(op: Operation, effects: Callable[[Operation], Effects] = m
     for result in op.results:
         if result.first_use is not None:
             return False
-    return not _stays_unused(type(op)) and not _is_write(effects(op))
+    cls = type(op)
+    if _stays_unused(cls):
+        return False
+    known = _by_class.get(cls)
+    return WRITES.isdisjoint(effects(op) if known is None else known)
 
 
 @cache

@@ -81,7 +81,10 @@ def _share(cls: type[Any]) -> None:
             return NotImplemented
         if self.__dict__.get("_equal") is other:
             return True
-        if hash_of(self) != hash_of(other) or not parts_are_equal(self, other):
+        mine, others = self.__dict__.get("_hash"), other.__dict__.get("_hash")
+        if mine is None or others is None:
+            mine, others = hash_of(self), hash_of(other)
+        if mine != others or not parts_are_equal(self, other):
             return False
         self.__dict__["_equal"] = other
         return True
@@ -89,6 +92,21 @@ def _share(cls: type[Any]) -> None:
     methods = {"__eq__": is_equal, "__str__": _text, "__repr__": _text}
     for name, method in methods.items():
         setattr(cls, name, method)
+
+
+def _compare_hashes_first(cls: type[Any]) -> None:
+    """Compare the attributes of a class by identity, then by the hashes that are known, then by their parts."""
+    parts_are_equal: Callable[[Any, Any], bool] = getattr(cls, "__eq__")  # noqa: B009
+
+    def is_equal(self: Any, other: object) -> Any:
+        if self is other:
+            return True
+        if other.__class__ is not self.__class__:
+            return NotImplemented
+        mine, others = self.__dict__.get("_hash"), other.__dict__.get("_hash")
+        return (mine is None or others is None or mine == others) and parts_are_equal(self, other)
+
+    setattr(cls, "__eq__", is_equal)  # noqa: B010
 
 
 def _text(self: Any) -> str:
@@ -104,3 +122,4 @@ def share_parts() -> None:
         _share(cls)
     for cls in HASHED_ONCE:
         hash_once(cls)
+        _compare_hashes_first(cls)

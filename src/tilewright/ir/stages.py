@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp, NoneAttr, TensorType, UnregisteredOp
 from xdsl.ir import Operation
@@ -56,18 +57,17 @@ class Stage:
 
 def has_no_tensor_encoding(op: Operation) -> str | None:
     """Before layouts are assigned, no tensor carries one."""
-    for type in (*op.result_types, *op.operand_types):
-        match type:
-            case TensorType(encoding=encoding) if not isinstance(encoding, NoneAttr):
-                return f"has a tensor with a layout: {print_attribute(encoding)}"
-            case _:
-                continue
+    for value in (*op.results, *op.operands):
+        type: Any = value.type
+        if isinstance(type, TensorType) and not isinstance(type.encoding, NoneAttr):
+            return f"has a tensor with a layout: {print_attribute(type.encoding)}"
     return None
 
 
 def has_tensor_encoding(op: Operation) -> str | None:
     """Once layouts are assigned, every tensor carries one."""
-    for type in (*op.result_types, *op.operand_types):
+    for value in (*op.results, *op.operands):
+        type: Any = value.type
         if isinstance(type, TensorType) and isinstance(type.encoding, NoneAttr):
             return "has a tensor without a layout"
     return None
@@ -75,8 +75,10 @@ def has_tensor_encoding(op: Operation) -> str | None:
 
 def has_no_tensor(op: Operation) -> str | None:
     """After bufferisation, no value is a tensor."""
-    tensor = next((type for type in (*op.result_types, *op.operand_types) if type.name == TensorType.name), None)
-    return None if tensor is None else f"still has a value of type {print_attribute(tensor)}"
+    for value in (*op.results, *op.operands):
+        if value.type.name == TensorType.name:
+            return f"still has a value of type {print_attribute(value.type)}"
+    return None
 
 
 TT = Stage(

@@ -67,8 +67,13 @@ def verify_module(module: Operation) -> None:
     xDSL's own `verify` renders the whole module into the exception; here the message is about the one op.
     """
     ops = ops_within(module)
+    seen: set[Hashable] = set()
     for op in ops:
-        _verify_op(op)
+        if op.regions or op.successors:
+            _verify_op(op)
+        elif (kind := _ids_of(op)) not in seen or not _is_verified_alone(op.__class__):
+            _verify_op(op)
+            seen.add(kind)
     for checked in (op for op in ops if op is module or isinstance(op, ModuleOp)):
         for attribute in checked.attributes.keys() & _module_checks.keys():
             _module_checks[attribute](checked)
@@ -95,6 +100,23 @@ def _verify_op(op: Operation) -> None:
         if len(_known_right) >= MOST_KNOWN:
             _known_right.clear()
         _known_right.add(kind)
+
+
+def _ids_of(op: Operation) -> Hashable:
+    """What the verifier of an op without regions looks at, by identity: types and attributes are hashed in Python, and
+    a module mostly has one object for equal ones. It holds while the module does."""
+    return (
+        op.__class__,
+        *[id(value.type) for value in op.operands],
+        None,
+        *[id(value.type) for value in op.results],
+        None,
+        *op.properties,
+        *map(id, op.properties.values()),
+        None,
+        *op.attributes,
+        *map(id, op.attributes.values()),
+    )
 
 
 def _kind_of(op: Operation) -> Hashable | None:

@@ -156,7 +156,7 @@ def _integer_name(value: int, type_: Attribute) -> str:
 def constant_attr(value: SSAValue) -> ConstantAttr | None:
     """The attribute of the constant that a value is, or None."""
     owner = value.owner
-    return cast(ConstantAttr, owner.properties["value"]) if type(owner) is ConstantOp else None
+    return owner.properties["value"] if type(owner) is ConstantOp else None  # pyright: ignore[reportReturnType]
 
 
 def find_constant_int(value: SSAValue) -> int | None:

@@ -334,8 +334,12 @@ def fold_select(op: SelectOp) -> Folded:
         left, right = find_constant_int(lhs), find_constant_int(rhs)
         if left == -1 and right == 0:
             return (condition,)
-    attrs = [constant_attr(operand) for operand in op.operands]
-    known = [attr for attr in attrs if isinstance(attr, (IntegerAttr, FloatAttr, DenseIntOrFPElementsAttr))]
+    known: list[Attribute] = []
+    for operand in (condition, lhs, rhs):
+        attr = constant_attr(operand)
+        if not isinstance(attr, (IntegerAttr, FloatAttr, DenseIntOrFPElementsAttr)):
+            return None
+        known.append(attr)
     if len(known) != 3:
         return None
     values = [value for value in _arrays(*known) if value is not None]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import cast
+from typing import Any, cast
 
 from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, IntegerAttr, StringAttr
 from xdsl.ir import Attribute, Block, Region
@@ -68,9 +68,11 @@ def _maps_of(attribute: ArrayAttr[AffineMapAttr]) -> tuple[AffineMap, ...]:
     return tuple(attr.data for attr in attribute)
 
 
-@lru_cache(maxsize=1024)
-def _iterators_of(attribute: ArrayAttr[IteratorTypeAttr]) -> tuple[IteratorType, ...]:
-    return tuple(attr.data for attr in attribute)
+def _iterators_of(attribute: Any) -> tuple[IteratorType, ...]:
+    known: tuple[IteratorType, ...] | None = attribute.__dict__.get("_iterators")
+    if known is None:
+        known = attribute.__dict__["_iterators"] = tuple([attr.data for attr in attribute.data])
+    return known
 
 
 class GenericOp(StructuredOp):

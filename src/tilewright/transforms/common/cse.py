@@ -28,7 +28,8 @@ def _is_terminator(cls: type[Operation]) -> bool:
 
 
 def operation_key(op: Operation) -> Hashable:
-    """A key that equal ops share: class, operands, attributes and result types. Regions are not part of it."""
+    """A key that equal ops share: class, operands and attributes. Result types and regions are not part of it: ops of
+    the same operands seldom differ in them alone, and types are hashed and compared in Python."""
     operands = [id(operand) for operand in op.operands]
     if len(operands) == 2 and is_commutative(type(op)):
         operands.sort()
@@ -37,8 +38,13 @@ def operation_key(op: Operation) -> Hashable:
         *operands,
         frozenset(op.properties.items()) if op.properties else None,
         frozenset(op.attributes.items()) if op.attributes else None,
-        *op.result_types,
     )
+
+
+def _same_types(op: Operation, other: Operation) -> bool:
+    """Return whether the results of two ops with equal keys have the same types."""
+    mine, theirs = [value.type for value in op.results], [value.type for value in other.results]
+    return mine == theirs
 
 
 class CommonSubexpressionElimination:
@@ -50,7 +56,7 @@ class CommonSubexpressionElimination:
     def __init__(self) -> None:
         self.changed = False
         self._known: dict[Hashable, list[Operation]] = {}
-        self._entered: list[Hashable] = []
+        self._entered: list[list[Operation]] = []
         self._reads: dict[Hashable, Operation] = {}
         self._table = EffectTable()
 
@@ -89,11 +95,7 @@ class CommonSubexpressionElimination:
 
     def _forget(self, mark: int) -> None:
         while len(self._entered) > mark:
-            key = self._entered.pop()
-            ops = self._known[key]
-            ops.pop()
-            if not ops:
-                del self._known[key]
+            self._entered.pop().pop()
 
     def _visit_block(self, block: Block) -> None:
         self._reads = {}
@@ -126,16 +128,16 @@ class CommonSubexpressionElimination:
         key = operation_key(op)
         known = self._known.setdefault(key, [])
         for other in known:
-            if not op.regions or _same_regions(op, other):
+            if _same_types(op, other) and (not op.regions or _same_regions(op, other)):
                 self._replace(op, other)
                 return
         known.append(op)
-        self._entered.append(key)
+        self._entered.append(known)
 
     def _merge_read(self, op: Operation) -> None:
         if op.regions or not op.results:
             return
-        key = operation_key(op)
+        key = (operation_key(op), *op.result_types)
         other = self._reads.get(key)
         if other is None:
             self._reads[key] = op

@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import MemRefType, UnrankedMemRefType
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects import bufferization, cf, linalg, linalg_ext, memref, tensor
-from tilewright.ir.effects import WRITES, own_effects
+from tilewright.ir.effects import WRITES, fixed_effects, own_effects
 from tilewright.ir.walking import is_subclass, ops_within
 
 VIEWS = (
@@ -82,10 +82,21 @@ def _ops_inside(op: Operation) -> Iterator[Operation]:
 
 
 def _writes_itself(op: Operation) -> bool:
-    if _is_structured(type(op)):
+    cls = type(op)
+    known = _writing.get(cls)
+    if known is not None:
+        return known
+    if _is_structured(cls):
         assert isinstance(op, linalg.StructuredOp)
-        return any(isinstance(value.type, MemRefType) for value in op.outputs)
-    return not WRITES.isdisjoint(own_effects(op)) and not isinstance(op, cf.AssertOp)  # which may stop the program
+        return bool(memory_operands(op)) and any(isinstance(value.type, MemRefType) for value in op.outputs)
+    writes = not WRITES.isdisjoint(own_effects(op)) and cls is not cf.AssertOp  # which may stop the program
+    if fixed_effects(cls) is not None:
+        _writing[cls] = writes
+    return writes
+
+
+_writing: dict[type[Operation], bool] = {}
+"""Whether the ops of a class write, where that is the same for all of them."""
 
 
 @cache

@@ -46,7 +46,7 @@ class ValueExpander(ABC):
         """Rewrite the module; returns whether there was anything to rewrite.
 
         Raises PassError where an op takes such a value and is not known to."""
-        if all(self.component_types(type) is None for type in self._types()):
+        if all(self.component_types(type) is None for type in self._types().values()):
             return False
         simplify_regions(self._module)
         for op in tuple(self._module.ops):
@@ -70,14 +70,15 @@ class ValueExpander(ABC):
         self._components[op.results[0]] = list(components)
         self._replaced.append(op)
 
-    def _types(self) -> set[Attribute]:
-        """The types of all values."""
-        types: set[Attribute] = set()
+    def _types(self) -> dict[int, Attribute]:
+        """The types of all values by identity: hashing each costs more than asking about some twice."""
+        types: dict[int, Attribute] = {}
         for op in ops_within(self._module):
-            types.update(op.result_types)
+            for result in op.results:
+                types[id(result.type)] = result.type
             for region in op.regions:
                 for block in region.blocks:
-                    types.update(block.arg_types)
+                    types.update((id(type), type) for type in block.arg_types)
         return types
 
     def _expand_types(self, types: Sequence[Attribute]) -> list[Attribute]:

@@ -58,7 +58,7 @@ class _Equality:
         key_a, key_b = operation_key(a), operation_key(b)
         assert isinstance(key_a, tuple) and isinstance(key_b, tuple)
         count = len(a.operands)
-        if key_a[0] is not key_b[0] or key_a[1 + count :] != key_b[1 + count :]:
+        if key_a[0] is not key_b[0] or key_a[1 + count :] != key_b[1 + count :] or a.result_types != b.result_types:
             return False
         return all(self._are_equal(x, y, known) for x, y in zip(a.operands, b.operands, strict=True))
 

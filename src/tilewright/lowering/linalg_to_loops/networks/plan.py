@@ -165,10 +165,10 @@ class _Chain:
         self.joined.append(len(self.joined))
         return len(self.joined) - 1
 
-    def _root(self, bit: int) -> int:
-        while (other := self.joined[bit]) != bit:
-            bit = other
-        return bit
+    def _join(self, bit: int, other: int) -> None:
+        """Have the name of one bit, and what is called so, be that of another from here on."""
+        old, new = self.joined[bit], self.joined[other]
+        self.joined = [new if name == old else name for name in self.joined]
 
     def _step_of(self, op: linalg.StructuredOp) -> Step | None:
         extents = loop_extents(op)
@@ -216,20 +216,20 @@ class _Chain:
             order = [(expr.position, place) for expr in reversed(map_.results) if isinstance(expr, AffineDimExpr)
                      for place in range(len(named[expr.position]))]  # fmt: skip
             for bit, (dim, place) in zip(bits, order, strict=True):
-                known, root = named[dim][place], self._root(bit)
+                known, root = named[dim][place], self.joined[bit]
                 if known is None:
                     named[dim][place] = root
-                elif self._root(known) != root:
-                    self.joined[root] = self._root(known)
+                elif self.joined[known] != root:
+                    self._join(root, known)
                     joins = True
         freed = self._freed_bit(tensors, named)
         dims = [
-            [(self._new_bit() if freed is None else freed) if bit is None else self._root(bit) for bit in dim]
+            [(self._new_bit() if freed is None else freed) if bit is None else self.joined[bit] for bit in dim]
             for dim in named
         ]
         checked = [[bit for dim in dims for bit in dim], *([step.bits for step in self.steps] if joins else ())]
         for bits in checked:
-            if len({self._root(bit) for bit in bits}) != len(bits):
+            if len({self.joined[bit] for bit in bits}) != len(bits):
                 return None
         return dims
 
@@ -239,13 +239,13 @@ class _Chain:
         bits = [bit for dim in named for bit in dim]
         if bits.count(None) != 1:
             return None
-        freed = {self._root(self.dropped[value]) for value in tensors if value in self.dropped}
-        taken = {self._root(bit) for bit in bits if bit is not None}
+        freed = {self.joined[self.dropped[value]] for value in tensors if value in self.dropped}
+        taken = {self.joined[bit] for bit in bits if bit is not None}
         return freed.pop() if len(freed) == 1 and not freed & taken else None
 
     def _name_roots(self, step: Step) -> None:
         """From here on each bit has one name."""
-        root = self._root
+        root = self.joined.__getitem__
         step.dims = [[root(bit) for bit in dim] for dim in step.dims]
         step.inputs = [source and (source[0], [root(bit) for bit in source[1]]) for source in step.inputs]
         step.inits = [source and (source[0], [root(bit) for bit in source[1]]) for source in step.inits]
