@@ -316,7 +316,9 @@ class pointer_type(dtype):
         return f"P{self.element_ty.mangle()}"
 
     def codegen_name(self) -> str:
-        return f"pointer_type({self.element_ty!r})"
+        more = ", const=True" if self.const else ""
+        space = "" if self.address_space == 1 else f", {self.address_space}"
+        return f"pointer_type({self.element_ty!r}{space}{more})"
 
     def __eq__(self, other: object) -> bool:
         other = getattr(other, "value", other)

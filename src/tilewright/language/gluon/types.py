@@ -58,6 +58,10 @@ class distributed_type(block_type):
     def mangle(self) -> str:
         return f"{super().mangle()}L{self.layout.mangle()}L"
 
+    def codegen_name(self) -> str:
+        """Says all, as keys of compiled kernels are made of it."""
+        return f"distributed_type({self.element_ty!r}, {self.shape}, {self.layout!r})"
+
     def __eq__(self, other: object) -> bool:
         if self is other:
             return True
