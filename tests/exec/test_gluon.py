@@ -431,3 +431,44 @@ def test_layouts_are_drawn() -> None:
     assert "T0:0  T0:1  T1:0" in OTHER.format_tensor_view([256])
     assert "lane  1: (2,) (3,)" in OTHER.format_hardware_view([256])
     assert "b1 @1" in gl.SwizzledSharedLayout(1, 1, 1, [0]).format_tensor_view([32])
+
+
+BYTES_BY_ROWS = gl.BlockedLayout([1, 1], [32, 1], [4, 1], [0, 1])
+BY_COLUMNS = gl.BlockedLayout([1, 1], [1, 32], [4, 1], [1, 0])
+VECTORS = gl.BlockedLayout([1, 2], [4, 8], [4, 1], [1, 0])
+PLAIN = gl.SwizzledSharedLayout(1, 1, 1, [1, 0])
+
+
+@gluon.jit
+def counts_conflicts(out_ptr, tensor: gl.constexpr, buffer: gl.constexpr, layout: gl.constexpr):
+    number: gl.constexpr = gl.bank_conflicts(tensor, buffer)
+    gl.store(out_ptr + gl.arange(0, 128, layout), gl.full([128], number, gl.int32, layout))
+
+
+@pytest.mark.parametrize(
+    ("dtype", "shape", "layout", "shared", "conflicts"),
+    [
+        (gl.float32, [128, 32], BY_COLUMNS, PLAIN, 0),
+        (gl.float32, [128, 32], BYTES_BY_ROWS, PLAIN, 7),
+        (gl.float16, [64, 64], BYTES_BY_ROWS, gl.SwizzledSharedLayout(8, 1, 8, [1, 0]), 0),
+        (gl.int8, [64, 64], BYTES_BY_ROWS, PLAIN, 3),
+        (gl.float32, [64, 64], VECTORS, gl.SwizzledSharedLayout(4, 2, 4, [1, 0]), 1),
+        (gl.float32, [64, 32], gl.NVMMADistributedLayout([2, 0], [4, 1], [16, 8]), PLAIN, 3),
+        (gl.float32, [64, 64], BYTES_BY_ROWS, gl.PaddedSharedLayout.with_identity_for([[64, 1]], [64, 64], [1, 0]), 0),
+    ],
+)
+def test_bank_conflicts_are_counted(dtype: Any, shape: Any, layout: Any, shared: Any, conflicts: int) -> None:
+    """The numbers of official Triton 3.9, but for the padded buffer, whose layout it does not take. Kernels that differ
+    in the layout of a type alone are kernels of their own."""
+    out = np.zeros(128, np.int32)
+    types = gl.distributed_type(dtype, shape, layout), gl.shared_memory_descriptor_type(dtype, shape, shared, shape)
+    counts_conflicts[(1,)](out, *types, ROW)
+    assert (out == conflicts).all(), out[0]
+
+
+def test_bank_conflicts_of_what_does_not_fit() -> None:
+    tensor = gl.distributed_type(gl.float32, [32, 32], BY_COLUMNS)
+    for shape, dtype, message in (([64, 32], gl.float32, "must match"), ([32, 32], gl.float16, "mismatched dtypes")):
+        buffer = gl.shared_memory_descriptor_type(dtype, shape, PLAIN, shape)
+        with pytest.raises(tilewright.CompilationError, match=message):
+            counts_conflicts[(1,)](np.zeros(128, np.int32), tensor, buffer, ROW)

@@ -110,6 +110,7 @@ from tilewright.language.gluon.buffers import (
     shared_memory_descriptor as shared_memory_descriptor,
 )
 from tilewright.language.gluon.cache_policies import CachePolicy as CachePolicy
+from tilewright.language.gluon.conflicts import bank_conflicts as bank_conflicts
 from tilewright.language.gluon.layouts import (
     AutoLayout as AutoLayout,
     BlockedLayout as BlockedLayout,
