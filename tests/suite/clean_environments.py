@@ -3,7 +3,8 @@
     python -m suite.clean_environments python3.11 python3.12 python3.13
 
 Each wheel's dependencies come from the index, as a user's would; so this is no part of the suite (`make
-clean-environments` runs it). For each Python there are two environments: tilewright alone, and tilewright-triton.
+clean-environments` runs it). For each Python there are three environments: tilewright alone, tilewright-triton, and
+this beside the official package.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import tempfile
+import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -45,6 +47,23 @@ print("right")
 """
 
 
+def official_wheel(folder: Path, version: str) -> Path:
+    """A wheel with the names and one of the modules of the official package."""
+    path = folder / f"triton-{version}-py3-none-any.whl"
+    metadata = f"triton-{version}.dist-info"
+    files = {
+        "triton/__init__.py": "",
+        "triton/runtime/__init__.py": "",
+        f"{metadata}/METADATA": f"Metadata-Version: 2.1\nName: triton\nVersion: {version}\n",
+        f"{metadata}/WHEEL": "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+    }
+    files[f"{metadata}/RECORD"] = "".join(f"{name},,\n" for name in [*files, f"{metadata}/RECORD"])
+    with zipfile.ZipFile(path, "w") as wheel:
+        for name, text in files.items():
+            wheel.writestr(name, text)
+    return path
+
+
 def run(*command: str | Path) -> str:
     """Run a command, whose output is shown where it fails."""
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
@@ -75,6 +94,27 @@ def check(python: str, wheels: tuple[Path, Path], folder: Path) -> None:
         found = run(inside, "-I", program, name)
         version = run(inside, "-c", "import platform; print(platform.python_version())")
         print(f"Python {version}, {name}: {found}", flush=True)
+    check_clash(python, wheels, folder)
+
+
+def check_clash(python: str, wheels: tuple[Path, Path], folder: Path) -> None:
+    """pip refuses the official package where tilewright-triton is; where it is there first, the import is refused."""
+    official = official_wheel(folder, "3.9.1")
+    after = folder / "triton" / "bin" / "python"
+    fails(after, "-m", "pip", "install", "-q", "--no-index", official, said="installed by tilewright")
+    environment = folder / "clash"
+    run(python, "-m", "venv", environment)
+    inside = environment / "bin" / "python"
+    run(inside, "-m", "pip", "install", "-q", "--no-index", "--no-deps", official, *wheels)
+    fails(inside, "-c", "import triton", said="DistributionClashError: tilewright-triton and the official triton")
+    print("    beside the official package: refused", flush=True)
+
+
+def fails(*command: str | Path, said: str) -> None:
+    """Run a command that must end with an error that says so."""
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
+    if done.returncode == 0 or said not in done.stderr:
+        raise SystemExit(f"{' '.join(map(str, command))} did not say '{said}'\n{done.stdout}{done.stderr}")
 
 
 def main() -> None:

@@ -6,10 +6,11 @@ import os
 import subprocess
 import sys
 import tomllib
-import zipfile
 from pathlib import Path
 
 import pytest
+
+from suite.clean_environments import official_wheel
 
 pytest.importorskip("hatchling", reason="needs hatchling, which builds the wheels")
 pytest.importorskip("pip", reason="needs pip, which installs them")
@@ -142,23 +143,6 @@ def test_beside_the_official_package_the_import_is_refused(wheels: tuple[Path, .
     said = "DistributionClashError: tilewright-triton and the official triton package are both installed in "
     assert said in message
     assert "pip uninstall tilewright-triton" in message
-
-
-def official_wheel(folder: Path, version: str) -> Path:
-    """A wheel with the names and one of the modules of the official package."""
-    path = folder / f"triton-{version}-py3-none-any.whl"
-    metadata = f"triton-{version}.dist-info"
-    files = {
-        "triton/__init__.py": "",
-        "triton/runtime/__init__.py": "",
-        f"{metadata}/METADATA": f"Metadata-Version: 2.1\nName: triton\nVersion: {version}\n",
-        f"{metadata}/WHEEL": "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
-    }
-    files[f"{metadata}/RECORD"] = "".join(f"{name},,\n" for name in [*files, f"{metadata}/RECORD"])
-    with zipfile.ZipFile(path, "w") as wheel:
-        for name, text in files.items():
-            wheel.writestr(name, text)
-    return path
 
 
 def test_both_distributions_bear_one_version() -> None:
