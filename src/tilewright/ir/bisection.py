@@ -42,6 +42,7 @@ OPTIONAL = frozenset(
         "linalg-sink-producers",
         "linalg-recognize-k-loops",
         "linalg-fuse-matmul-stores",
+        "linalg-transpose-matmuls",
         "forward-loads",
         "remove-dead-values",
     }

@@ -1,6 +1,8 @@
-"""Matmuls of the linalg stage: which of them are one with the loop around them, and with the store of their result."""
+"""Matmuls of the linalg stage: which are one with the loop around them, or with the store of their result, and which
+are computed as their transposes."""
 
 from tilewright.lowering.linalg_matmuls.fuse_matmul_stores import LinalgFuseMatmulStoresPass
 from tilewright.lowering.linalg_matmuls.recognize_k_loops import LinalgRecognizeKLoopsPass
+from tilewright.lowering.linalg_matmuls.transpose_matmuls import LinalgTransposeMatmulsPass
 
-__all__ = ["LinalgFuseMatmulStoresPass", "LinalgRecognizeKLoopsPass"]
+__all__ = ["LinalgFuseMatmulStoresPass", "LinalgRecognizeKLoopsPass", "LinalgTransposeMatmulsPass"]

@@ -17,7 +17,7 @@ from tilewright.dialects.types import element_type
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import find_ops
 from tilewright.lowering.linalg_matmuls.first_iteration import NoMatchError
-from tilewright.lowering.linalg_matmuls.matmul_operands import find_cast
+from tilewright.lowering.linalg_matmuls.matmul_operands import find_cast, is_zero_tile
 from tilewright.lowering.linalg_to_loops.cached_panels import plan_cached_panels
 from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index, LoopEmitter
 from tilewright.lowering.linalg_to_loops.function_lowering import tensor_shape
@@ -86,27 +86,12 @@ class LinalgFuseMatmulStoresPass(Pass):
 def _outputs(matmul: linalg_ext.ViewMatmulOp, facts: FunctionFacts) -> Sequence[str]:
     """The types in which the micro-kernel of a matmul can write to a second destination."""
     kernel = find_routine(matmul)
-    if not isinstance(kernel, MatmulKernel) or not _is_zero(matmul.init):
+    if not isinstance(kernel, MatmulKernel) or not is_zero_tile(matmul.init):
         return ()
     if root_of_memref(matmul.b) not in facts.constant_arguments:
         return ()
     plan = plan_cached_panels(kernel, tensor_shape(matmul.result), facts.target)
     return () if plan is None else plan.outputs
-
-
-def _is_zero(tile: SSAValue) -> bool:
-    """Return whether all elements of a tile are zero, or undefined."""
-    match tile.owner:
-        case linalg.FillOp() as op:
-            number = op.inputs[0].owner
-        case tensor.SplatOp() as op:
-            number = op.input.owner
-        case owner:
-            number = owner
-    value = getattr(number, "value", None) if isinstance(number, arith.ConstantOp) else None
-    if number is tile.owner and value is not None:
-        return all(entry == 0 for entry in value.get_values())
-    return isinstance(number, tensor.EmptyOp) or (value is not None and value.value.data == 0)
 
 
 @dataclass(frozen=True, slots=True)

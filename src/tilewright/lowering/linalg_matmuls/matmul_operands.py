@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects import arith, bufferization, linalg, memref, scf, tensor
@@ -66,9 +67,7 @@ def _pad_bounds(op: tensor.PadOp, shape: tuple[int, ...]) -> list[Index]:
     """Return where the padding of each dimension starts."""
     end = op.region.block.last_op
     assert end is not None
-    fill = end.operands[0].owner
-    number = getattr(getattr(fill, "value", None), "value", None)
-    if number is None or number.data != 0 or any(entry != 0 for entry in op.mixed_low):
+    if not is_zero(end.operands[0]) or any(entry != 0 for entry in op.mixed_low):
         raise NoMatchError("an operand is padded with something else than zeros past its end")
     bounds: list[Index] = []
     for extent, padding in zip(shape, op.mixed_high, strict=True):
@@ -80,6 +79,27 @@ def _pad_bounds(op: tensor.PadOp, shape: tuple[int, ...]) -> list[Index]:
             raise NoMatchError("where the padding of an operand starts is not known")
         bounds.append(subtraction.rhs)
     return bounds
+
+
+def is_zero_tile(tile: SSAValue) -> bool:
+    """Return whether all elements of a tile are zero, or undefined."""
+    match tile.owner:
+        case linalg.FillOp() as op:
+            return is_zero(op.inputs[0])
+        case tensor.SplatOp() as op:
+            return is_zero(op.input)
+        case tensor.EmptyOp():
+            return True
+        case arith.ConstantOp(value=DenseIntOrFPElementsAttr() as value):
+            return all(entry == 0 for entry in value.get_values())
+        case _:
+            return False
+
+
+def is_zero(value: SSAValue) -> bool:
+    """Return whether a scalar is the constant zero."""
+    number = getattr(value.owner.value, "value", None) if isinstance(value.owner, arith.ConstantOp) else None
+    return number is not None and number.data == 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,4 +146,4 @@ def find_cast(view: SSAValue) -> memref.ReinterpretCastOp:
                 raise NoMatchError("the address of a view is not known")
 
 
-__all__ = ["FirstView", "MatmulOperand", "find_cast", "find_first_view", "find_operand"]
+__all__ = ["FirstView", "MatmulOperand", "find_cast", "find_first_view", "find_operand", "is_zero", "is_zero_tile"]

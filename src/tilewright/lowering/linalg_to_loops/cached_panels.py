@@ -77,7 +77,7 @@ def cached_operand(
     if (rows_adjoin and not is_contiguous(b.source, 0)) or (not rows_adjoin and kernel.element == kernel.accumulator):
         return None
     plan = plan_operand_panels(lowering, kernel, b, k_count)
-    if plan is None or not fits_pack_cache(plan.bytes) or find_invariant_loop(lowering, op, b) is not None:
+    if plan is None or not fits_pack_cache(plan.bytes) or find_invariant_loop(op, b.value) is not None:
         return None
     emitter = lowering.emitter
     full = is_full(emitter, b.source, b.shape, -1, 0) if isinstance(b.source, Box) else True

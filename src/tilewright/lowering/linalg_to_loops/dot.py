@@ -21,21 +21,16 @@ from dataclasses import replace
 
 from xdsl.ir import Operation, SSAValue
 
-from tilewright.codegen.microkernels import WHOLE_BLOCK, MatmulKernel
-from tilewright.dialects import arith, bufferization, linalg, tensor
+from tilewright.codegen.microkernels import MatmulKernel
+from tilewright.dialects import arith, linalg
 from tilewright.dialects.types import element_type, is_tensor
-from tilewright.lowering.linalg_to_loops import sources
 from tilewright.lowering.linalg_to_loops.cached_panels import cached_operand
 from tilewright.lowering.linalg_to_loops.dot_operands import (
     Factor,
     Panel,
     b_operand,
-    block_of,
-    find_invariant_loop,
     in_place,
-    is_contiguous,
     panel,
-    plan_operand_panels,
 )
 from tilewright.lowering.linalg_to_loops.emitter import Index, LoopEmitter
 from tilewright.lowering.linalg_to_loops.external_calls import call_microkernel
@@ -64,12 +59,6 @@ def lower_matmul(op: linalg.MatmulOp | linalg.BatchMatmulOp, lowering: FunctionL
     batch = len(a.shape) - 2
     k_count = common_depth(a.source, b.source, batch, a.shape[-1])
     kernel = replace(kernel, from_zero=starts_from_zero(lowering.source(init)))
-    transposed = replace(kernel, rows=WHOLE_BLOCK, for_few_rows=False)
-    if kernel.from_zero and wants_transposed_result(lowering, op, transposed, a, b, k_count):
-        target = transposed_buffer(lowering, result)
-        multiply(lowering, op, transposed, (b.swapped(), a.swapped(), sources.permute(target, (1, 0))), k_count)
-        lowering.define(op, target)
-        return
     free = {_flat(a.source), _flat(b.source)} - {None}
     storage = lowering.storage
     target = storage.destination(op, result) if kernel.from_zero else storage.updated(op, init, result)
@@ -106,67 +95,6 @@ def multiply(
 def starts_from_zero(source: Source) -> bool:
     """Return whether what a sum starts from is zero everywhere."""
     return isinstance(source, Uniform) and _is_zero(source.value)
-
-
-def wants_transposed_result(
-    lowering: FunctionLowering, op: Operation, kernel: MatmulKernel, a: Factor, b: Factor, k_count: Index
-) -> bool:
-    """Return whether to compute C^T = B^T A^T: B is read in place then, and A, which a loop does not change, packed
-    once.
-
-    scores = q @ k.T, for each block of k      ->      scores^T = k @ q.T
-    """
-    if len(a.shape) != 2 or lowering.storage.is_wanted(op.results[0]):
-        return False
-    if not is_contiguous(b.source, 0) or is_contiguous(b.source, 1):
-        return False
-    plan = plan_operand_panels(lowering, kernel, a.swapped(), k_count)
-    if plan is None or not plan.reads_any_a:
-        return False
-    return find_invariant_loop(lowering, op, a) is not None and not _meets_rows(lowering, op.results[0])
-
-
-def _meets_rows(lowering: FunctionLowering, value: SSAValue, depth: int = 12) -> bool:
-    """Return whether something reads a tile element by element together with one whose rows are contiguous, or stores
-    it.
-    """
-    if depth == 0:
-        return True
-    for use in value.uses:
-        user = use.operation
-        if isinstance(user, linalg.MatmulOp) and use.index < 2:
-            continue
-        if isinstance(user, linalg.TransposeOp):
-            if _meets_rows(lowering, user.results[0], depth - 1):
-                return True
-            continue
-        if not isinstance(user, linalg.StructuredOp) or user.parent_block() is not block_of(value):
-            return True
-        if any(_is_load(other) for other in user.inputs):
-            return True
-        shape = tensor_shape(value)
-        for result in user.results:
-            if len(tensor_shape(result)) == len(shape) and _meets_rows(lowering, result, depth - 1):
-                return True
-    return False
-
-
-def _is_load(value: SSAValue) -> bool:
-    """Return whether a matrix comes from memory."""
-    owner = value.owner
-    while isinstance(owner, tensor.PadOp | tensor.ExtractSliceOp):
-        owner = owner.operands[0].owner
-    return isinstance(owner, bufferization.ToTensorOp) and is_tensor(value.type) and len(tensor_shape(value)) >= 2
-
-
-def transposed_buffer(lowering: FunctionLowering, result: SSAValue) -> Window:
-    """A buffer for a matrix whose columns are contiguous."""
-    assert is_tensor(result.type)
-    rows, columns = tensor_shape(result)
-    window = sources.permute(lowering.memory.new_buffer(element_type(result.type), (columns, rows)), (1, 0))
-    assert isinstance(window, Window)
-    lowering.storage.held[window.flat] = result
-    return window
 
 
 def _flat(source: Source) -> SSAValue | None:

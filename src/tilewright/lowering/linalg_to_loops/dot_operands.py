@@ -23,6 +23,7 @@ from tilewright.lowering.linalg_to_loops.function_lowering import (
 )
 from tilewright.lowering.linalg_to_loops.provable import constant_of, is_same, known
 from tilewright.lowering.linalg_to_loops.sources import Box, Source, Uniform, Window
+from tilewright.support.facts import TargetFacts
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +44,6 @@ class Factor:
     value: SSAValue
     source: Source
     shape: tuple[int, ...]
-    is_swapped: bool = False
-    """Whether it is the transpose of the tensor."""
-
-    def swapped(self) -> Factor:
-        """The transposed matrix."""
-        rows, columns = self.shape
-        return Factor(self.value, sources.permute(self.source, (1, 0)), (columns, rows), not self.is_swapped)
 
 
 def panel(
@@ -150,17 +144,25 @@ def plan_operand_panels(
     lowering: FunctionLowering, kernel: MatmulKernel, b: Factor, k_count: Index
 ) -> PanelPlan | None:
     """Plan how all of B is packed at once; None where it is better read where it is."""
-    depth, columns = b.shape[-2:]
-    if not kernel.has_panels or len(b.shape) != 2 or columns > kernel.columns or k_count != depth:
+    if len(b.shape) != 2 or k_count != b.shape[0]:
         return None
-    transposed = not is_contiguous(b.source, 1)
-    plan = plan_panels(kernel.element, kernel.accumulator, depth, columns, lowering.facts, transposed_b=transposed)
+    return plan_block_panels(kernel, b.shape, lowering.facts, is_transposed=not is_contiguous(b.source, 1))
+
+
+def plan_block_panels(
+    kernel: MatmulKernel, shape: tuple[int, ...], facts: TargetFacts, *, is_transposed: bool
+) -> PanelPlan | None:
+    """Plan the panels of a B of so many rows and columns; None where it is better read where it is."""
+    depth, columns = shape
+    if not kernel.has_panels or columns > kernel.columns:
+        return None
+    plan = plan_panels(kernel.element, kernel.accumulator, depth, columns, facts, transposed_b=is_transposed)
     return plan if plan.bytes <= LARGEST_PACKED_OPERAND else None
 
 
-def find_invariant_loop(lowering: FunctionLowering, op: Operation, factor: Factor) -> Operation | None:
-    """The outermost loop around `op` in which a factor does not change."""
-    block = block_of(factor.value)
+def find_invariant_loop(op: Operation, operand: SSAValue) -> Operation | None:
+    """The outermost loop around `op` in which an operand of it does not change."""
+    block = block_of(operand)
     found: Operation | None = None
     parent = op.parent_op()
     inside = op
@@ -176,7 +178,7 @@ def b_operand(
 ) -> tuple[MatmulKernel, Panel]:
     """B as the kernel reads it: packed before a loop that does not change it, else in place or copied."""
     plan = plan_operand_panels(lowering, kernel, b, k_count)
-    loop = find_invariant_loop(lowering, op, b) if plan is not None else None
+    loop = find_invariant_loop(op, b.value) if plan is not None else None
     if plan is None or loop is None:
         return _unpacked(lowering, kernel, b.source, b.shape, k_count)
     emitter = lowering.emitter
@@ -184,8 +186,6 @@ def b_operand(
     assert block is not None
     depth, columns = b.shape
     source = lowering.source_before(b.value, loop)
-    if b.is_swapped:
-        source = sources.permute(source, (1, 0))
     with emitter.at(Cursor(block, loop)):
         kernel, plain = _unpacked(lowering, kernel, source, b.shape, depth)
         packed = lowering.memory.new_buffer(i8, (plan.bytes,))

@@ -93,6 +93,7 @@ def _to_loops() -> Sequence[Pass]:
     """Fusion and merging first: they move readers, and a load is forwarded if nothing writes before its last one."""
     from tilewright.lowering.linalg_matmuls.fuse_matmul_stores import LinalgFuseMatmulStoresPass
     from tilewright.lowering.linalg_matmuls.recognize_k_loops import LinalgRecognizeKLoopsPass
+    from tilewright.lowering.linalg_matmuls.transpose_matmuls import LinalgTransposeMatmulsPass
     from tilewright.lowering.linalg_to_loops.allow_flush_to_zero import LinalgAllowFlushToZeroPass
     from tilewright.lowering.linalg_to_loops.form_exchange_networks import LinalgFormExchangeNetworksPass
     from tilewright.lowering.linalg_to_loops.linalg_to_loops import LinalgToLoopsPass
@@ -128,6 +129,7 @@ def _to_loops() -> Sequence[Pass]:
         LinalgSinkProducersPass(),  # into the memory that they are stored to
         LinalgRecognizeKLoopsPass(),  # accumulators stay in registers over all of k
         LinalgFuseMatmulStoresPass(),  # micro-kernels write where the result is stored
+        LinalgTransposeMatmulsPass(),  # what a loop does not change is packed once, whichever operand it is
         LinalgToLoopsPass(),
     )
 
