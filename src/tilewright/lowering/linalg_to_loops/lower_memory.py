@@ -14,6 +14,7 @@ from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, lowers, tensor_shape
 from tilewright.lowering.linalg_to_loops.nest_plan import ANY_EXTENT
 from tilewright.lowering.linalg_to_loops.sources import Source, Window
+from tilewright.lowering.linalg_to_loops.stores import store_box
 from tilewright.transforms.linalg.structured import shape_or_scalar
 
 
@@ -121,5 +122,5 @@ def lower_materialize(op: bufferization.MaterializeInDestinationOp, lowering: Fu
     """Elements are computed straight into the destination where nothing that is read there can be overwritten."""
     if op not in lowering.decided.written:
         target = target_of(lowering, op)
-        lowering.storage.store(op, target.value, target.window, target.starts, target.sizes)
+        store_box(lowering, op, target.value, target.window, target.starts, target.sizes)
     lowering.values.dead.append(op)

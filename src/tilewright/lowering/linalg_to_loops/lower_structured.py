@@ -8,7 +8,7 @@ from math import prod
 from xdsl.ir.affine import AffineExpr
 
 from tilewright.analysis.combination import combination_of_reduction
-from tilewright.dialects import linalg
+from tilewright.dialects import linalg, tensor
 from tilewright.lowering.linalg_to_loops.access_log import location_of_load
 from tilewright.lowering.linalg_to_loops.carried_registers import run_in_registers
 from tilewright.lowering.linalg_to_loops.emitter import Index
@@ -16,7 +16,9 @@ from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLoweri
 from tilewright.lowering.linalg_to_loops.nest_plan import Operand
 from tilewright.lowering.linalg_to_loops.sources import Source, Uniform, Window
 from tilewright.lowering.linalg_to_loops.stored_results import plan_stored_results
-from tilewright.transforms.linalg.structured import access_of, loop_extents
+from tilewright.transforms.linalg.effects import may_write
+from tilewright.transforms.linalg.sink_producers import find_store
+from tilewright.transforms.linalg.structured import access_of, is_elementwise, loop_extents
 
 
 def lower_generic(op: linalg.StructuredOp, lowering: FunctionLowering) -> None:
@@ -25,7 +27,7 @@ def lower_generic(op: linalg.StructuredOp, lowering: FunctionLowering) -> None:
         run_in_registers(lowering, tiles)
         lowering.values.dead.append(op)
         return
-    if op in lowering.decided.deferred or lowering.storage.defers(op):
+    if op in lowering.decided.deferred or _waits_for_store(op):
         lowering.decided.deferred.add(op)
         lowering.values.dead.append(op)
         return
@@ -36,6 +38,18 @@ def lower_generic(op: linalg.StructuredOp, lowering: FunctionLowering) -> None:
 _BY_RULES_OF_THEIR_OWN = (linalg.FillOp, linalg.TransposeOp, linalg.MatmulOp, linalg.BatchMatmulOp)
 
 lowers(*(op for op in linalg.STRUCTURED if op not in _BY_RULES_OF_THEIR_OWN))(lower_generic)
+
+
+def _waits_for_store(op: linalg.StructuredOp) -> bool:
+    """Return whether a generic can run with the store that follows it: it makes its only result element by
+    element.
+    """
+    if len(op.results) != 1 or not is_elementwise(op) or any(may_write(inner) for inner in op.body.block.ops):
+        return False
+    following = op.next_op
+    while isinstance(following, tensor.ExtractSliceOp):
+        following = following.next_op
+    return following is not None and following is find_store(op.results[0])
 
 
 def run_generic(

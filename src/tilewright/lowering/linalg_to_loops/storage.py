@@ -1,4 +1,4 @@
-"""Where computed tensors are kept: which buffer, when it may be overwritten, when a store can be written to directly.
+"""Where computed tensors are: in which buffer, and when it may be overwritten.
 
 A loop-carried tile has one buffer; the value that the loop yields is computed into it in place when nothing needs the
 old tile any more:
@@ -9,25 +9,17 @@ old tile any more:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from xdsl.ir import Operation, SSAValue
-from xdsl.ir.affine import AffineExpr
 
 from tilewright.dialects import bufferization, linalg, linalg_ext, scf, tensor
 from tilewright.dialects.types import element_type, is_tensor
-from tilewright.ir.effects import is_memory_free
-from tilewright.ir.remark_kinds import RemarkKind
 from tilewright.ir.walking import ops_within
 from tilewright.lowering.linalg_to_loops import sources
-from tilewright.lowering.linalg_to_loops.access_log import location_of_load
-from tilewright.lowering.linalg_to_loops.emitter import Index
-from tilewright.lowering.linalg_to_loops.provable import is_same
-from tilewright.lowering.linalg_to_loops.sources import Box, Source, Uniform, Window, is_apart, root_of
-from tilewright.transforms.linalg.effects import may_write, memory_operands, root_of_memref
+from tilewright.lowering.linalg_to_loops.overlaps import is_same_place
+from tilewright.lowering.linalg_to_loops.sources import Box, Source, Window
 from tilewright.transforms.linalg.lifetimes import aliased
-from tilewright.transforms.linalg.sink_producers import find_store
 from tilewright.transforms.linalg.structured import access_of, is_elementwise, shape_or_scalar
 
 if TYPE_CHECKING:
@@ -166,138 +158,3 @@ class Storage:
         if self._can_take_over(source, value, op) and isinstance(source, Window):
             return source
         return None
-
-    # -- stores -----------------------------------------------------------------------------------------------------
-
-    def defers(self, op: linalg.StructuredOp) -> bool:
-        """Return whether a generic can run with the store that follows it: it makes its only result element by
-        element.
-        """
-        if len(op.results) != 1 or not is_elementwise(op) or any(may_write(inner) for inner in op.body.block.ops):
-            return False
-        following = op.next_op
-        while isinstance(following, tensor.ExtractSliceOp):
-            following = following.next_op
-        return following is not None and following is find_store(op.results[0])
-
-    def store(
-        self, op: Operation, value: SSAValue, dest: Window, starts: Sequence[Index], sizes: Sequence[Index]
-    ) -> None:
-        """Write the box of `value` at `starts` to the same places of `dest`."""
-        lowering = self.lowering
-        producer = value.owner
-        assert is_tensor(value.type)
-        element, shape = element_type(value.type), shape_or_scalar(value.type)
-        if any(start != 0 for start in starts):
-            self._store_inner_box(value, dest, starts, sizes)
-            return
-        if isinstance(producer, linalg.StructuredOp) and producer in lowering.decided.deferred:
-            self._store_deferred(producer, dest, sizes)
-            return
-        source, location = lowering.source(value), location_of_load(value)
-        window = source.inner if isinstance(source, Box) else source
-        if isinstance(window, Window) and not self.is_disjoint(window, dest) and not _is_same_memory(window, dest):
-            lowering.known.context.remark(op, "what is stored may overlap what it was loaded from", RemarkKind.COPIED)
-            buffer = lowering.memory.new_buffer(element, shape)
-            lowering.copy(source, buffer, sizes, location)
-            source = buffer
-        lowering.copy(source, dest, sizes, location)
-
-    def _store_deferred(self, producer: linalg.StructuredOp, dest: Window, sizes: Sequence[Index]) -> None:
-        """The results of a generic that has waited for its store."""
-        from tilewright.lowering.linalg_to_loops.lower_structured import run_generic
-
-        lowering = self.lowering
-        if self.writes_directly(producer, dest):
-            run_generic(lowering, producer, dest, sizes)
-            return
-        type = producer.results[0].type
-        assert is_tensor(type)
-        buffer = lowering.memory.new_buffer(element_type(type), shape_or_scalar(type))
-        run_generic(lowering, producer, buffer, sizes)
-        lowering.copy(buffer, dest, sizes)
-
-    def _store_inner_box(self, value: SSAValue, dest: Window, starts: Sequence[Index], sizes: Sequence[Index]) -> None:
-        """A box that does not start at the origin: both sides shifted; what is not in memory yet is put there whole."""
-        lowering = self.lowering
-        producer = value.owner
-        assert is_tensor(value.type)
-        element, shape = element_type(value.type), shape_or_scalar(value.type)
-        is_deferred = isinstance(producer, linalg.StructuredOp) and producer in lowering.decided.deferred
-        source = None if is_deferred else lowering.source(value)
-        if not isinstance(source, Window):
-            buffer = lowering.memory.new_buffer(element, shape)
-            if isinstance(producer, linalg.StructuredOp) and is_deferred:
-                from tilewright.lowering.linalg_to_loops.lower_structured import run_generic
-
-                run_generic(lowering, producer, buffer, shape)
-            elif source is not None:
-                lowering.copy(source, buffer)
-            source = buffer
-        rank = list(range(len(shape)))
-        box = tuple(1 if size == 1 else extent for size, extent in zip(sizes, shape, strict=True))
-        shifted = sources.cut_slice(lowering.emitter, source, starts, [1] * len(shape), rank, box)
-        target = sources.cut_slice(lowering.emitter, dest, starts, [1] * len(shape), rank, box)
-        assert isinstance(shifted, Window) and isinstance(target, Window)
-        if not self.is_disjoint(shifted, target) and not _is_same_memory(shifted, target):
-            buffer = lowering.memory.new_buffer(element, box)
-            lowering.copy(shifted, buffer, sizes)
-            shifted = buffer
-        lowering.copy(shifted, target, sizes)
-
-    def writes_directly(self, op: linalg.StructuredOp, dest: Window) -> bool:
-        """Return whether a nest may write to `dest` while it reads its inputs."""
-        maps = op.maps
-        output = access_of(maps[-1])
-        for number, value in enumerate(op.inputs):
-            if not op.body.block.args[number].uses.get_length():
-                continue
-            source = self.lowering.source(value)
-            window = source.inner if isinstance(source, Box) else source
-            if isinstance(window, Uniform) or self.is_disjoint(window, dest):
-                continue
-            if not is_same_place(source, access_of(maps[number]), dest, output):
-                return False
-        for inner in op.body.block.walk():
-            if isinstance(inner, tensor.ExtractOp) and not self._is_disjoint_source(inner.tensor, dest):
-                return False
-            if not is_memory_free(inner):
-                return self._bodies_read_others(op, dest)
-        return True
-
-    def _is_disjoint_source(self, value: SSAValue, dest: Window) -> bool:
-        source = self.lowering.source(value)
-        window = source.inner if isinstance(source, Box) else source
-        return isinstance(window, Uniform) or self.is_disjoint(window, dest)
-
-    def _bodies_read_others(self, op: linalg.StructuredOp, dest: Window) -> bool:
-        roots = [root_of_memref(value) for inner in ops_within(op.body) for value in memory_operands(inner)]
-        if dest.owned:
-            return dest.root not in roots
-        return all(self.lowering.known.apart.is_disjoint(root, dest.root) for root in roots)
-
-    def is_disjoint(self, left: Window, right: Window) -> bool:
-        """Return whether two windows are known not to overlap."""
-        if left.owned or right.owned:
-            return left.root is not right.root
-        if left.root is right.root:
-            return is_apart(left, right)
-        return self.lowering.known.apart.is_disjoint(left.root, right.root)
-
-
-def is_same_place(source: Source, access: tuple[AffineExpr, ...], dest: Window, output: tuple[AffineExpr, ...]) -> bool:
-    """Return whether each iteration reads just the element that it writes."""
-    window = source.inner if isinstance(source, Box) else source
-    return isinstance(window, Window) and access == output and _is_same_memory(window, dest)
-
-
-def _is_same_memory(left: Window, right: Window) -> bool:
-    return (
-        left.flat is right.flat
-        and is_same(left.offset, right.offset)
-        and len(left.strides) == len(right.strides)
-        and all(is_same(a, b) for a, b in zip(left.strides, right.strides, strict=True))
-    )
-
-
-__all__ = ["Storage", "is_same_place", "root_of"]

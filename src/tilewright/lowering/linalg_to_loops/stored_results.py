@@ -7,7 +7,7 @@ bufferization.materialize_in_destination %b in writable %y
 
 The stores must follow the generic at once, and no element may be overwritten before it is read: what the nest reads and
 writes is apart, or is the element that the same step writes. A generic with one result runs with its store instead
-(`Storage.defers`).
+(`lower_structured`).
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from xdsl.ir import Operation
 from tilewright.dialects import bufferization, linalg, memref, tensor
 from tilewright.dialects.arithmetic import is_arithmetic
 from tilewright.lowering.linalg_to_loops.emitter import Index
+from tilewright.lowering.linalg_to_loops.overlaps import is_disjoint, writes_directly
 from tilewright.lowering.linalg_to_loops.provable import is_same
 from tilewright.lowering.linalg_to_loops.sources import Window
 from tilewright.transforms.linalg.effects import may_write
@@ -71,13 +72,13 @@ def _plan(
 ) -> StoredResult | None:
     from tilewright.lowering.linalg_to_loops.lower_memory import target_of
 
-    storage, target = lowering.storage, target_of(lowering, store)
+    target = target_of(lowering, store)
     if any(start != 0 for start in target.starts):
         return None
     dest, sizes = target.window, tuple(target.sizes)
     if not all(lowering.demand.make_available(part, op) for part in (dest.offset, *dest.strides, *sizes)):
         return None
-    if any(not storage.is_disjoint(other.dest, dest) for other in others) or not storage.writes_directly(op, dest):
+    if any(not is_disjoint(lowering, other.dest, dest) for other in others) or not writes_directly(lowering, op, dest):
         return None
     return StoredResult(store, dest, sizes)
 
