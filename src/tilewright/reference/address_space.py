@@ -205,4 +205,14 @@ class AddressSpace:
             if 0 <= address - allocation.real <= allocation.data.size - size:
                 return number
         what = "a null pointer" if address == 0 else f"address {address:#x}"
-        raise OutOfBounds(position, f"{what} points into no argument")
+        raise OutOfBounds(position, f"{what} points into no argument{_reason(address)}")
+
+
+def _reason(address: int) -> str:
+    """Return how a kernel may have come to an address that no pointer argument leads to."""
+    if not PROCESS_START <= address < PROCESS_END:
+        return ""
+    return (
+        "; if it was read from memory: the reference, and with it `tilewright validate`, reaches what arguments point "
+        "to, not what pointers in their memory do"
+    )
