@@ -472,3 +472,23 @@ def test_bank_conflicts_of_what_does_not_fit() -> None:
         buffer = gl.shared_memory_descriptor_type(dtype, shape, PLAIN, shape)
         with pytest.raises(tilewright.CompilationError, match=message):
             counts_conflicts[(1,)](np.zeros(128, np.int32), tensor, buffer, ROW)
+
+
+@gluon.jit
+def copies_pixels(x_ptr):
+    hopper.tma.async_load_im2col(x_ptr, [0, 0, 0, 0], [0, 0], x_ptr, x_ptr)
+
+
+@gluon.jit
+def stores_elsewhere(x_ptr):
+    hopper.async_store(x_ptr, x_ptr, x_ptr)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "message"),
+    [(copies_pixels, r"async_load_im2col` copies pixels around a point"), (stores_elsewhere, "CTAs share no memory")],
+)
+def test_what_is_not_supported_is_named(kernel: Any, message: str) -> None:
+    with pytest.raises(tilewright.CompilationError, match=message) as caught:
+        kernel[(1,)](np.zeros(128, np.int32))
+    assert "hopper." in str(caught.value)

@@ -102,10 +102,9 @@ ABSENT = {
     "triton.experimental.gluon.language.nvidia.ampere": dict.fromkeys(
         ("DotOperandLayout", "constexpr_type"), "imported there by chance"),
     "triton.experimental.gluon.language.nvidia.hopper": {
-        "async_store": "stores to other CTAs of a cluster have no op yet", "unflatten_ir_values": "imported by chance"},
+        "unflatten_ir_values": "imported by chance"},
     "triton.experimental.gluon.language.nvidia.hopper.tma": dict.fromkeys(
-        ("async_copy_global_to_shared_im2col", "async_load_im2col", "tensor_descriptor_im2col",
-         "tensor_descriptor_im2col_type"), _IM2COL),
+        ("tensor_descriptor_im2col", "tensor_descriptor_im2col_type"), _IM2COL),
     "triton.experimental.gluon.language.nvidia.blackwell": dict.fromkeys(
         ("SharedLinearLayout", "base_type", "base_value", "builtin", "constexpr_function"),
         "imported there by chance") | {

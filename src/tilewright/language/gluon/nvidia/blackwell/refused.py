@@ -5,31 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tilewright.language.registry import builtin, with_hint
+from tilewright.language.gluon.refused import refused as refused_for
+from tilewright.language.registry import with_hint
 
-
-def _error(name: str) -> Exception:
-    what = f"`{name}` needs Blackwell (compute capability 10.0), for which there is no target"
-    return with_hint(ValueError(what), "take the program's way for Hopper: `warpgroup_mma`, accumulators in registers")
+_REASON = "needs Blackwell (compute capability 10.0), for which there is no target"
+_ADVICE = "take the program's way for Hopper: `warpgroup_mma`, accumulators in registers"
 
 
 def refused(name: str) -> Callable[..., Any]:
     """A function of the language whose call is an error that names it."""
-
-    @builtin
-    def function(*args: Any, **keywords: Any) -> None:
-        raise _error(name)
-
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"An error: `{name}` is of Blackwell's GPUs."
-    return function
+    return refused_for(name, _REASON, _ADVICE)
 
 
 class OfBlackwell:
     """A class that kernels may name in annotations, and that has no instances."""
 
     def __init__(self, *args: Any, **keywords: Any) -> None:
-        raise _error(type(self).__name__)
+        raise with_hint(ValueError(f"`{type(self).__name__}` {_REASON}"), _ADVICE)
 
 
 __all__ = ["OfBlackwell", "refused"]

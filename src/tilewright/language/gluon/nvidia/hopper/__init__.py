@@ -13,6 +13,7 @@ from tilewright.language.gluon.layouts import DotOperandLayout, NVMMADistributed
 from tilewright.language.gluon.nvidia.ampere import CachePolicy, FractionalEvictionPolicy, async_copy, mma_v2
 from tilewright.language.gluon.nvidia.ampere.mbarrier import predicate
 from tilewright.language.gluon.nvidia.hopper import cluster, mbarrier, tma
+from tilewright.language.gluon.refused import refused
 from tilewright.language.gluon.types import distributed_type
 from tilewright.language.ir_modules import ttng
 from tilewright.language.registry import builtin, with_hint
@@ -155,10 +156,18 @@ def warpgroup_mma_wait(num_outstanding: Any = 0, deps: Any = None) -> Any:
     return results[0] if len(results) == 1 else tuple(results) if results else constexpr(None)
 
 
+async_store = refused(
+    "async_store",
+    "stores to a CTA of the cluster and reports to a barrier there, which is not supported: CTAs share no memory",
+    "store by `buffer.store`, then arrive at the barrier",
+)
+
+
 __all__ = [
     "CachePolicy",
     "FractionalEvictionPolicy",
     "async_copy",
+    "async_store",
     "cluster",
     "fence_async_shared",
     "mbarrier",

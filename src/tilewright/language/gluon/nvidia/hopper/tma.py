@@ -14,6 +14,7 @@ from tilewright.language.gluon.buffers import as_buffer, shared_memory_descripto
 from tilewright.language.gluon.cache_policies import check_policy_of_box
 from tilewright.language.gluon.layouts import NVMMASharedLayout
 from tilewright.language.gluon.nvidia.ampere.mbarrier import as_barrier, predicate
+from tilewright.language.gluon.refused import refused
 from tilewright.language.gluon.types import shared_layout
 from tilewright.language.ir_modules import builtin as builtin_dialect
 from tilewright.language.ir_modules import tt, ttng
@@ -224,6 +225,11 @@ def make_tensor_descriptor(
     return descriptors.made_descriptor(base, shape, strides, block_shape, padding_option, type_of)
 
 
+_PIXELS = "copies pixels around a point (im2col), which is not supported", "copy the box around them by async_load"
+async_load_im2col = refused("async_load_im2col", *_PIXELS)
+async_copy_global_to_shared_im2col = refused("async_copy_global_to_shared_im2col", *_PIXELS)
+
+
 __all__ = [
     "async_atomic_add",
     "async_atomic_and",
@@ -232,8 +238,10 @@ __all__ = [
     "async_atomic_or",
     "async_atomic_xor",
     "async_copy_global_to_shared",
+    "async_copy_global_to_shared_im2col",
     "async_copy_shared_to_global",
     "async_load",
+    "async_load_im2col",
     "async_store",
     "make_tensor_descriptor",
     "store_wait",
