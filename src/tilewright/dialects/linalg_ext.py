@@ -1,16 +1,17 @@
-"""The `linalg_ext` dialect: loops over tensors that linalg has no op for, named as in IREE's dialect of this name.
+"""The `linalg_ext` dialect: what linalg has no op for, named as in IREE's dialect of this name.
 
-It stands between two passes of the CPU only: no stage allows its ops.
+It stands between two passes of the CPU only: no stage allows its ops, but for `dot_bytes`, which the loops stage has.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
-from xdsl.dialects.builtin import IntegerAttr, MemRefType, UnitAttr, i1, i64
-from xdsl.ir import Dialect, Operation
-from xdsl.irdl import AttrSizedOperandSegments, SameVariadicOperandSize, traits_def
-from xdsl.traits import EffectInstance, MemoryEffect, MemoryEffectKind, RecursiveMemoryEffect
+from xdsl.dialects.builtin import IntegerAttr, MemRefType, TensorType, UnitAttr, i1, i8, i32, i64
+from xdsl.ir import Attribute, Dialect, Operation
+from xdsl.irdl import AttrSizedOperandSegments, SameVariadicOperandSize, VarConstraint, traits_def
+from xdsl.traits import EffectInstance, MemoryEffect, MemoryEffectKind, Pure, RecursiveMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.construction import int_attr, unit_if
@@ -34,7 +35,10 @@ from tilewright.dialects.fields import (
     var_operand_def,
     var_result_def,
 )
-from tilewright.dialects.types import ANY_TENSOR, element_type, is_tensor, shape_of, shapes_agree
+from tilewright.dialects.traits import ElementwiseMappable
+from tilewright.dialects.types import ANY_TENSOR, INTEGER_LIKE, element_type, is_tensor, shape_of, shapes_agree
+
+WORD_BYTES = 4
 
 
 class ScanOp(Op):
@@ -157,5 +161,62 @@ class ViewMatmulOp(Op):
             raise VerifyException("a destination, when it is written, and whether it was come together")
 
 
-LinalgExt = Dialect("linalg_ext", [ExchangeNetworkOp, ScanOp, ViewMatmulOp])
+def words_type(bytes_: Attribute) -> TensorType[Attribute]:
+    """The type of the words that the bytes of a tensor make along its last dimension."""
+    *outer, last = shape_of(bytes_) or (0,)
+    return TensorType(i32, [*outer, last // WORD_BYTES])
+
+
+class AsWordsOp(Op):
+    """``%w = linalg_ext.as_words %b : tensor<8x32xi8> -> tensor<8x8xi32>``.
+
+    Four neighbours of the last dimension become one integer of 32 bits, of which the first has the lowest bits.
+    """
+
+    name = "linalg_ext.as_words"
+
+    source: Operand = operand_def(ANY_TENSOR)
+    result: Result = inferred_result_def(ANY_TENSOR, of="source", by=words_type)
+
+    traits = traits_def(Pure())
+    assembly_format = "$source attr-dict `:` type($source) `->` type($result)"
+
+    def verify_(self) -> None:
+        shape = shape_of(self.source.type)
+        if element_type(self.source.type) != i8 or not shape or shape[-1] % WORD_BYTES or shape[-1] < WORD_BYTES:
+            raise VerifyException("the last dimension must be whole words of bytes")
+        if self.result.type != words_type(self.source.type):
+            raise VerifyException(f"the words of {self.source.type} are {words_type(self.source.type)}")
+
+
+class DotBytesOp(Op):
+    """``%r = linalg_ext.dot_bytes unsigned_lhs %a, %b : i32``.
+
+    The sum of the four products of the bytes of two words, modulo 2^32. Bytes have signs unless they are said to have
+    none; `small_lhs` promises that those on the left are at most 127 and unsigned.
+    """
+
+    name = "linalg_ext.dot_bytes"
+
+    T: ClassVar = VarConstraint("T", INTEGER_LIKE)
+
+    lhs: Operand = operand_def(T)
+    rhs: Operand = operand_def(T)
+    result: Result = inferred_result_def(T)
+    unsigned_lhs: UnitAttr | None = opt_prop_def(UnitAttr, default=None, converter=unit_if, kw_only=True)
+    unsigned_rhs: UnitAttr | None = opt_prop_def(UnitAttr, default=None, converter=unit_if, kw_only=True)
+    small_lhs: UnitAttr | None = opt_prop_def(UnitAttr, default=None, converter=unit_if, kw_only=True)
+
+    traits = traits_def(Pure(), ElementwiseMappable())
+    assembly_format = (
+        "(`unsigned_lhs` $unsigned_lhs^)? (`unsigned_rhs` $unsigned_rhs^)? (`small_lhs` $small_lhs^)? "
+        "$lhs `,` $rhs attr-dict `:` type($result)"
+    )
+
+    def verify_(self) -> None:
+        if element_type(self.result.type) != i32:
+            raise VerifyException("words have 32 bits")
+
+
+LinalgExt = Dialect("linalg_ext", [AsWordsOp, DotBytesOp, ExchangeNetworkOp, ScanOp, ViewMatmulOp])
 """The dialect, to be loaded into a context."""

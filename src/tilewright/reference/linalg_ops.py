@@ -224,3 +224,19 @@ def view_matmul(op: linalg_ext.ViewMatmulOp, frame: Frame) -> Values:
             terms = a[:, k, np.newaxis].astype(tile.dtype) * b[np.newaxis, k].astype(tile.dtype)
             tile[: a.shape[0], : b.shape[1]] += terms
     return (tile,) if op.stored is None else (tile, np.bool_(False))
+
+
+@meaning_of(linalg_ext.AsWordsOp)
+def as_words(op: linalg_ext.AsWordsOp, frame: Frame) -> Values:
+    return (np.ascontiguousarray(frame.get(op.source)).view("<i4"),)
+
+
+@meaning_of(linalg_ext.DotBytesOp)
+def dot_bytes(op: linalg_ext.DotBytesOp, frame: Frame) -> Values:
+    """The sum of the products of bytes in 64 bits, of which the low half counts."""
+    kinds = (op.unsigned_lhs or op.small_lhs, op.unsigned_rhs)
+    sides = [
+        np.asarray(value).astype("<i4")[..., None].view(np.int8 if kind is None else np.uint8).astype(np.int64)
+        for value, kind in zip(frame.get_all((op.lhs, op.rhs)), kinds, strict=True)
+    ]
+    return ((sides[0] * sides[1]).sum(axis=-1).astype(np.int32),)

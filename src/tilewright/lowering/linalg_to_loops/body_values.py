@@ -23,13 +23,14 @@ from xdsl.ir.affine import (
 )
 
 from tilewright.dialects import arith, linalg, memref, tensor
+from tilewright.dialects.linalg_ext import WORD_BYTES
 from tilewright.ir.diagnostics import op_error
 from tilewright.ir.locations import has_location
 from tilewright.lowering.linalg_to_loops.element_access import emit_load
 from tilewright.lowering.linalg_to_loops.emitter import INDEX, Cursor, Index, LoopEmitter, vector_type
 from tilewright.lowering.linalg_to_loops.nest_plan import SEGMENT, Nest, Operand, stride_along
 from tilewright.lowering.linalg_to_loops.provable import is_at_most
-from tilewright.lowering.linalg_to_loops.sources import Box, Uniform, Window
+from tilewright.lowering.linalg_to_loops.sources import Box, Uniform, Window, Words
 from tilewright.lowering.linalg_to_loops.strided_lanes import (
     find_turns,
     is_narrow,
@@ -38,6 +39,7 @@ from tilewright.lowering.linalg_to_loops.strided_lanes import (
     store_interleaved,
     store_strided,
 )
+from tilewright.lowering.linalg_to_loops.words import gather_words, load_word, load_words
 from tilewright.support.errors import PassError
 
 
@@ -293,6 +295,20 @@ class BodyValues:
                 return self._read_window(operand.source, operand, None, None)
             case Box():
                 return self._read_box(operand.source, operand)
+            case Words():
+                return self._read_words(operand.source.first_bytes, operand)
+
+    def _read_words(self, first_bytes: Window, operand: Operand) -> SSAValue:
+        index = self.linear_index(first_bytes, operand.access)
+        if not self.is_lanes(operand.dims()):
+            return load_word(self.emitter, first_bytes.flat, index)
+        stride, mask = stride_along(first_bytes, operand.access, self.nest.vector_dim or 0), self.mask()
+        if stride == WORD_BYTES and mask is None:
+            return load_words(self.emitter, first_bytes.flat, index, self.nest.lanes)
+        if not first_bytes.owned:
+            self._note(operand.location, stride, "gathered")
+        mask = self.all_lanes() if mask is None else mask
+        return gather_words(self.emitter, first_bytes.flat, index, self.lane_offsets(stride), mask, self.nest.lanes)
 
     def _read_window(self, window: Window, operand: Operand, mask: SSAValue | None, fill: SSAValue | None) -> SSAValue:
         """Unmasked if `mask` is None and the step is a full one."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from xdsl.dialects.builtin import i8
+from xdsl.dialects.builtin import i8, i32
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tilewright.codegen.microkernels import MatmulKernel, PanelPlan, plan_panels
@@ -22,7 +22,7 @@ from tilewright.lowering.linalg_to_loops.function_lowering import (
     FunctionLowering,
 )
 from tilewright.lowering.linalg_to_loops.provable import constant_of, is_same, known
-from tilewright.lowering.linalg_to_loops.sources import Box, Source, Uniform, Window
+from tilewright.lowering.linalg_to_loops.sources import Box, Source, Uniform, Window, Words
 from tilewright.support.facts import TargetFacts
 
 
@@ -88,6 +88,8 @@ def _element_of(source: Source) -> Attribute:
             return source.element
         case Box():
             return source.fill.type
+        case Words():
+            return i32
 
 
 def box_panel(lowering: FunctionLowering, box: Box, shape: tuple[int, ...], k_dim: int, k_count: Index) -> Panel:

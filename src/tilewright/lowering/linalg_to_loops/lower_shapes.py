@@ -7,7 +7,7 @@ from collections.abc import Callable
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Operation, SSAValue
 
-from tilewright.dialects import arith, linalg, tensor
+from tilewright.dialects import arith, linalg, linalg_ext, tensor
 from tilewright.dialects.types import element_type, is_tensor
 from tilewright.lowering.linalg_to_loops import sources
 from tilewright.lowering.linalg_to_loops.emitter import Index
@@ -37,6 +37,12 @@ def lower_transpose(op: linalg.TransposeOp, lowering: FunctionLowering) -> None:
         lower_generic(op, lowering)
         return
     lowering.define(op, sources.permute(lowering.source(op.inputs[0]), op.dims))
+
+
+@lowers(linalg_ext.AsWordsOp)
+def lower_as_words(op: linalg_ext.AsWordsOp, lowering: FunctionLowering) -> None:
+    """The same memory, four bytes at a time."""
+    reshape(lowering, op, op.source, sources.as_words)
 
 
 @lowers(tensor.ReshapeOp)

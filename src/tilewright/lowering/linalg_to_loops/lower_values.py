@@ -16,8 +16,9 @@ from tilewright.lowering.linalg_to_loops.body_values import pack_bool, unpack_bo
 from tilewright.lowering.linalg_to_loops.emitter import INDEX, Index
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, lowers, tensor_shape
 from tilewright.lowering.linalg_to_loops.provable import known
-from tilewright.lowering.linalg_to_loops.sources import Box, Source, Uniform, Window
+from tilewright.lowering.linalg_to_loops.sources import Box, Source, Uniform, Window, Words
 from tilewright.lowering.linalg_to_loops.transposing_copy import zero_of
+from tilewright.lowering.linalg_to_loops.words import load_word
 
 
 @lowers(arith.ConstantOp)
@@ -95,6 +96,11 @@ def read_element(lowering: FunctionLowering, source: Source, indices: Sequence[S
                 offset = emitter.add(offset, emitter.mul(known(index), stride))
             value = emitter.load(source.flat, offset)
             return unpack_bool(emitter, value) if source.stored_as_byte else value
+        case Words(first_bytes=inner):
+            offset = inner.offset
+            for index, stride in zip(indices, inner.strides, strict=True):
+                offset = emitter.add(offset, emitter.mul(known(index), stride))
+            return load_word(emitter, inner.flat, offset)
         case Box():
             inside: SSAValue | bool = True
             for index, low, high in zip(indices, source.low, source.high, strict=True):

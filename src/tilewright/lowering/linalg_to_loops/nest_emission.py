@@ -24,6 +24,7 @@ from tilewright.lowering.linalg_to_loops.comparisons import (
     find_version_check,
     known_comparisons,
 )
+from tilewright.lowering.linalg_to_loops.costs import MOST_CARRIED_WORK, SHORT_LOOP
 from tilewright.lowering.linalg_to_loops.element_indices import comparisons_in_order, find_carried_indices
 from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index, LoopEmitter
 from tilewright.lowering.linalg_to_loops.external_calls import call_external
@@ -423,6 +424,8 @@ class _NestWriter:
     ) -> list[SSAValue]:
         if self.nest.order[level] == self.nest.vector_dim:
             return self._loop_over_lanes(level, groups[0], step, carried)
+        if self._is_short(level, step):
+            return self._unrolled(level, groups, step, carried)
         inner, inside, loop = self._open(level, groups[0], step, carried)
         shared = inner[-1]
         inner_groups = [
@@ -430,6 +433,22 @@ class _NestWriter:
             *([*frames, Frame(shared.cursor, shared.dim, shared.induction)] for frames in groups[1:]),
         ]
         return self._close(inner, loop, self._reduction_loops(level + 1, inner_groups, inside))
+
+    def _is_short(self, level: int, step: Step) -> bool:
+        """Return whether a loop around one vector has so few steps that its counter would cost as much as they do."""
+        if level != len(self.nest.order) - 1 or self.nest.lanes == 1 or self.nest.unroll > 1:
+            return False
+        steps = step.upper - step.lower if isinstance(step.lower, int) and isinstance(step.upper, int) else 0
+        return 1 < steps <= SHORT_LOOP and steps * self.nest.cost <= MOST_CARRIED_WORK
+
+    def _unrolled(self, level: int, groups: list[list[Frame]], step: Step, carried: list[SSAValue]) -> list[SSAValue]:
+        """The steps of a short loop, one after the other."""
+        dim = self.nest.order[level]
+        assert isinstance(step.lower, int) and isinstance(step.upper, int)
+        for number in range(step.lower, step.upper):
+            inner = [[*frames, self._frame(frames[-1].cursor, dim, step, number)] for frames in groups]
+            carried = self._reduction_loops(level + 1, inner, carried)
+        return carried
 
     def _loop_over_lanes(self, level: int, frames: list[Frame], step: Step, carried: list[SSAValue]) -> list[SSAValue]:
         """A loop whose lanes are reduced, with a set of accumulators for each vector of an iteration."""

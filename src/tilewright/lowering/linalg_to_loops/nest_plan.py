@@ -21,6 +21,7 @@ from tilewright.analysis.combination import Combination
 from tilewright.analysis.combiners import Combiner
 from tilewright.dialects import arith, linalg, memref, tensor
 from tilewright.dialects.arithmetic import takes_many_instructions
+from tilewright.dialects.linalg_ext import WORD_BYTES
 from tilewright.dialects.types import bit_width
 from tilewright.lowering.linalg_to_loops.access_log import AccessLog
 from tilewright.lowering.linalg_to_loops.atomic_offsets import find_offsets_of_atomics
@@ -38,7 +39,7 @@ from tilewright.lowering.linalg_to_loops.costs import (
 from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.lane_steps import LaneSteps, find_lane_steps
 from tilewright.lowering.linalg_to_loops.predication import Predicate, find_obstacle, is_straight
-from tilewright.lowering.linalg_to_loops.sources import Box, Source, Uniform, Window
+from tilewright.lowering.linalg_to_loops.sources import Box, Source, Uniform, Window, Words, memory_of
 from tilewright.lowering.linalg_to_loops.split_offsets import SplitOffsets, find_split_offsets
 from tilewright.transforms.linalg.effects import root_of_memref
 
@@ -189,12 +190,6 @@ class Nest:
     def starts_at_first(self) -> bool:
         """Return whether accumulators start as the first elements, in whatever order the loops stand."""
         return self.combination is not None and self.combination.starts_at_first
-
-
-def memory_of(source: Source) -> Window | None:
-    """The memory that a source reads its elements from, if it is memory."""
-    inner = source.inner if isinstance(source, Box) else source
-    return inner if isinstance(inner, Window) else None
 
 
 def plan_nest(nest: Nest, vector_bits: int) -> Nest:
@@ -377,6 +372,9 @@ def stride_along(source: Source, access: Sequence[AffineExpr], dim: int) -> Inde
     """Distance in memory between the elements of neighbouring iterations of `dim` (0: the same element)."""
     if isinstance(source, Uniform):
         return 0
+    if isinstance(source, Words):
+        apart = stride_along(source.first_bytes, access, dim)
+        return apart // WORD_BYTES if isinstance(apart, int) and apart % WORD_BYTES == 0 else apart
     window = source if isinstance(source, Window) else source.inner
     if isinstance(window, Uniform):
         return 1
@@ -451,6 +449,7 @@ __all__ = [
     "Nest",
     "Operand",
     "Output",
+    "memory_of",
     "plan_nest",
     "stride_along",
 ]

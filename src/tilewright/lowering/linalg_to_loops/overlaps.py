@@ -11,7 +11,7 @@ from tilewright.dialects import linalg, tensor
 from tilewright.ir.effects import is_memory_free
 from tilewright.ir.walking import ops_within
 from tilewright.lowering.linalg_to_loops.provable import is_same
-from tilewright.lowering.linalg_to_loops.sources import Box, Source, Uniform, Window, is_apart
+from tilewright.lowering.linalg_to_loops.sources import Box, Source, Window, is_apart, memory_of
 from tilewright.transforms.linalg.effects import memory_operands, root_of_memref
 from tilewright.transforms.linalg.structured import access_of
 
@@ -27,8 +27,8 @@ def writes_directly(lowering: FunctionLowering, op: linalg.StructuredOp, dest: W
         if not op.body.block.args[number].uses.get_length():
             continue
         source = lowering.source(value)
-        window = source.inner if isinstance(source, Box) else source
-        if isinstance(window, Uniform) or is_disjoint(lowering, window, dest):
+        window = memory_of(source)
+        if window is None or is_disjoint(lowering, window, dest):
             continue
         if not is_same_place(source, access_of(maps[number]), dest, output):
             return False
@@ -41,9 +41,8 @@ def writes_directly(lowering: FunctionLowering, op: linalg.StructuredOp, dest: W
 
 
 def _is_disjoint_source(lowering: FunctionLowering, value: SSAValue, dest: Window) -> bool:
-    source = lowering.source(value)
-    window = source.inner if isinstance(source, Box) else source
-    return isinstance(window, Uniform) or is_disjoint(lowering, window, dest)
+    window = memory_of(lowering.source(value))
+    return window is None or is_disjoint(lowering, window, dest)
 
 
 def _bodies_read_others(lowering: FunctionLowering, op: linalg.StructuredOp, dest: Window) -> bool:

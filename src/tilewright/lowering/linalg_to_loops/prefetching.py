@@ -26,17 +26,17 @@ from dataclasses import dataclass, field, replace
 
 from xdsl.ir import Block, Operation, SSAValue
 
-from tilewright.dialects import func
+from tilewright.dialects import func, scf
 from tilewright.dialects.memref.prefetch import MOST_LOCAL
 from tilewright.lowering.linalg_to_loops.body_values import BodyValues, Frame
-from tilewright.lowering.linalg_to_loops.costs import HEAVY, LARGEST_TILE_BYTES, NEAR_BYTES
+from tilewright.lowering.linalg_to_loops.costs import HEAVY, LARGEST_TILE_BYTES, LINE_BYTES, NEAR_BYTES
 from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index, LoopEmitter
 from tilewright.lowering.linalg_to_loops.memory import find_only_written
 from tilewright.lowering.linalg_to_loops.nest_plan import Fetch, Nest, Operand, Output, memory_of, stride_along
 from tilewright.lowering.linalg_to_loops.next_row_prefetch import NextRowPrefetch
 from tilewright.lowering.linalg_to_loops.program_expressions import ProgramExpressions
-from tilewright.lowering.linalg_to_loops.sources import Box, Window
-from tilewright.lowering.linalg_to_loops.stream_prefetch import Stream, plan_streams
+from tilewright.lowering.linalg_to_loops.sources import Window
+from tilewright.lowering.linalg_to_loops.stream_prefetch import Stream, plan_streams, plan_word_streams
 from tilewright.lowering.linalg_to_loops.streaming import Streaming, streamed_from
 from tilewright.support.facts import TargetFacts
 
@@ -80,6 +80,10 @@ class Prefetching:
         along = self.facts.loops_prefetch
         rows_ahead = self.facts.prefetches_by_page and (along or all(map(_stays_near, nest.outputs)))
         self._streams = plan_streams(nest, self._is_new, self._goes_on, along=along, rows_ahead=rows_ahead)
+        if self.emitter.cursor.block is not self.emitter.entry:
+            self._streams += plan_word_streams(
+                nest, lambda window: self._is_new(window) and self._is_of_program(window.offset)
+            )
         self._count_reads(nest)
         if self.program_id is None or nest.vector_dim is None:
             return ()
@@ -88,9 +92,8 @@ class Prefetching:
             return ()
         fetches: list[Fetch] = []
         for operand in nest.inputs:
-            source = operand.source
-            window = source.inner if isinstance(source, Box) else source
-            if not isinstance(window, Window) or window.owned or nest.vector_dim not in operand.dims():
+            window = memory_of(operand.source)
+            if window is None or window.owned or nest.vector_dim not in operand.dims():
                 continue
             key = (window.flat, window.offset)
             if key in self._read and key not in self._fetched and (fetch := self._following(nest, operand, window)):
@@ -132,14 +135,21 @@ class Prefetching:
                 self._traffic[key] = max(window.bytes, self._traffic.get(key, 0))
 
     def _is_of_program(self, value: Index) -> bool:
-        """Return whether an index depends on which program this is."""
+        """Return whether an index depends on which program this is, if only as a loop starts where the program says."""
         ids = self.emitter.grid_arguments()[3:]
         pending, seen = [value], set[Operation]()
         while pending:
             current = pending.pop()
             if current in ids:
                 return True
-            if not isinstance(current, int) and isinstance(op := current.owner, Operation) and op not in seen:
+            if isinstance(current, int):
+                continue
+            op = current.owner
+            if isinstance(op, Block):
+                loop = op.parent_op()
+                if isinstance(loop, scf.ForOp) and current is op.args[0]:
+                    pending.append(loop.lb)
+            elif op not in seen:
                 seen.add(op)
                 pending.extend(op.operands)
         return False
@@ -148,7 +158,7 @@ class Prefetching:
         """Emit what one full step of a nest asks for; lines that are written past the caches are not wanted there."""
         only_read = bool(values.nest.fetches) or values.frames[-1].is_streamed
         for stream in self._streams:
-            if not (stream.is_write and only_read):
+            if not (stream.is_write and only_read) and not (stream.by_line and _is_inside_line(values, stream)):
                 ahead = self.emitter.mul(stream.distance, stream.stride)
                 place = self.emitter.add(values.linear_index(stream.window, stream.access), ahead)
                 self.emitter.prefetch(stream.window.flat, place, MOST_LOCAL, is_write=stream.is_write)
@@ -249,6 +259,15 @@ class Prefetching:
             return None
         near = NEAR_BYTES if nest.cost >= HEAVY else self.facts.fetched_near_bytes
         return Fetch(replace(window, offset=following), operand.access, _locality_of(window, near))
+
+
+def _is_inside_line(values: BodyValues, stream: Stream) -> bool:
+    """Return whether a step of an unrolled loop begins where no line of the caches does, counted from the first."""
+    place = 0
+    for expr, stride in zip(stream.access, stream.window.strides, strict=True):
+        number = values.affine(expr)
+        place += number * stride if isinstance(number, int) and isinstance(stride, int) else 0
+    return place % LINE_BYTES != 0
 
 
 def _stays_near(output: Output) -> bool:

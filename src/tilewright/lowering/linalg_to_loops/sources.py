@@ -9,7 +9,7 @@ Shape changes of a tensor are changes of strides, so they cost nothing:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import prod
@@ -18,6 +18,7 @@ from typing import TypeAlias
 from xdsl.ir import Attribute, SSAValue
 
 from tilewright.dialects import memref
+from tilewright.dialects.linalg_ext import WORD_BYTES
 from tilewright.dialects.types import bit_width, is_integer
 from tilewright.lowering.linalg_to_loops.costs import MOST_COMPARED_ROWS
 from tilewright.lowering.linalg_to_loops.emitter import Index, LoopEmitter
@@ -78,7 +79,14 @@ class Box:
     fill: SSAValue
 
 
-Source: TypeAlias = Uniform | Window | Box
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Elements of 32 bits: each is the four bytes from that one on that `first_bytes` has at its indices."""
+
+    first_bytes: Window
+
+
+Source: TypeAlias = Uniform | Window | Box | Words
 
 
 def contiguous_strides(shape: Sequence[int]) -> tuple[int, ...]:
@@ -95,6 +103,35 @@ def root_of(source: Source) -> SSAValue | None:
             return source.root
         case Box():
             return root_of(source.inner)
+        case Words():
+            return root_of(source.first_bytes)
+
+
+def memory_of(source: Source) -> Window | None:
+    """The memory that a source reads its elements from, if it is memory; of words, their first bytes."""
+    match source:
+        case Words():
+            return source.first_bytes
+        case Box():
+            return memory_of(source.inner)
+        case Window():
+            return source
+        case Uniform():
+            return None
+
+
+def as_words(source: Source) -> Source | None:
+    """`linalg_ext.as_words`; None where the bytes of a word are not neighbours in memory."""
+    if not isinstance(source, Window) or source.strides[-1] != 1:
+        return None
+    strides, shape = (*source.strides[:-1], WORD_BYTES), (*source.shape[:-1], source.shape[-1] // WORD_BYTES)
+    return Words(replace(source, strides=strides, shape=shape))
+
+
+def _of_bytes(change: Callable[[Source], Source | None], words: Words) -> Source | None:
+    """Words of which the first bytes are changed."""
+    changed = change(words.first_bytes)
+    return Words(changed) if isinstance(changed, Window) else None
 
 
 def is_apart(left: Window, right: Window) -> bool:
@@ -146,7 +183,7 @@ def expand(source: Source, groups: Sequence[Sequence[int]], shape: tuple[int, ..
             return replace(source, strides=tuple(strides), shape=shape)
         case Box():
             inner = expand(source.inner, groups, shape)
-            if inner is None or isinstance(inner, Box):
+            if not isinstance(inner, Window | Uniform):
                 return None
             low: list[Index] = [0] * len(shape)
             high: list[Index] = list(shape)
@@ -159,6 +196,8 @@ def expand(source: Source, groups: Sequence[Sequence[int]], shape: tuple[int, ..
                 target = wide[0] if wide else group[-1]
                 low[target], high[target] = source.low[dim], source.high[dim]
             return Box(inner, tuple(low), tuple(high), shape, source.fill)
+        case Words():
+            return _of_bytes(lambda inner: expand(inner, groups, shape), source)
 
 
 def collapse(source: Source, groups: Sequence[Sequence[int]], shape: tuple[int, ...]) -> Source | None:
@@ -178,7 +217,7 @@ def collapse(source: Source, groups: Sequence[Sequence[int]], shape: tuple[int, 
             return replace(source, strides=tuple(strides), shape=shape)
         case Box():
             inner = collapse(source.inner, groups, shape)
-            if inner is None or isinstance(inner, Box):
+            if not isinstance(inner, Window | Uniform):
                 return None
             low: list[Index] = []
             high: list[Index] = []
@@ -190,6 +229,8 @@ def collapse(source: Source, groups: Sequence[Sequence[int]], shape: tuple[int, 
                 low.append(source.low[cut[0]] if cut else 0)
                 high.append(source.high[cut[0]] if cut else prod(source.shape[dim] for dim in group))
             return Box(inner, tuple(low), tuple(high), shape, source.fill)
+        case Words():
+            return _of_bytes(lambda inner: collapse(inner, groups, shape), source)
 
 
 def permute(source: Source, order: Sequence[int]) -> Source:
@@ -202,9 +243,13 @@ def permute(source: Source, order: Sequence[int]) -> Source:
             return replace(source, strides=tuple(source.strides[dim] for dim in order), shape=shape)
         case Box():
             inner = permute(source.inner, order)
-            assert not isinstance(inner, Box)
+            assert isinstance(inner, Window | Uniform)
             low, high = tuple(source.low[dim] for dim in order), tuple(source.high[dim] for dim in order)
             return Box(inner, low, high, tuple(source.shape[dim] for dim in order), source.fill)
+        case Words():
+            inner = permute(source.first_bytes, order)
+            assert isinstance(inner, Window)
+            return Words(inner)
 
 
 def cut_slice(
@@ -230,7 +275,7 @@ def cut_slice(
             return replace(source, offset=offset, strides=strides, shape=shape)
         case Box():
             inner = cut_slice(emitter, source.inner, offsets, steps, kept, shape)
-            if inner is None or isinstance(inner, Box):
+            if not isinstance(inner, Window | Uniform):
                 return None
             low: list[Index] = []
             high: list[Index] = []
@@ -245,3 +290,5 @@ def cut_slice(
                     end = emitter.sub(source.high[dim], start)
                     high.append(emitter.max(emitter.min(end, size), 0) if bounded else size)
             return Box(inner, tuple(low), tuple(high), shape, source.fill)
+        case Words():
+            return _of_bytes(lambda inner: cut_slice(emitter, inner, offsets, steps, kept, shape), source)

@@ -18,7 +18,7 @@ from tilewright.dialects.types import element_type, is_tensor
 from tilewright.ir.walking import ops_within
 from tilewright.lowering.linalg_to_loops import sources
 from tilewright.lowering.linalg_to_loops.overlaps import is_same_place
-from tilewright.lowering.linalg_to_loops.sources import Box, Source, Window
+from tilewright.lowering.linalg_to_loops.sources import Box, Source, Window, memory_of
 from tilewright.transforms.linalg.lifetimes import aliased
 from tilewright.transforms.linalg.structured import access_of, is_elementwise, shape_or_scalar
 
@@ -135,8 +135,8 @@ class Storage:
 
     def _reads(self, value: SSAValue, flat: SSAValue) -> bool:
         source = self.lowering.values.sources.get(value)
-        window = source.inner if isinstance(source, Box) else source
-        return isinstance(window, Window) and window.flat is flat
+        window = None if source is None else memory_of(source)
+        return window is not None and window.flat is flat
 
     def _reads_pointwise(self, op: linalg.StructuredOp, window: Window) -> bool:
         maps = op.maps

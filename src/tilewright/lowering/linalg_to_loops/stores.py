@@ -20,7 +20,7 @@ from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering
 from tilewright.lowering.linalg_to_loops.lower_structured import run_generic
 from tilewright.lowering.linalg_to_loops.overlaps import is_disjoint, is_same_memory, writes_directly
-from tilewright.lowering.linalg_to_loops.sources import Box, Window
+from tilewright.lowering.linalg_to_loops.sources import Window, memory_of
 from tilewright.transforms.linalg.structured import shape_or_scalar
 
 
@@ -43,8 +43,8 @@ def store_box(
         _store_deferred(lowering, producer, dest, sizes)
         return
     source, location = lowering.source(value), location_of_load(value)
-    window = source.inner if isinstance(source, Box) else source
-    if isinstance(window, Window) and not is_disjoint(lowering, window, dest) and not is_same_memory(window, dest):
+    window = memory_of(source)
+    if window is not None and not is_disjoint(lowering, window, dest) and not is_same_memory(window, dest):
         lowering.known.context.remark(op, "what is stored may overlap what it was loaded from", RemarkKind.COPIED)
         buffer = lowering.memory.new_buffer(element, shape)
         lowering.copy(source, buffer, sizes, location)

@@ -16,7 +16,7 @@ from tilewright.lowering.linalg_to_loops.body_values import BodyValues, Frame
 from tilewright.lowering.linalg_to_loops.emitter import LoopEmitter
 from tilewright.lowering.linalg_to_loops.nest_plan import ACCESSES, SEGMENT, Nest, Operand, memory_of, stride_along
 from tilewright.lowering.linalg_to_loops.provable import constant_of, is_at_most
-from tilewright.lowering.linalg_to_loops.sources import Box, Window
+from tilewright.lowering.linalg_to_loops.sources import Box, Window, Words
 from tilewright.lowering.linalg_to_loops.strided_lanes import is_narrow
 from tilewright.lowering.linalg_to_loops.transposing_copy import transpose_lanes
 
@@ -68,7 +68,12 @@ def find_transposed_operands(nest: Nest) -> list[TransposedOperand]:
     found = list[TransposedOperand]()
     for argument, operand in zip(nest.body.args, nest.inputs, strict=False):
         window = memory_of(operand.source)
-        if window is None or window.stored_as_byte or not argument.uses.get_length():
+        if (
+            window is None
+            or isinstance(operand.source, Words)
+            or window.stored_as_byte
+            or not argument.uses.get_length()
+        ):
             continue
         if _is_transposed(operand, row, column) and _is_only_read(nest, window):
             found.append(TransposedOperand(argument, operand, window))

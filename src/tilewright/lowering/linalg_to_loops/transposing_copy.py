@@ -15,13 +15,13 @@ from tilewright.dialects.construction import index_array
 from tilewright.dialects.types import bit_width, element_type
 from tilewright.lowering.linalg_to_loops.emitter import Index, LoopEmitter, vector_type
 from tilewright.lowering.linalg_to_loops.provable import constant_of, is_at_most
-from tilewright.lowering.linalg_to_loops.sources import Box, Source, Uniform, Window
+from tilewright.lowering.linalg_to_loops.sources import Box, Source, Window
 
 
 def find_block(source: Source, dest: Window, vector_bits: int) -> int | None:
     """The side of the blocks for a copy of this kind; None where vectors along the destination do as well."""
     window = source.inner if isinstance(source, Box) else source
-    if isinstance(window, Uniform) or len(dest.shape) != 2 or dest.stored_as_byte or window.stored_as_byte:
+    if not isinstance(window, Window) or len(dest.shape) != 2 or dest.stored_as_byte or window.stored_as_byte:
         return None
     if constant_of(dest.strides[1]) != 1 or constant_of(window.strides[0]) != 1 or constant_of(window.strides[1]) == 1:
         return None

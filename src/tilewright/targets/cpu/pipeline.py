@@ -101,6 +101,7 @@ def _to_loops() -> Sequence[Pass]:
     from tilewright.transforms.linalg.bufferize_function_boundaries import LinalgBufferizeFunctionBoundariesPass
     from tilewright.transforms.linalg.elide_reduction_starts import LinalgElideReductionStartsPass
     from tilewright.transforms.linalg.expand_selects import LinalgExpandSelectsPass
+    from tilewright.transforms.linalg.form_words import LinalgFormWordsPass
     from tilewright.transforms.linalg.forward_loads import ForwardLoadsPass
     from tilewright.transforms.linalg.fuse_elementwise import LinalgFuseElementwisePass
     from tilewright.transforms.linalg.if_conversion import LinalgIfConversionPass
@@ -115,6 +116,7 @@ def _to_loops() -> Sequence[Pass]:
         LinalgReduceAssertionsPass(),  # conditions go by vectors
         LinalgBufferizeFunctionBoundariesPass(),  # tiles as arguments and results of calls
         LinalgIfConversionPass(),  # what both ways compute fuses with what is around them
+        LinalgFormWordsPass(),  # products of bytes by one instruction; what makes the bytes is done on words
         LinalgFuseElementwisePass(),  # chains become one loop each
         LinalgNarrowResultsPass(),  # casts of results that are reduced, too, which fusion leaves
         LinalgMergeSiblingsPass(),  # loops over the same elements become one

@@ -30,6 +30,7 @@ ALIASES = (
     tensor.CastOp,
     tensor.PadOp,
     linalg.TransposeOp,
+    linalg_ext.AsWordsOp,
 )
 """Ops whose result is read from the memory of their operand."""
 
