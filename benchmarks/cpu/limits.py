@@ -72,7 +72,7 @@ class _Machine:
             text.append(_AMX)
         image = compile_text("\n".join([f'target triple = "{facts.triple}"', *text]), facts, effort=Effort.LIGHT)
         self._library = ObjectLoader().load(image, tuple(names))
-        self._buffers = [np.zeros(FOOTPRINTS[-1] // threads + 4096, np.uint8) for _ in range(threads)]
+        self._buffers = [np.ones(FOOTPRINTS[-1] // threads + 4096, np.uint8) for _ in range(threads)]
 
     def _function(self, name: str, *kinds: type) -> Callable[..., None]:
         return ctypes.CFUNCTYPE(None, *kinds)(self._library.address(name))
