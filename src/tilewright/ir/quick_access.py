@@ -77,8 +77,8 @@ def _operands_of(op: Any, values: Sequence[SSAValue]) -> OperandsOf:
 
 
 def _set_operands(self: Any, values: Sequence[SSAValue]) -> None:
-    """Give an op, which may have operands, others."""
-    for operand, use in zip(self._operands, self._operand_uses, strict=True):
+    """Give an op other operands. One that was erased has operands, but no uses of them any more."""
+    for operand, use in zip(self._operands, self._operand_uses, strict=False):
         operand.remove_use(use)
     _use_operands(self, values)
 

@@ -115,6 +115,9 @@ def test_views_of_operands(module: ModuleOp) -> None:
     assert copy.operands[0].uses.get_length() == 2 and list(op.operands) == values
     copy.erase()
     assert [use.operation for use in values[0].uses] == [op]
+    copy.operands = values[:2]
+    assert list(copy.operands) == values[:2] and values[2].uses.get_length() == 1
+    copy.drop_all_references()
 
 
 def test_operands_are_taken_without_detours(module: ModuleOp) -> None:
