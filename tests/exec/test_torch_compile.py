@@ -113,3 +113,8 @@ def test_another_state_of_the_compiler_writes_its_own_graphs(tmp_path: Path, tor
 
 def test_blocks_fit_a_cpu(tmp_path: Path, torch_children: Children) -> None:
     run_program(torch_children, tmp_path, "blocks_in_torch.py")
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="PyTorch's template of attention is C++")
+def test_attention_is_a_template_in_cpp(tmp_path: Path, torch_children: Children) -> None:
+    run_program(torch_children, tmp_path, "attention_in_torch.py")

@@ -72,6 +72,8 @@ def scheduling_class(base: Any) -> Any:
     config = import_module("torch._inductor.config")
     fixed = import_module("torch._inductor.codegen.triton").FixedTritonConfig
 
+    cpp = import_module("torch._inductor.codegen.cpp").CppScheduling
+
     class BlockScheduling(base):
         """Writes Triton kernels whose blocks fit a CPU."""
 
@@ -89,5 +91,17 @@ def scheduling_class(base: Any) -> Any:
                 kernel_kwargs = {**kernel_kwargs, "fixed_config": fixed(blocks)}
             as_usual: Any = super()
             return as_usual.create_kernel_choices(kernel_features, kernel_args, kernel_kwargs)
+
+        def codegen_template(
+            self, template_node: Any, epilogue_nodes: Any, prologue_nodes: Any, **keywords: Any
+        ) -> Any:
+            """Templates in C++, as attention's for the CPU is whichever language kernels have, are that class's."""
+            as_usual: Any = super()
+            writer = cpp(self.scheduler)
+            if writer.is_cpp_template(template_node):
+                device, _ = template_node.group  # the other language's groups are written differently
+                template_node.group = device, writer.group_fn(template_node.get_ranges())
+                return writer.codegen_template(template_node, epilogue_nodes, prologue_nodes)
+            return as_usual.codegen_template(template_node, epilogue_nodes, prologue_nodes, **keywords)
 
     return BlockScheduling
