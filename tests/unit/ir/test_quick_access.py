@@ -116,7 +116,7 @@ def test_views_of_operands(module: ModuleOp) -> None:
     copy.erase()
     assert [use.operation for use in values[0].uses] == [op]
     copy.operands = values[:2]
-    assert list(copy.operands) == values[:2] and values[2].uses.get_length() == 1
+    assert list(copy.operands) == values[:2] and values[0].uses.get_length() == 2
     copy.drop_all_references()
 
 
