@@ -219,7 +219,7 @@ if __name__ == "__main__":  # tilewright run examples/llm/model.py
     exact = exact_logits(small, prompt)
     error = np.abs(logits - exact).max() / np.abs(exact).max()
     print(f"logits of a small model after {len(prompt)} tokens: {error:.1e} of the largest from float64")
-    if "--full" in sys.argv:
+    if "full" in sys.argv:
         model = Model(Shape())
         model.decode([1], 4)
         start, count = time.perf_counter(), 32
