@@ -1,5 +1,5 @@
-// RUN: tilewright-opt %s --linalg-select-microkernels | filecheck %s
-// RUN: tilewright-opt %s --linalg-select-microkernels | tilewright-opt - --mlir-print-op-generic | tilewright-opt - | filecheck %s
+// RUN: tilewright-opt %s --target=cpu:x86-64-v3 --linalg-select-microkernels | filecheck %s
+// RUN: tilewright-opt %s --target=cpu:x86-64-v3 --linalg-select-microkernels | tilewright-opt - --mlir-print-op-generic | tilewright-opt - | filecheck %s
 
 // Up to four rows have kernels of their own; up to sixteen, one that turns to these.
 // CHECK-LABEL: @few_rows

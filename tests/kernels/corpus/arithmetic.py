@@ -167,7 +167,6 @@ CASES = [
         ]
     ],
     *[(numbers, f"*{t} *fp32 i32 fp32 =64") for t in ("fp16", "bf16", "fp32", "fp64", "i32", "i64", "i8")],
-    *[(shifted_numbers, f"*{t} *i64 =64") for t in ("u32", "i64", "u64")],
     *[(bits_with_numbers, f"*{t} *i32 =64") for t in ("i32", "i64", "i16", "u8", "u32")],
     (logic, "*fp32 *fp32 i32 i32 =64"),
     (explicit_functions, "*i32 *i32 *i32 =64"),
@@ -175,4 +174,5 @@ CASES = [
     (pointer_arithmetic, "*fp32 *fp32 i32 u32 =64"),
     (large_constants, "*fp64"),
     (broadcasting, "*fp32 *fp32 =16 =32"),
+    *[(shifted_numbers, f"*{t} *i64 =64") for t in ("u32", "i64", "u64")],
 ]

@@ -215,7 +215,6 @@ CASES = [
     (random_numbers, "*fp32 i32 =64"),
     (random_numbers, "*fp32 i64 =64"),
     (random_numbers_wide, "*fp32 i32 i64 =64"),
-    *[(random_numbers_of_offsets, f"*{t} *fp32 =64") for t in ("i1", "i8", "u16", "u32", "i64", "fp16")],
     (philox_wide, "*i64 i64 =64"),
     *[(products, f"*{t} *{t} *fp32 =32 =64 =32") for t in ("fp16", "bf16", "fp32", "fp8e5", "fp8e4nv")],
     (integer_product, "*i8 *i8 *i32 =32 =64 =32"),
@@ -228,4 +227,5 @@ CASES = [
     (assembly, "*i32 *i32 =64"),
     (selections, "*fp32 *fp32 *fp32 i32 =64"),
     (selections, "*bf16 *bf16 *fp32 i32 =64"),
+    *[(random_numbers_of_offsets, f"*{t} *fp32 =64") for t in ("i1", "i8", "u16", "u32", "i64", "fp16")],
 ]

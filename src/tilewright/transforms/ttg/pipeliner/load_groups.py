@@ -4,7 +4,6 @@ buffers each needs.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import prod
 
@@ -154,11 +153,6 @@ class LoadGroups:
             group.users = sorted(dict.fromkeys(group.users), key=lambda user: position[user])
         return groups
 
-    def place_of_use(self, users: Sequence[Operation]) -> tuple[int, int]:
-        """Stage and cluster of the first of some uses."""
-        stage = min(self._schedule.stages[user] for user in users)
-        return stage, min(self._schedule.clusters[user] for user in users if self._schedule.stages[user] == stage)
-
     def _sink_users(self, op: Operation) -> None:
         block = self._loop.body.block
         for user in list(dict.fromkeys(use.operation for result in op.results for use in result.uses)):
@@ -185,7 +179,7 @@ class LoadGroups:
 
     def _key(self, load: PipelinedLoad) -> tuple[object, ...]:
         filled = self._schedule.stages[load.op], self._schedule.clusters[load.op]
-        return (load.uses_tma, *filled, *self.place_of_use(load.users))
+        return (load.uses_tma, *filled, *self._schedule.place_of_first(load.users))
 
     def _find_load(self, op: Operation) -> PipelinedLoad | None:
         """A load that some stage lies before its users and that can be asynchronous; others keep their results in

@@ -157,7 +157,7 @@ class LoadLowering:
 
     def _place_of_wait(self, group: LoadGroup) -> tuple[int, int]:
         """Before the first use; for products that are sliced, at the end of the round before."""
-        stage, cluster = self._groups.place_of_use(group.users)
+        stage, cluster = self._schedule.place_of_first(group.users)
         return (stage - 1, max(self._schedule.clusters.values()) + 1) if group.is_sliced else (stage, cluster)
 
     def _allocate(self, load: PipelinedLoad, count: int) -> SSAValue:
@@ -307,7 +307,7 @@ class Replacement:
 
     def run(self) -> None:
         """Replace the load, which goes."""
-        loaded: SSAValue | None = None
+        in_registers: list[Operation] = []
         for user in self._load.users:
             place = Placer.like(self._schedule, user)
             if self._load.is_buffer(user):
@@ -317,14 +317,20 @@ class Replacement:
             elif isinstance(user, ttg.ConvertLayoutOp) and self._load.fill is None:
                 user.result.replace_all_uses_with(self._read(place, user))
                 self._drop(user)
-            elif loaded is None:
-                loaded = self._read(place, self._load.op)
-                if self._load.fill is not None:
-                    mask, other = self._load.fill
-                    loaded = place.result(arith.SelectOp(mask, loaded, other))
-        if loaded is not None:
-            self._load.op.result.replace_all_uses_with(loaded)
+            else:
+                in_registers.append(user)
+        if in_registers:
+            self._load.op.result.replace_all_uses_with(self._read_for(in_registers))
         self._drop(self._load.op)
+
+    def _read_for(self, users: list[Operation]) -> SSAValue:
+        """Read the buffer into registers for all of some users, which follow in the body but may run in any order."""
+        place = Placer(self._schedule, OpBuilder.before(users[0]), *self._schedule.place_of_first(users))
+        loaded = self._read(place, self._load.op)
+        if self._load.fill is None:
+            return loaded
+        mask, other = self._load.fill
+        return place.result(arith.SelectOp(mask, loaded, other))
 
     def _read(self, place: Placer, like: Operation) -> SSAValue:
         view = self._view

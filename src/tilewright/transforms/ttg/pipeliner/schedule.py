@@ -16,7 +16,7 @@ scf.for %i = %lb to %ub step %s : i32 {
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
@@ -80,6 +80,10 @@ class Schedule:
     def place(self, op: Operation, stage: int, cluster: int) -> None:
         """Schedule one op."""
         self.stages[op], self.clusters[op] = stage, cluster
+
+    def place_of_first(self, ops: Sequence[Operation]) -> tuple[int, int]:
+        """Return the stage and the cluster of the op that runs first, of some ops of one iteration."""
+        return min((self.stages[op], self.clusters[op]) for op in ops)
 
     def in_order(self, loop: scf.ForOp) -> list[Operation]:
         """The ops in the order in which they run in a round."""
