@@ -32,7 +32,9 @@ ABSOLUTE, RELATIVE, PAGE, ADD, CALL26, JUMP26 = 257, 261, 275, 277, 283, 282
 OFFSETS = {278: 0, 284: 1, 285: 2, 286: 3, 299: 4}
 """Relocations of the offsets in loads and stores, and the power of two that these count in."""
 
-FUNCTIONS = ("memset", "memcpy", "memmove", "fmodf", "tilewright_look")
+AMONG_OTHERS = tuple(f"tilewright_{name}" for name in ("share_atomics", "leave_alone", "hold_region", "release_region"))
+"""What keeps threads apart: there is one."""
+FUNCTIONS = ("memset", "memcpy", "memmove", "fmodf", "tilewright_look", *AMONG_OTHERS)
 """The imported functions that there are."""
 
 
@@ -99,6 +101,8 @@ class AArch64Machine:
         if name == "tilewright_look":
             # No signal is waiting, and no other program.
             uc.reg_write(names.UC_ARM64_REG_X0, 0)
+        elif name in AMONG_OTHERS:
+            pass
         elif name == "fmodf":
             x, y = (uc.reg_read(register) for register in (names.UC_ARM64_REG_S0, names.UC_ARM64_REG_S1))
             quotient, divisor = struct.unpack("<2f", struct.pack("<2I", x, y))

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
+from operator import methodcaller
 from typing import Any
 
 from xdsl.interfaces import HasFolderInterface
@@ -26,6 +27,9 @@ Materializer = Callable[[Attribute, Attribute], Operation | None]
 Fold = Callable[[Any], Sequence[SSAValue | Attribute] | None]
 """From an op to what each of its results is equal to."""
 
+CALL_FOLD: Fold = methodcaller("fold")
+"""Looks the method up when it is called: `tilewright validate`'s tests put wrong ones in the place of right ones."""
+
 
 @cache
 def fold_of(cls: type[Operation]) -> Fold | None:
@@ -34,7 +38,7 @@ def fold_of(cls: type[Operation]) -> Fold | None:
     folder = next((trait for trait in traits if isinstance(trait, HasFolder)), None)
     if folder is None or any(isinstance(trait, ConstantLike) for trait in traits):
         return None
-    return cls.fold if issubclass(cls, HasFolderInterface) else folder.fold  # which only calls it
+    return CALL_FOLD if issubclass(cls, HasFolderInterface) else folder.fold  # which only calls it
 
 
 def try_fold(op: Operation) -> Sequence[SSAValue | Attribute] | None:
