@@ -1,6 +1,6 @@
 """The `linalg_ext` dialect: what linalg has no op for, named as in IREE's dialect of this name.
 
-It stands between two passes of the CPU only: no stage allows its ops, but for `dot_bytes`, which the loops stage has.
+It stands between two passes of the CPU only: no stage allows its ops.
 """
 
 from __future__ import annotations

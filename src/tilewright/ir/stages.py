@@ -102,7 +102,7 @@ LOOPS = Stage(
     "loops",
     "loops",
     frozenset({"builtin", "func", "scf", "cf", "memref", "vector", "arith", "math", "ub"}),
-    frozenset({"llvm.intr.assume", "linalg_ext.dot_bytes"}),
+    frozenset({"llvm.intr.assume"}),
     (has_no_tensor,),
 )
 TTG = Stage("ttg", "ttgir", TT.dialects | {"ttg", "ttng"}, TT.ops, (has_tensor_encoding,))

@@ -29,7 +29,7 @@ def call_external(
     values = [emitter.ssa(operand) for operand in operands]
     function = emitter.entry.parent_op()
     assert function is not None
-    _declare(function, symbol, FunctionType.from_lists([value.type for value in values], results), attributes)
+    declare(function, symbol, FunctionType.from_lists([value.type for value in values], results), attributes)
     return emitter.create(func.CallOp, values, results, {"callee": SymbolRefAttr(symbol)})
 
 
@@ -40,7 +40,8 @@ def call_microkernel(
     return call_external(emitter, routine.symbol, operands, results, microkernel_attributes(routine))
 
 
-def _declare(function: Operation, symbol: str, type: FunctionType, attributes: Mapping[str, Attribute]) -> None:
+def declare(function: Operation, symbol: str, type: FunctionType, attributes: Mapping[str, Attribute] = _NONE) -> None:
+    """Declare a function at the end of the module of another, once."""
     module = function.parent_op()
     assert isinstance(module, ModuleOp)
     for op in module.ops:

@@ -1,4 +1,4 @@
-"""linalg_ext.dot_bytes to LLVM: the products of four bytes of each lane, summed.
+"""Calls of `lowering.byte_products` become instructions: the products of four bytes of each lane, summed.
 
 | bytes | instructions | where |
 |---|---|---|
@@ -14,9 +14,9 @@
 from __future__ import annotations
 
 from tilewright.codegen.lane_builder import LaneBuilder
-from tilewright.dialects import linalg_ext
+from tilewright.dialects import func
+from tilewright.lowering.byte_products import SIGNED, SMALL, ByteProduct
 from tilewright.lowering.loops_to_llvm.function_lowering import FunctionLowering
-from tilewright.lowering.loops_to_llvm.rules import lowers
 from tilewright.support.facts import TargetFacts
 
 _LANES = {128: 4, 256: 8, 512: 16}
@@ -32,26 +32,29 @@ _PAIRS_OF_WORDS = {
 }
 
 
-@lowers(linalg_ext.DotBytesOp)
-def lower_dot_bytes(op: linalg_ext.DotBytesOp, low: FunctionLowering) -> None:
-    """See the table of this module."""
-    type, facts = low.type_of(op.result), low.module.facts
-    b = low.lanes(type)
-    small = op.small_lhs is not None
-    sides = [(low.get(op.lhs), small or op.unsigned_lhs is not None), (low.get(op.rhs), op.unsigned_rhs is not None)]
+def lower_byte_product(low: FunctionLowering, op: func.CallOp) -> bool:
+    """Lower a call that `lowering.byte_products` describes, by the table of this module; False for others."""
+    product = ByteProduct.find(op.callee.string_value())
+    if product is None:
+        return False
+    (result,), (lhs, rhs) = op.results, op.operands
+    sides = [(low.get(lhs), product.lhs != SIGNED), (low.get(rhs), product.rhs != SIGNED)]
+    b = low.lanes(low.type_of(result))
+    low.set(result, _product(b, sides, low.module.facts, small=product.lhs == SMALL))
+    return True
+
+
+def _product(b: LaneBuilder, sides: list[tuple[str, bool]], facts: TargetFacts, *, small: bool) -> str:
     if not _is_register(b.lanes, facts):
-        low.set(op.result, _one_by_one(b, sides))
-        return
+        return _one_by_one(b, sides)
     if not facts.triple.startswith("x86_64"):
-        low.set(op.result, _signed_dot(b, sides, facts, small=small) or _one_by_one(b, sides))
-        return
+        return _signed_dot(b, sides, facts, small=small) or _one_by_one(b, sides)
     (lhs, lhs_unsigned), (rhs, rhs_unsigned) = sides
     if lhs_unsigned != rhs_unsigned and _has_vnni(facts):
-        low.set(op.result, _vnni(b, *((lhs, rhs) if lhs_unsigned else (rhs, lhs))))
-    elif small and not rhs_unsigned and facts.has("ssse3"):
-        low.set(op.result, _pairs_of_pairs(b, lhs, rhs))
-    else:
-        low.set(op.result, _even_and_odd(b, sides))
+        return _vnni(b, *((lhs, rhs) if lhs_unsigned else (rhs, lhs)))
+    if small and not rhs_unsigned and facts.has("ssse3"):
+        return _pairs_of_pairs(b, lhs, rhs)
+    return _even_and_odd(b, sides)
 
 
 def _is_register(lanes: int, facts: TargetFacts) -> bool:
@@ -120,6 +123,3 @@ def _one_by_one(b: LaneBuilder, sides: list[tuple[str, bool]]) -> str:
         term = b.mul(*factors)
         total = b.add(total, term) if total else term
     return total
-
-
-__all__ = ["lower_dot_bytes"]

@@ -20,6 +20,7 @@ from tilewright.dialects import arith, func
 from tilewright.dialects.coroutines import RESUME
 from tilewright.lowering.loops_to_llvm.arena import HEADER_BYTES
 from tilewright.lowering.loops_to_llvm.atomic_calls import lower_atomic_call
+from tilewright.lowering.loops_to_llvm.byte_products import lower_byte_product
 from tilewright.lowering.loops_to_llvm.coroutines import lower_coroutine_call, lower_start
 from tilewright.lowering.loops_to_llvm.function_lowering import ARENA, FunctionLowering, result_struct
 from tilewright.lowering.loops_to_llvm.rules import lowers
@@ -41,7 +42,7 @@ def lower_call(op: func.CallOp, low: FunctionLowering) -> None:
     if shape is None:
         low.fail(op, f"calls '{name}', which the module does not have")
         return
-    if lower_atomic_call(low, op):
+    if lower_atomic_call(low, op) or lower_byte_product(low, op):
         return
     if lower_coroutine_call(low, op):
         if name == RESUME:

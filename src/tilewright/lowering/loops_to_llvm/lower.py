@@ -34,7 +34,6 @@ from tilewright.lowering.debug_info import DebugInfo, Emission
 from tilewright.lowering.loops_to_llvm import (
     arith_ops,
     atomic_ops,
-    byte_products,
     control_ops,
     func_ops,
     math_ops,
@@ -95,7 +94,7 @@ class LoweredModule:
     """What ends each instruction of the entry, then."""
 
 
-OP_FILES = (arith_ops, byte_products, math_ops, control_ops, func_ops, memref_ops, atomic_ops, vector_ops)
+OP_FILES = (arith_ops, math_ops, control_ops, func_ops, memref_ops, atomic_ops, vector_ops)
 """The files that fill the table of rules."""
 
 

@@ -1,0 +1,47 @@
+"""Sums of products of bytes, at the loops stage: calls of functions that the module declares.
+
+MLIR has such instructions for single processors only. The names of the functions say what the bytes of both sides are:
+`s8` have a sign, `u8` have none, `u7` have none and are at most 127; the types are in the signature:
+
+```mlir
+func.func private @tw_dot_bytes_u7_s8_8xi32(vector<8xi32>, vector<8xi32>) -> vector<8xi32>
+```
+Each lane is the sum of the products of its four bytes, modulo 2^32.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import VectorType
+from xdsl.ir import Attribute
+
+from tilewright.dialects import linalg_ext
+
+SIGNED, UNSIGNED, SMALL = "s8", "u8", "u7"
+_PREFIX = "tw_dot_bytes_"
+
+
+@dataclass(frozen=True, slots=True)
+class ByteProduct:
+    """What the bytes of both sides are."""
+
+    lhs: str
+    rhs: str
+
+    @staticmethod
+    def of(op: linalg_ext.DotBytesOp) -> ByteProduct:
+        lhs = SMALL if op.small_lhs is not None else UNSIGNED if op.unsigned_lhs is not None else SIGNED
+        return ByteProduct(lhs, UNSIGNED if op.unsigned_rhs is not None else SIGNED)
+
+    def symbol(self, type: Attribute) -> str:
+        """Return the name of the function for operands of a type, i32 or a vector of it."""
+        lanes = "x".join(map(str, (*type.get_shape(), "i32") if isinstance(type, VectorType) else ("i32",)))
+        return f"{_PREFIX}{self.lhs}_{self.rhs}_{lanes}"
+
+    @staticmethod
+    def find(symbol: str) -> ByteProduct | None:
+        """Return what the function of a name multiplies; None for other functions."""
+        kinds = symbol.removeprefix(_PREFIX).split("_")
+        is_one = symbol.startswith(_PREFIX) and len(kinds) == 3
+        return ByteProduct(kinds[0], kinds[1]) if is_one and kinds[0] in (SIGNED, UNSIGNED, SMALL) else None
