@@ -43,5 +43,8 @@ class ByteProduct:
     def find(symbol: str) -> ByteProduct | None:
         """Return what the function of a name multiplies; None for other functions."""
         kinds = symbol.removeprefix(_PREFIX).split("_")
-        is_one = symbol.startswith(_PREFIX) and len(kinds) == 3
-        return ByteProduct(kinds[0], kinds[1]) if is_one and kinds[0] in (SIGNED, UNSIGNED, SMALL) else None
+        if not symbol.startswith(_PREFIX) or len(kinds) != 3:
+            return None
+        lhs, rhs, _ = kinds
+        is_one = lhs in (SIGNED, UNSIGNED, SMALL) and rhs in (SIGNED, UNSIGNED)
+        return ByteProduct(lhs, rhs) if is_one else None
