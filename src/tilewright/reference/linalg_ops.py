@@ -16,10 +16,12 @@ from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 
 from tilewright.dialects import arith, bufferization, cf, linalg, linalg_ext, memref, scf, tensor, ttx, ub
+from tilewright.dialects.byte_products import ByteProduct
 from tilewright.dialects.linalg import IteratorType, StructuredOp
 from tilewright.dialects.numeric import Array
 from tilewright.dialects.traits import ElementwiseMappable
 from tilewright.reference.arith_ops import RUNNING_TOTALS
+from tilewright.reference.byte_products import sum_byte_products
 from tilewright.reference.errors import reference_error
 from tilewright.reference.machine import Frame, Values, meaning_of
 from tilewright.reference.memory import MemRef
@@ -233,10 +235,4 @@ def as_words(op: linalg_ext.AsWordsOp, frame: Frame) -> Values:
 
 @meaning_of(linalg_ext.DotBytesOp)
 def dot_bytes(op: linalg_ext.DotBytesOp, frame: Frame) -> Values:
-    """The sum of the products of bytes in 64 bits, of which the low half counts."""
-    kinds = (op.unsigned_lhs or op.small_lhs, op.unsigned_rhs)
-    sides = [
-        np.asarray(value).astype("<i4")[..., None].view(np.int8 if kind is None else np.uint8).astype(np.int64)
-        for value, kind in zip(frame.get_all((op.lhs, op.rhs)), kinds, strict=True)
-    ]
-    return ((sides[0] * sides[1]).sum(axis=-1).astype(np.int32),)
+    return (sum_byte_products(ByteProduct.of(op), frame.get(op.lhs), frame.get(op.rhs)),)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from xdsl.dialects.builtin import VectorType, i32
 
-from tilewright.lowering.byte_products import ByteProduct
+from tilewright.dialects.byte_products import ByteProduct
 
 
 @pytest.mark.parametrize("lhs", ["s8", "u8", "u7"])

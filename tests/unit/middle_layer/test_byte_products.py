@@ -10,6 +10,9 @@ import pytest
 
 import tilewright as triton
 import tilewright.language as tl
+from tilewright.tools.validation.engines import find_cpu
+from tilewright.tools.validation.launches import record_launch
+from tilewright.tools.validation.validate import validate_launch
 
 MLIR_OPT = shutil.which("mlir-opt-22") or "/usr/lib/llvm-22/bin/mlir-opt"
 
@@ -18,6 +21,13 @@ MLIR_OPT = shutil.which("mlir-opt-22") or "/usr/lib/llvm-22/bin/mlir-opt"
 def dots(x_ptr, y_ptr, out_ptr, R: tl.constexpr, C: tl.constexpr):
     at = tl.arange(0, R)[:, None] * C + tl.arange(0, C)
     x, y = tl.load(x_ptr + at) & 15, tl.load(y_ptr + at)
+    tl.store(out_ptr + tl.arange(0, R), tl.sum(x.to(tl.int32) * y.to(tl.int32), 1))
+
+
+@triton.jit
+def whole_dots(x_ptr, y_ptr, out_ptr, R: tl.constexpr, C: tl.constexpr):
+    at = tl.arange(0, R)[:, None] * C + tl.arange(0, C)
+    x, y = tl.load(x_ptr + at), tl.load(y_ptr + at)
     tl.store(out_ptr + tl.arange(0, R), tl.sum(x.to(tl.int32) * y.to(tl.int32), 1))
 
 
@@ -31,3 +41,17 @@ def test_upstream_accepts_the_loops_stage() -> None:
     assert "call @tw_dot_bytes_u7_s8_" in text
     done = subprocess.run([MLIR_OPT, "--verify-each"], input=text, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("x_type", "y_type"), [(np.int8, np.int8), (np.uint8, np.int8), (np.int8, np.uint8), (np.uint8, np.uint8)]
+)
+def test_every_stage_gives_the_same(x_type: type, y_type: type) -> None:
+    """The reference runs the loops stage, too; bytes of 0x80 and above tell signs apart."""
+    rng = np.random.default_rng(3)
+    keywords = {"R": 16, "C": 64, "out_ptr": np.zeros(16, np.int32)}
+    for name, type in (("x_ptr", x_type), ("y_ptr", y_type)):
+        keywords[name] = rng.integers(0, 256, (16, 64), np.uint8).view(type)
+    report = validate_launch(record_launch(whole_dots, (1,), (), keywords), find_cpu())
+    assert report.is_valid, report.render()
+    assert [row.verdict for row in report.rows if row.point.stage == "loops"][-1] == "same"

@@ -5,14 +5,14 @@ from __future__ import annotations
 from xdsl.dialects.builtin import FunctionType, SymbolRefAttr
 
 from tilewright.dialects import func, linalg_ext
+from tilewright.dialects.byte_products import ByteProduct
 from tilewright.ir.builder import OpBuilder
 from tilewright.ir.walking import find_ops
-from tilewright.lowering.byte_products import ByteProduct
 from tilewright.lowering.linalg_to_loops.external_calls import declare
 
 
 def call_byte_products(function: func.FuncOp) -> None:
-    """Put calls of declared functions (`lowering.byte_products`) in place of products of bytes."""
+    """Put calls of declared functions (`dialects.byte_products`) in place of products of bytes."""
     for op in find_ops(function, linalg_ext.DotBytesOp):
         type = op.result.type
         symbol = ByteProduct.of(op).symbol(type)

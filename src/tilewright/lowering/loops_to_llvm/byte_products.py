@@ -1,4 +1,4 @@
-"""Calls of `lowering.byte_products` become instructions: the products of four bytes of each lane, summed.
+"""Calls of `dialects.byte_products` become instructions: the products of four bytes of each lane, summed.
 
 | bytes | instructions | where |
 |---|---|---|
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from tilewright.codegen.lane_builder import LaneBuilder
 from tilewright.dialects import func
-from tilewright.lowering.byte_products import SIGNED, SMALL, ByteProduct
+from tilewright.dialects.byte_products import SIGNED, SMALL, ByteProduct
 from tilewright.lowering.loops_to_llvm.function_lowering import FunctionLowering
 from tilewright.support.facts import TargetFacts
 
@@ -33,7 +33,7 @@ _PAIRS_OF_WORDS = {
 
 
 def lower_byte_product(low: FunctionLowering, op: func.CallOp) -> bool:
-    """Lower a call that `lowering.byte_products` describes, by the table of this module; False for others."""
+    """Lower a call that `dialects.byte_products` describes, by the table of this module; False for others."""
     product = ByteProduct.find(op.callee.string_value())
     if product is None:
         return False
