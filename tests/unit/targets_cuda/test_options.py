@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -19,7 +21,9 @@ from tilewright.support import knobs
 from tilewright.support.errors import NoAssemblerError, OutOfResources, OutOfThreads, PassError, TargetError
 from tilewright.targets.base import find_target
 from tilewright.targets.capabilities import configured
+from tilewright.targets.cuda.pipeline import loop_options
 from tilewright.targets.cuda.target import CudaTarget
+from tilewright.transforms.ttg.loop_options import SWITCHES, LoopOptions
 
 
 @pytest.fixture(autouse=True)
@@ -134,6 +138,23 @@ def test_options_for_ptxas_need_it(monkeypatch: pytest.MonkeyPatch) -> None:
             copy.warmup(pointer(), pointer(), BLOCK=128, grid=(1,), arch="sm90", ptx_options="-O1")
         with knobs.scope(ptxas_options="-O2"), pytest.raises(NoAssemblerError, match="-O2 are for ptxas"):
             copy.warmup(pointer(), pointer(), BLOCK=128, grid=(1,), arch="sm90")
+
+
+def test_options_of_loops_are_the_switches() -> None:
+    """The record that pipelines get has the switches' names and, where nothing is set, their values."""
+    assert loop_options(object()) == LoopOptions()
+    assert {field.name for field in fields(LoopOptions)} == {"num_warps", "num_stages", *SWITCHES}
+    with knobs.scope(specialize_warps="never", join_loops=False):
+        found = loop_options(SimpleNamespace(num_warps=8, num_stages=2, num_ctas=1))
+    assert (found.num_warps, found.num_stages, found.join_loops) == (8, 2, False)
+    assert (found.specialize_warps, found.tma_loads, found.persist_programs) == ("never", "never", "auto")
+
+
+@pytest.mark.parametrize("switch", ["num_ctas", "sanitize"])
+def test_nothing_is_loaded_by_tma(switch: str) -> None:
+    with knobs.scope(tma_loads="always", sanitize=("bounds",) if switch == "sanitize" else ()):
+        found = loop_options(SimpleNamespace(num_ctas=2 if switch == "num_ctas" else 1))
+    assert found.tma_loads == "never"
 
 
 @pytest.fixture

@@ -7,6 +7,8 @@ import re
 from tilewright.ir.passes import Pass, register_pipeline
 from tilewright.lowering.tt_to_ttg.convert_triton_to_tritongpu import ConvertTritonToTritonGPUPass
 from tilewright.support.errors import PipelineError
+from tilewright.transforms.common.modes import NEVER
+from tilewright.transforms.ttg.loop_options import LoopOptions
 from tilewright.transforms.ttg.pipelines import loop_passes_for, passes_for
 
 _CUDA = re.compile(r"cuda:(\d+)")
@@ -26,7 +28,9 @@ def make_ttgir(
         target=target, num_warps=num_warps, threads_per_warp=threads_per_warp, num_ctas=num_ctas
     )
     capability = int(found[1])
-    return [*loop_passes_for(capability), convert, *passes_for(capability, num_stages=num_stages)]
+    # Without launches nobody makes tensor maps.
+    options = LoopOptions(num_warps=num_warps, num_stages=num_stages, tma_loads=NEVER, persist_programs=NEVER)
+    return [*loop_passes_for(capability, options), convert, *passes_for(capability, options)]
 
 
 register_pipeline("make-ttgir", make_ttgir)

@@ -12,6 +12,7 @@ from tilewright.support import knobs
 
 if TYPE_CHECKING:
     from tilewright.codegen.nvptx.facts import NvptxFacts
+    from tilewright.transforms.ttg.loop_options import LoopOptions
 
 TMA_LOWERING = "triton-nvidia-tma-lowering"
 """The pass that makes copies by tensor maps of accesses by descriptors."""
@@ -23,40 +24,30 @@ def stages(capability: int, options: Any) -> Sequence[tuple[str, Sequence[Pass]]
     from tilewright.transforms.tt.pipeline import make_ttir
     from tilewright.transforms.ttg.pipelines import loop_passes_for, passes_for
 
-    num_warps, num_ctas = getattr(options, "num_warps", 4), getattr(options, "num_ctas", 1)
-    convert = ConvertTritonToTritonGPUPass(target=f"cuda:{capability}", num_warps=num_warps, num_ctas=num_ctas)
-    ttgir = passes_for(
-        capability,
-        num_stages=getattr(options, "num_stages", 3),
-        overlap=str(knobs.get("overlap_products")),
-        specialize=str(knobs.get("specialize_warps")),
-        turns=str(knobs.get("take_turns")),
-        widen=bool(knobs.get("widen_in_registers")),
-    )
-    loops = loop_passes_for(
-        capability,
-        join=bool(knobs.get("join_loops")),
-        guard=bool(knobs.get("guard_masks")),
-        tma_loads=_tma_loads(num_ctas),
-        persist=str(knobs.get("persist_programs")),
-        num_warps=num_warps,
-        num_stages=getattr(options, "num_stages", 3),
-        scale_after_max=bool(knobs.get("scale_after_max")),
-        turns=str(knobs.get("take_turns")),
-        copy_kept=bool(knobs.get("copy_kept")),
-    )
+    num_ctas = getattr(options, "num_ctas", 1)
+    loops = loop_options(options)
+    convert = ConvertTritonToTritonGPUPass(target=f"cuda:{capability}", num_warps=loops.num_warps, num_ctas=num_ctas)
+    ttgir = passes_for(capability, loops)
     # Where nothing copies by tensor maps, descriptors are pointers, extents and strides; and where rows are gathered,
     # which Hopper's tensor maps cannot do for rows of any width.
     is_rewritten = all(pass_.name != TMA_LOWERING for pass_ in ttgir)
     ttir = make_ttir(rewrite_tensor_descriptors=is_rewritten, rewrite_gathered_descriptors=True, unit_inner_stride=True)
-    return ("ttir", ttir), ("ttgir", [*loops, convert, *ttgir])
+    return ("ttir", ttir), ("ttgir", [*loop_passes_for(capability, loops), convert, *ttgir])
 
 
-def _tma_loads(num_ctas: int) -> str:
-    """The mode of `triton-promote-loads-to-tma`: not where clusters share blocks, nor where accesses are checked."""
-    if num_ctas > 1 or knobs.get("sanitize") or knobs.get("specialize_warps") == "never":
-        return "never"
-    return str(knobs.get("tma_loads"))
+def loop_options(options: Any) -> LoopOptions:
+    """What a launch asks of loops and what the switches say.
+
+    Nothing is loaded by TMA where clusters share blocks, nor where accesses are checked.
+    """
+    from tilewright.transforms.common.modes import NEVER
+    from tilewright.transforms.ttg.loop_options import SWITCHES, LoopOptions
+
+    switches = {name: knobs.get(name) for name in SWITCHES}
+    if getattr(options, "num_ctas", 1) > 1 or knobs.get("sanitize") or switches["specialize_warps"] == NEVER:
+        switches["tma_loads"] = NEVER
+    launch = {name: getattr(options, name) for name in ("num_warps", "num_stages") if hasattr(options, name)}
+    return LoopOptions(**launch, **switches)
 
 
 def gluon_stages() -> Sequence[tuple[str, Sequence[Pass]]]:

@@ -11,13 +11,12 @@ from tilewright.ir.builder import OpBuilder
 from tilewright.ir.effects import may_write
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import ops_within
+from tilewright.transforms.common.modes import ALWAYS, AUTO, NEVER
 from tilewright.transforms.tt.tma.gain import NUM_STAGES, Launch, dots_of, stages_with_result
 from tilewright.transforms.tt.tma.independence import find_dependence
 from tilewright.transforms.tt.tma.polynomial import Unprovable
 from tilewright.transforms.tt.tma.promotion import Promotion, add_argument
 from tilewright.transforms.tt.tma.recipe import GRID, has_recipes
-
-AUTO, ALWAYS, NEVER = "auto", "always", "never"
 
 TILES = "ttg.tiles"
 """On a loop whose iterations are programs of the grid that was launched."""

@@ -10,11 +10,10 @@ from tilewright.ir.effects import may_write
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.remark_kinds import RemarkKind
 from tilewright.ir.walking import ops_within
+from tilewright.transforms.common.modes import ALWAYS, AUTO, NEVER
 from tilewright.transforms.tt.tma.gain import Launch, pays_by_chain, pays_by_tiles
 from tilewright.transforms.tt.tma.polynomial import Unprovable
 from tilewright.transforms.tt.tma.promotion import Promotion
-
-AUTO, ALWAYS, NEVER = "auto", "always", "never"
 
 
 def _operands_of_dots(loop: scf.ForOp) -> list[tt.LoadOp]:

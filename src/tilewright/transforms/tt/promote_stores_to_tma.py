@@ -8,13 +8,12 @@ from tilewright.dialects import scf, tt
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.remark_kinds import RemarkKind
 from tilewright.ir.walking import ops_within
+from tilewright.transforms.common.modes import AUTO, NEVER
 from tilewright.transforms.tt.tma.gain import Launch, dots_of, pays_by_tiles
 from tilewright.transforms.tt.tma.independence import stores_of
 from tilewright.transforms.tt.tma.polynomial import Unprovable
 from tilewright.transforms.tt.tma.promotion import Promotion
 from tilewright.transforms.tt.tma.recipe import has_recipes
-
-AUTO, ALWAYS, NEVER = "auto", "always", "never"
 
 
 @register_pass

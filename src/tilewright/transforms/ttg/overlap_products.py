@@ -14,6 +14,7 @@ from tilewright.dialects.types import is_tensor
 from tilewright.ir.effects import is_memory_free
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import ops_within
+from tilewright.transforms.common.modes import AUTO, NEVER
 from tilewright.transforms.ttg.pipeliner.machine_model import (
     product_clocks,
     registers_at_hand,
@@ -29,7 +30,7 @@ from tilewright.transforms.ttg.pipeliner.schedule import (
     find_violation,
     used_values,
 )
-from tilewright.transforms.ttg.specialization.decision import AUTO, NEVER, CannotSpecialize, plan_roles, tiles_around
+from tilewright.transforms.ttg.specialization.decision import CannotSpecialize, plan_roles, tiles_around
 
 WARPS_OF_GROUP = 4
 ROUND_CLOCKS = 512

@@ -10,6 +10,7 @@ from tilewright.ir.passes import Pass
 from tilewright.support.errors import PipelineError
 from tilewright.transforms.common.canonicalize import CanonicalizePass
 from tilewright.transforms.common.cse import CsePass
+from tilewright.transforms.common.modes import NEVER
 from tilewright.transforms.common.symbol_dce import SymbolDcePass
 from tilewright.transforms.tt.guard_masks import GuardMasksPass
 from tilewright.transforms.tt.join_loops import JoinLoopsPass
@@ -30,11 +31,12 @@ from tilewright.transforms.ttg.gluon_canonicalize import GluonCanonicalizePass
 from tilewright.transforms.ttg.gluon_infer_coalesced_encodings import GluonInferCoalescedEncodingsPass
 from tilewright.transforms.ttg.gluon_inline import GluonInlinePass
 from tilewright.transforms.ttg.gluon_resolve_auto_encodings import GluonResolveAutoEncodingsPass
+from tilewright.transforms.ttg.loop_options import LoopOptions
 from tilewright.transforms.ttg.optimize_accumulator_init import OptimizeAccumulatorInitPass
 from tilewright.transforms.ttg.optimize_descriptor_encoding import OptimizeDescriptorEncodingPass
 from tilewright.transforms.ttg.optimize_dot_operands import OptimizeDotOperandsPass
 from tilewright.transforms.ttg.optimize_thread_locality import OptimizeThreadLocalityPass
-from tilewright.transforms.ttg.overlap_products import AUTO, NEVER, OverlapProductsPass
+from tilewright.transforms.ttg.overlap_products import OverlapProductsPass
 from tilewright.transforms.ttg.pipeline import PipelinePass
 from tilewright.transforms.ttg.prefetch import PrefetchPass
 from tilewright.transforms.ttg.reassociate_pointers import ReassociatePointersPass
@@ -47,14 +49,13 @@ from tilewright.transforms.ttg.take_turns import TakeTurnsPass
 from tilewright.transforms.ttg.tma_lowering import TMALoweringPass
 
 
-def passes_for_ampere(num_stages: int, overlap: str, specialize: str, turns: str, widen: bool) -> list[Pass]:
+def passes_for_ampere(options: LoopOptions) -> list[Pass]:
     """Compute capability 8.x: `mma.sync` with operands in registers, `cp.async`; nothing to overlap."""
-    del overlap, specialize, turns, widen
     return [
         *_choose_layouts(),
         *_fuse_loops(),
         *_hoist(),
-        *_pipeline_loops(num_stages),
+        *_pipeline_loops(options.num_stages),
         *_place_conversions(),
         SymbolDcePass(),  # functions that were inlined everywhere
         CsePass(),
@@ -62,21 +63,24 @@ def passes_for_ampere(num_stages: int, overlap: str, specialize: str, turns: str
     ]
 
 
-def passes_for_hopper(num_stages: int, overlap: str, specialize: str, turns: str, widen: bool) -> list[Pass]:
+def passes_for_hopper(options: LoopOptions) -> list[Pass]:
     """Compute capability 9.0: `wgmma` with operands in shared memory, `cp.async` and TMA."""
+    overlap = OverlapProductsPass(
+        mode=options.overlap_products, specialize=options.specialize_warps, turns=options.take_turns
+    )
     return [
-        *_choose_layouts(widen_in_registers=widen),
+        *_choose_layouts(widen_in_registers=options.widen_in_registers),
         ReassociatePointersPass(),  # loops carry scalar pointers: fewer registers (on Ampere it costs time: measured)
         *_fuse_loops(),
         OptimizeAccumulatorInitPass(),  # sums are reset by `wgmma` itself, which runs on in loops
         *_hoist(),
         OptimizeDescriptorEncodingPass(),  # what TMA writes is what `wgmma` reads
         *_pipeline_loops(
-            num_stages,
-            OverlapProductsPass(mode=overlap, specialize=specialize, turns=turns),  # arithmetic under products
-            SpecializeWarpsPass(mode=specialize),  # a warp that copies for those that multiply
+            options.num_stages,
+            overlap,  # arithmetic under products
+            SpecializeWarpsPass(mode=options.specialize_warps),  # a warp that copies for those that multiply
         ),
-        TakeTurnsPass(mode=turns),  # one group of warps computes while another multiplies
+        TakeTurnsPass(mode=options.take_turns),  # one group of warps computes while another multiplies
         TMALoweringPass(),  # accesses through descriptors that no loop pipelines
         *_place_conversions(),
         SymbolDcePass(),  # functions that were inlined everywhere
@@ -152,7 +156,7 @@ def passes_for_gluon() -> list[Pass]:
     ]
 
 
-PIPELINES: dict[int, Callable[[int, str, str, str, bool], list[Pass]]] = {
+PIPELINES: dict[int, Callable[[LoopOptions], list[Pass]]] = {
     80: passes_for_ampere,
     86: passes_for_ampere,
     87: passes_for_ampere,
@@ -162,65 +166,44 @@ PIPELINES: dict[int, Callable[[int, str, str, str, bool], list[Pass]]] = {
 """The list of each compute capability that is supported."""
 
 
-def loop_passes_for(
-    capability: int,
-    *,
-    join: bool = True,
-    guard: bool = True,
-    tma_loads: str = NEVER,
-    persist: str = NEVER,
-    num_warps: int = 4,
-    num_stages: int = 3,
-    scale_after_max: bool = True,
-    turns: str = AUTO,
-    copy_kept: bool = True,
-) -> list[Pass]:
+def loop_passes_for(capability: int, options: LoopOptions) -> list[Pass]:
     """The passes on Triton IR that make of its loops what the pipeliner does most with, before there are layouts: for
     Hopper, where they were measured.
     """
     if PIPELINES.get(capability) is not passes_for_hopper:
         return []
+    launch = {"num_warps": options.num_warps, "num_stages": options.num_stages}
     passes: list[Pass] = []
-    if join:
+    if options.join_loops:
         passes.append(JoinLoopsPass())  # what is filled and drained once, not twice
-    if guard:
+    if options.guard_masks:
         passes.append(GuardMasksPass())  # masks of the blocks that need them
-    if tma_loads != NEVER:
+    if options.tma_loads != NEVER:
         passes += [
             PromoteLoadsToTMAPass(
-                mode=tma_loads, num_warps=num_warps, num_stages=num_stages, persist=persist
+                mode=options.tma_loads, persist=options.persist_programs, **launch
             ),  # after what makes one loop of several
             CanonicalizePass(),  # pointers that nobody reads through any more
         ]
-    if scale_after_max:
+    if options.scale_after_max:
         passes.append(ScaleAfterMaxPass())  # after what has the launch make sure of something
-    if tma_loads != NEVER and persist != NEVER:
+    if options.tma_loads != NEVER and options.persist_programs != NEVER:
+        mode, turns = options.persist_programs, options.take_turns
         passes += [
-            PromoteStoresToTMAPass(mode=persist, num_warps=num_warps, num_stages=num_stages, turns=turns),
-            PersistProgramsPass(
-                mode=persist, num_warps=num_warps, num_stages=num_stages, turns=turns, copy_kept=copy_kept
-            ),  # last: it adds numbers
+            PromoteStoresToTMAPass(mode=mode, turns=turns, **launch),
+            PersistProgramsPass(mode=mode, turns=turns, copy_kept=options.copy_kept, **launch),  # last: it adds numbers
             CanonicalizePass(),  # of programs, and pointers that nobody stores through any more
         ]
     return passes
 
 
-def passes_for(
-    capability: int,
-    *,
-    num_stages: int = 3,
-    overlap: str = AUTO,
-    specialize: str = AUTO,
-    turns: str = AUTO,
-    widen: bool = True,
-) -> list[Pass]:
-    """The passes on TritonGPU IR for a compute capability, e.g. 90; `num_stages` is how many iterations of a loop are
-    under way unless the loop says otherwise, `overlap` the mode of `tritongpu-overlap-products`, `specialize` that of
-    `tritongpu-specialize-warps`, `turns` that of `tritongpu-take-turns`; `widen` says whether operands are widened in
-    registers. Raises `PipelineError` where the GPU is not supported.
+def passes_for(capability: int, options: LoopOptions) -> list[Pass]:
+    """The passes on TritonGPU IR for a compute capability, e.g. 90.
+
+    Raises `PipelineError` where the GPU is not supported.
     """
     build = PIPELINES.get(capability)
     if build is None:
         known = ", ".join(f"cuda:{number}" for number in PIPELINES)
         raise PipelineError(f"no pipeline for target 'cuda:{capability}'; there is one for {known}")
-    return build(num_stages, overlap, specialize, turns, widen)
+    return build(options)

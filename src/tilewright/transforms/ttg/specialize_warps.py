@@ -8,10 +8,11 @@ from tilewright.dialects import scf, tt, ttg
 from tilewright.dialects.ttg.verification import TARGET
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import ops_within
+from tilewright.transforms.common.modes import AUTO, NEVER
 from tilewright.transforms.ttg.allocate_warp_groups import HOPPER
 from tilewright.transforms.ttg.capability import compute_capability
 from tilewright.transforms.ttg.pipeliner.schedule import MEET_AT_MBARRIERS, Schedule
-from tilewright.transforms.ttg.specialization.decision import AUTO, NEVER, CannotSpecialize, plan_roles
+from tilewright.transforms.ttg.specialization.decision import CannotSpecialize, plan_roles
 from tilewright.transforms.ttg.specialization.roles import specialize
 
 

@@ -15,13 +15,13 @@ from tilewright.ir.builder import OpBuilder
 from tilewright.ir.effects import is_memory_free
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import ops_within
+from tilewright.transforms.common.modes import AUTO, NEVER
 from tilewright.transforms.ttg.allocate_warp_groups import HOPPER
 from tilewright.transforms.ttg.capability import compute_capability
 from tilewright.transforms.ttg.conversion_cost import is_expensive
 from tilewright.transforms.ttg.pipeliner.machine_model import product_clocks, vector_clocks
 from tilewright.transforms.ttg.pipeliner.schedule import used_values
 
-AUTO, NEVER = "auto", "never"
 WARPS = 8
 """Of two warp groups."""
 

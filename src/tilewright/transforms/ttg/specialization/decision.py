@@ -14,14 +14,13 @@ from tilewright.dialects.tt.descriptor import has_block_shape
 from tilewright.dialects.ttg.verification import warps_of_program
 from tilewright.dialects.types import is_tensor
 from tilewright.ir.effects import is_memory_free
+from tilewright.transforms.common.modes import AUTO
 from tilewright.transforms.tt.persist_programs import TILES
 from tilewright.transforms.tt.tma.gain import LEAST_SUMS, MOST_SUMS, WARPS
 from tilewright.transforms.ttg.pipeliner.copies import buffer_encoding
 from tilewright.transforms.ttg.pipeliner.load_groups import LoadGroups, PipelinedLoad
 from tilewright.transforms.ttg.pipeliner.machine_model import registers_of
 from tilewright.transforms.ttg.pipeliner.schedule import Schedule, body_ops, carried_source, definition_in, used_values
-
-AUTO, ALWAYS, NEVER = "auto", "always", "never"
 
 WARPS_OF_GROUP = 4
 
