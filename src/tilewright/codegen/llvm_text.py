@@ -379,7 +379,7 @@ class FunctionText(Instructions):
 
     @property
     def length(self) -> int:
-        """How many lines the function has so far."""
+        """The number of lines that the function has so far."""
         return len(self._lines)
 
     def text(self) -> str:

@@ -51,7 +51,7 @@ class Backend(BaseBackend):
         """All dialects are there."""
 
     def get_codegen_implementation(self, options: Any) -> dict[str, Any]:
-        """What the front end of Triton asks a back end to do: nothing."""
+        """Return nothing: no function of Triton's front end is replaced."""
         return {}
 
     def get_module_map(self) -> dict[str, Any]:

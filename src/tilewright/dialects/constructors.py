@@ -190,7 +190,7 @@ class _Writer:
 
 
 def _term(name: str, field: Field) -> str:
-    """What a field adds to a tuple of operands, types or regions."""
+    """Return the source of what a field adds to a tuple of operands, types or regions."""
     if field.kind is FieldKind.INFERRED_RESULTS:
         return f"*[value.type for value in {field.of}]"
     return name if field.kind in SINGLE else f"*{name}"

@@ -80,7 +80,7 @@ def _priority(value: Any) -> int:
 
 
 def _owners(entry: Any, lhs: Any, rhs: Any) -> list[Any]:
-    """Who may compute `lhs <op> rhs`, with the other operand and the method's name, the first choice first.
+    """List who may compute `lhs <op> rhs`, with the other operand and the method's name, the first choice first.
 
     As in Python, the right side comes first where its class is derived from the left side's.
     """

@@ -196,7 +196,7 @@ def _explain(operand: SSAValue, index: int) -> str:
 
 
 def _definition(operand: SSAValue, user: Operation) -> list[Note]:
-    """Where a value is defined that does not dominate its use, in upstream's words."""
+    """Say where a value is defined that does not dominate its use, in upstream's words."""
     owner = operand.owner
     block = owner if isinstance(owner, Block) else owner.parent
     if block is None:

@@ -103,8 +103,10 @@ def _verify_op(op: Operation) -> None:
 
 
 def _ids_of(op: Operation) -> Hashable:
-    """What the verifier of an op without regions looks at, by identity: types and attributes are hashed in Python, and
-    a module mostly has one object for equal ones. It holds while the module does."""
+    """Return the identities of what the verifier of an op without regions looks at, valid while the module lives.
+
+    Types and attributes are hashed in Python, and a module mostly has one object for equal ones.
+    """
     return (
         op.__class__,
         *[id(value.type) for value in op.operands],

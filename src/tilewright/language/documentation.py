@@ -138,7 +138,7 @@ def read_examples() -> dict[str, str]:
 
 
 def _documented(name: str, value: Any) -> list[str]:
-    """What is said about a function or class, and its example. Raises KeyError where it has none."""
+    """Return the text about a function or class, and its example. Raises KeyError where it has none."""
     return [inspect.cleandoc(value.__doc__ or "").strip(), "", "```python", _examples()[name], "```", ""]
 
 

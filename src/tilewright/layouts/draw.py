@@ -59,7 +59,7 @@ def owners_of(layout: LinearLayout) -> dict[int, list[Owner]]:
 
 
 def draw_registers(layout: LinearLayout) -> list[Picture]:
-    """Who holds each element: `T5:2` is register 2 of thread 5, `+` says that others hold it too. Colours go by warp
+    """Draw who holds each element: `T5:2` is register 2 of thread 5, `+`: others hold it, too. Colours go by warp
     and lane.
     """
     shape = tuple(layout.out_dims.values())
@@ -113,7 +113,7 @@ def render_text(picture: Picture, *, max_rows: int = 64, max_columns: int = 32) 
 
 
 def corner(what: str, layout: DistributedLayout, shape: Sequence[int], extent: int = 8) -> str:
-    """Who holds the first elements of a tensor, in lines of an error: at most `extent` rows and columns."""
+    """Draw who holds the first elements of a tensor, for an error: at most `extent` rows and columns."""
     picture = render_text(draw_registers(layout.to_linear(shape))[0], max_rows=extent, max_columns=extent)
     rows = "\n".join(f"    {row}" for row in picture.splitlines()[1:])
     return f"\n  {what}, {'x'.join(map(str, shape))}, T thread:register\n{rows}"

@@ -305,7 +305,7 @@ class Autotuner(NamedKernel):
         return timings
 
     def _search(self, candidates: Sequence[Config]) -> TuningSearch | None:
-        """What chooses among many configurations; None where all are measured: with hooks, a user's own clock or
+        """Return what chooses among many configurations; None where all are measured: with hooks, a user's own clock or
         pruning, other machines that compile, or where the switch says so."""
         from tilewright.runtime.tuning_search import MANY, TuningSearch
 

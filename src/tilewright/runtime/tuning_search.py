@@ -59,7 +59,7 @@ class TuningSearch:
         self._left -= is_new
 
     def ratio(self, index: int) -> float:
-        """How many times as long as the fastest a configuration is expected to take."""
+        """Return the time that a configuration is expected to take, over that of the fastest."""
         expected, _ = self._expect()
         return float(np.exp(expected[index]) / min(self._runs()))
 

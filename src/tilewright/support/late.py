@@ -50,12 +50,12 @@ def public_names(package: str) -> list[str]:
 
 
 def homes_of(package: str) -> Mapping[str, str]:
-    """Where the names of a package are that were bound."""
+    """Return the modules of the names that were bound in a package."""
     return _names.get(package, {})
 
 
 def find_name(package: str, name: str) -> Any:
-    """What a package has by a name that was bound. Raises AttributeError, as for any missing name."""
+    """Import what a package has by a name that was bound. Raises AttributeError, as for any missing name."""
     home = _names[package].get(name)
     if home is None:
         raise AttributeError(f"module {package!r} has no attribute {name!r}")

@@ -87,7 +87,7 @@ class HasLibraries(Protocol):
     """A target whose kernels can be shared libraries, for PyTorch's ahead-of-time compiler."""
 
     def libraries(self, signature: Mapping[str, Any], metadata: Mapping[str, Any]) -> Any:
-        """What makes them (`compiler.kernel.Libraries`), from the types of a kernel's signature in order and the
+        """Return what makes them (`compiler.kernel.Libraries`), from the types of a kernel's signature in order and the
         metadata of its artefact."""
         ...
 

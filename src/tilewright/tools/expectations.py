@@ -118,7 +118,7 @@ def check_expectations(
 
 
 def _message(item: Diagnostic) -> str:
-    """What a diagnostic says, without its place and the source below it."""
+    """Return the text of a diagnostic, without its place and the source below it."""
     first = item.text.partition("\n")[0]
     return first.partition(f"{item.severity}: ")[2] or first
 

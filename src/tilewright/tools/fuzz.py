@@ -149,7 +149,7 @@ class Share:
 
 
 def _ignore(done: float, note: str) -> None:
-    """Where nobody watches."""
+    """Report nothing: nobody watches."""
 
 
 def run_fuzz(options: argparse.Namespace) -> int:

@@ -98,7 +98,7 @@ class NamedOp(StructuredOp, ABC):
 
     @classmethod
     def input_count(cls, properties: Mapping[str, Attribute]) -> int:
-        """How many inputs an op with these properties takes."""
+        """Return the number of inputs that an op with these properties takes."""
         return cls.INPUTS
 
     @classmethod

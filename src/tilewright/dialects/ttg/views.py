@@ -344,7 +344,7 @@ def _tiles(type: MemDescType) -> tuple[int, int]:
 
 
 def _first_elements(part: MemDescType) -> int:
-    """How many elements of the tile, from its first on, belong to the part of it; what no element takes does."""
+    """Count the elements of the tile, from its first on, that belong to the part of it; what no element takes does."""
     layout = shared_layout_of(part.encoding)
     linear = layout.to_linear(part.get_alloc_shape()[-layout.rank :])
     inverse, shape = linear.pseudoinvert().sublayout(linear.out_dims, [OFFSET]), part.get_shape()[-layout.rank :]

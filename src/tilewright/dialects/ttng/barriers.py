@@ -59,7 +59,7 @@ def check_barrier(op: Operation, type: Attribute) -> None:
 
 
 def _cga(barrier: MemDescType) -> Vectors:
-    """Which CTA owns which of several barriers."""
+    """Return the CTA that owns each of several barriers."""
     layout = find_shared_layout(barrier.encoding)
     return () if layout is None else layout.cga
 

@@ -12,8 +12,9 @@ from tilewright.language.values import constexpr, describe, unwrap
 
 @builtin
 def bank_conflicts(distr_ty: Any, shared_ty: Any) -> constexpr:
-    """How many times more than it must each instruction goes to shared memory where a tensor of type `distr_ty` is
-    read from or written to a buffer of type `shared_ty`, a constant; 0 where lanes never meet in a bank.
+    """Count how many times more than it must each instruction goes to shared memory, as a constant.
+
+    A tensor of type `distr_ty` is read from or written to a buffer of type `shared_ty`; 0: lanes never share a bank.
 
     Raises TypeError for what is no such type, ValueError for shapes or dtypes that differ, for a part of a buffer,
     and for a layout that is not known yet.

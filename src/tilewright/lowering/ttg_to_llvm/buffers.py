@@ -59,7 +59,7 @@ def tile_of(type: MemDescType) -> MemDescType:
 
 
 def slots_before(type: MemDescType, coordinates: Sequence[int]) -> int:
-    """How many whole buffers lie before the one at the first of the coordinates: those that the layout leaves out."""
+    """Count the whole buffers before the one at the first of the coordinates: those that the layout leaves out."""
     extents = type.get_alloc_shape()[-len(coordinates) :]
     slots = 0
     for extent, coordinate in list(zip(extents, coordinates, strict=True))[: -buffer_layout(type).rank]:

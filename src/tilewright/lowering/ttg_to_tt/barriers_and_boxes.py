@@ -57,7 +57,7 @@ class _Words:
         assert_of_barrier(holds if predicate is None else self.where(predicate, holds), message, self.b)
 
     def where(self, predicate: SSAValue, holds: SSAValue) -> SSAValue:
-        """Whether a condition holds, or the predicate does not."""
+        """Emit `holds or not predicate`."""
         off = self.b.result(arith.XOrIOp(predicate, self.b.result(arith.constant_bool(True))))
         return self.b.result(arith.OrIOp(off, holds))
 

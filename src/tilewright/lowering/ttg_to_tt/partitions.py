@@ -109,7 +109,7 @@ class Partitions:
         return b.insert(tt.CallOp(name, list(operands), outputs)).results
 
     def _scope_of(self, op: Operation) -> _Started | SSAValue | None:
-        """What an op is in: a default region, a partition (its words), or neither."""
+        """Return what an op is in: a default region, a partition (its words), or neither."""
         parent = op.parent_op()
         while parent is not None:
             if parent in self._started:
@@ -200,7 +200,7 @@ def _outline(
 
 
 def _argument_attributes(value: SSAValue) -> DictionaryAttr:
-    """What is known of an argument of a function: that it divides by 16, say."""
+    """Return what is known of an argument of a function: that it divides by 16, say."""
     owner = value.owner.parent_op() if isinstance(value, BlockArgument) else None
     if isinstance(owner, tt.FuncOp) and owner.arg_attrs is not None and isinstance(value, BlockArgument):
         return owner.arg_attrs.data[value.index]

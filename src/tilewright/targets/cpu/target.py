@@ -201,7 +201,7 @@ class CpuTarget:
         return CpuKernel(name, library, runtime, arena_bytes, assertions, waits=waits)
 
     def libraries(self, signature: Mapping[str, Any], metadata: Mapping[str, Any]) -> KernelLibraries:
-        """What makes shared libraries of a kernel."""
+        """Return what makes shared libraries of a kernel."""
         from tilewright.targets.cpu.nativert import KernelLibraries  # hardly ever asked for
 
         kinds = tuple(signature.items())

@@ -100,7 +100,7 @@ class KernelFacts:
 
     @property
     def is_persistent(self) -> bool:
-        """Whether each program does the work of several of those that are launched."""
+        """Return whether each program does the work of several of those that are launched."""
         return any(isinstance(parameter, GridParameter) for parameter in self.parameters)
 
     @staticmethod

@@ -36,7 +36,7 @@ def stages(capability: int, options: Any) -> Sequence[tuple[str, Sequence[Pass]]
 
 
 def loop_options(options: Any) -> LoopOptions:
-    """What a launch asks of loops and what the switches say.
+    """Gather what a launch asks of loops and what the switches say.
 
     Nothing is loaded by TMA where clusters share blocks, nor where accesses are checked.
     """

@@ -166,7 +166,7 @@ class CallTable:
 
     @property
     def address(self) -> int:
-        """Where native code finds it."""
+        """The address where native code finds it."""
         return addressof(self._table)
 
     def is_of(self, recogniser: Recogniser) -> bool:

@@ -127,7 +127,7 @@ def _number_of_cell(shell: Any) -> int:
 
 
 def _is_from(value: Any, filename: str) -> bool:
-    """Whether a value is a kernel of that file, be it inside of a tuner."""
+    """Return whether a value is a kernel of that file, be it inside of a tuner."""
     while isinstance(value, KernelInterface) and not isinstance(value, JITFunction):
         value = getattr(value, "fn", None)
     return isinstance(value, JITFunction) and value.fn.__code__.co_filename == filename

@@ -44,7 +44,7 @@ def render_page(*recordings: Recording, labels: Sequence[str] = (), live: int = 
 
 
 def page_json(*recordings: Recording, labels: Sequence[str] = (), live: int = 0) -> str:
-    """What a page shows, as JSON that no tag or comment of HTML can begin in."""
+    """Return what a page shows, as JSON that no tag or comment of HTML can begin in."""
     data = page_data(recordings, labels or [_label(recording) for recording in recordings], live=live)
     return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
 

@@ -81,7 +81,7 @@ def watch_file(versions: Versions, file: Path) -> Iterator[Shown]:
 
 
 def _times_of(file: Path) -> dict[Path, int]:
-    """When the file and the modules beside it that are loaded were saved."""
+    """Return when the file, and the loaded modules beside it, were saved."""
     times: dict[Path, int] = {}
     for path in (file.resolve(), *(path for _, path in _modules_beside(file))):
         try:

@@ -127,7 +127,7 @@ def validate_launch(
 
 
 def _rounds_to_tf32(op: Operation) -> bool:
-    """Whether tensor cores take the operands of a product with fewer bits than they have."""
+    """Return whether tensor cores take the operands of a dot with fewer bits than they have."""
     match op:
         case tt.DotOp() | ttng.WarpGroupDotOp():
             is_allowed = InputPrecision.of(op.input_precision) is InputPrecision.TF32

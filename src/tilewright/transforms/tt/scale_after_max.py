@@ -102,7 +102,7 @@ def _maximum_of(reduce: tt.ReduceOp) -> type[arith.MaxnumfOp | arith.MaximumfOp]
 
 
 def _differences(value: SSAValue, reduce: tt.ReduceOp) -> list[arith.SubfOp] | None:
-    """What is subtracted from numbers, besides the reduction; None where they are used otherwise."""
+    """Find what is subtracted from scaled values besides the reduction; None where they have other uses."""
     uses = [use for use in value.uses if use.operation is not reduce]
     differences = [use.operation for use in uses if isinstance(use.operation, arith.SubfOp) and use.index == 0]
     return differences if len(differences) == len(uses) else None

@@ -49,7 +49,7 @@ class _Chain:
 
     @property
     def _leading(self) -> set[Operation]:
-        """What the last product's operand is made of."""
+        """Return the ops that the last product's operand is made of."""
         return self._slice(self.operand)
 
     def spread_before(self, op: Operation) -> list[SSAValue]:

@@ -29,7 +29,7 @@ Access = tt.LoadOp | tt.StoreOp
 
 
 def value_of(access: Access) -> SSAValue:
-    """What is loaded or stored."""
+    """Return the tile that is loaded or stored."""
     return access.result if isinstance(access, tt.LoadOp) else access.value
 
 
@@ -129,8 +129,9 @@ class Blocks:
     def _split_outers(
         self, access: Access, starts: list[Polynomial], extents: list[Polynomial | None], steps: list[Polynomial]
     ) -> tuple[Outer, ...]:
-        """What differs between programs in where a bounded dimension ends, and begins, too, is not along it: the
-        matrices of a batch, `index * stride` elements further. It leaves starts and extents.
+        """Take out of starts and extents what both have and programs differ in: it is not along the dimension.
+
+        Such are the matrices of a batch, `index * stride` elements further.
         """
         indices: dict[tuple[Monomial, int], Polynomial] = {}
         for number, extent in enumerate(extents):
@@ -224,7 +225,7 @@ def _past(bound: Bound, expansion: Expansion) -> Polynomial:
 
 
 def divisibility_of(function: tt.FuncOp, argument: object) -> int:
-    """What an argument is known to be a multiple of, by its attribute; 1 for what is no argument."""
+    """Return what an argument is a multiple of, by its attribute; 1 for what is no argument."""
     for index, other in enumerate(function.args):
         if other is argument and function.arg_attrs is not None:
             attribute = function.arg_attrs.data[index].data.get("tt.divisibility")
@@ -253,7 +254,7 @@ def _check_kind(access: Access) -> None:
 
 
 def _split_starts(state: Lanes, columns: int, stride: Polynomial, expansion: Expansion) -> list[Polynomial]:
-    """Where the block begins along each dimension: multiples of the rows' distance count rows, the rest columns."""
+    """Return a block's first index along each dimension: multiples of the row stride are rows, the rest columns."""
     starts = [Polynomial({}), Polynomial({})]
     rest = expansion.of(state.uniform)
     for dim in state.dims:

@@ -46,7 +46,7 @@ def is_hidden(load: tt.LoadOp, dim: int, hides: Callable[[tt.StoreOp, int], bool
 
 
 def _follow(op: Operation, use: Use, dim: int) -> Iterator[Place]:
-    """Where the rows of an operand are in what an op makes; nothing where they meet others."""
+    """Return the dimensions of an op's results that the rows of an operand go along; none where rows are combined."""
     match op:
         case tt.DotOp():
             if (use.index, dim) in ((0, 0), (1, 1)) or use.index == 2:

@@ -85,11 +85,11 @@ def pays_by_tiles(function: tt.FuncOp, loop: scf.ForOp, launch: Launch) -> bool:
 
 
 def stages_with_result(loop: scf.ForOp, launch: Launch, result: SSAValue) -> int | None:
-    """How many iterations of a loop that gains may be under way, at most as many as are asked for, with a buffer for
-    the result besides; None where it does not gain: it has a chain of products that take longer than what is between,
-    or whose warp groups take no turns (attention, heads of 128, on an H100: 586 TFLOP/s in place of 610; with a causal
-    mask 541 of 525, heads of 64 467 of 455), room for too few iterations, or reads more than operands, which no warp
-    would copy ahead.
+    """Count the iterations that may be under way, beside a buffer for the result; None where the loop does not gain.
+
+    It does not if it has a chain of products that take longer than what is between, or whose warp groups take no turns
+    (attention, heads of 128, on an H100: 586 TFLOP/s in place of 610; with a causal mask 541 of 525, heads of 64 467 of
+    455), if there is room for too few iterations, or if it reads more than operands, which no warp would copy ahead.
     """
     is_chain = len(dots_of(loop)) > 1
     if not dots_of(loop) or not launch.has_room(loop):

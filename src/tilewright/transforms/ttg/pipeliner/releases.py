@@ -63,7 +63,7 @@ class Releases:
         return loop
 
     def _release_last(self, loop: scf.ForOp) -> None:
-        """Where the loop runs again, the buffers of its last round are given back when all products are done."""
+        """Give back the buffers of the loop's last round when all products are done, where the loop runs again."""
         wait = loop.next_op
         for position, barriers, count in self._late:
             assert isinstance(wait, ttng.WarpGroupDotWaitOp) and not wait.pendings.value.data

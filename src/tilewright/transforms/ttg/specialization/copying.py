@@ -135,7 +135,7 @@ class CopyingPartition:
         return self._known[value]
 
     def _place_of(self, op: Operation) -> OpBuilder:
-        """Where an op from before the loop is computed again: in the loop over programs, or before it."""
+        """Return where to compute an op from before the loop again: in the loop over programs, or before it."""
         tiles = self._roles.tiles
         if self._outside_tiles is None or (tiles is not None and op.parent is tiles.body.block):
             return self._builder

@@ -172,7 +172,7 @@ def _slice_of_copies(loop: scf.ForOp, loads: list[PipelinedLoad]) -> tuple[tuple
 
 
 def _find_kept(tiles: scf.ForOp, loop: scf.ForOp, schedule: Schedule) -> Iterator[Ring]:
-    """What a program loads before its loop for products alone, all of the same stage."""
+    """Find what a program loads before its loop for products alone, all of the same stage."""
     dots = {op for op in body_ops(loop) if isinstance(op, ttng.WarpGroupDotOp)}
     for op in tiles.body.block.ops:
         if op is loop or len({schedule.stages[dot] for dot in dots}) != 1:

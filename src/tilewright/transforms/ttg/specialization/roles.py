@@ -181,7 +181,7 @@ class _MultiplyingLoop:
             Replacement(schedule, load, buffer, slot, None, None).run()
 
     def _exists(self, place: Placer) -> SSAValue:
-        """Whether there is an iteration: what runs ahead of others in a round may run for none."""
+        """Return whether there is an iteration: what runs ahead of others in a round may run for none."""
         loop = self._roles.loop
         predicate = "slt" if loop.unsigned_cmp is None else "ult"
         return place.result(arith.CmpiOp(loop.induction_variable, loop.ub, predicate))
