@@ -172,9 +172,9 @@ def rounded(x):
     return (np.floor(blocks / scale + 0.5) * scale).reshape(x.shape)
 
 
-def exact_logits(model, tokens):
-    """The logits after the last of `tokens`, in float64 by NumPy, of a model that keeps what its weights mean; what
-    matrices are multiplied by is rounded to int8, and the cache to float16, as the kernels do it."""
+def exact_logits(model, tokens, *, rounded=rounded, cached=np.float16):
+    """The logits after the last of `tokens`, in float64 by NumPy, of a model that keeps what its weights mean. As in
+    the kernels, what matrices are multiplied by is `rounded` to int8, and keys and values are `cached` as float16."""
     s, w = model.shape, {name: value.astype(np.float64) for name, value in model.exact.items()}
     x = w["token_embd"][tokens]
     angle = np.arange(len(tokens))[:, None] * s.base ** (-np.arange(0, s.head, 2) / s.head)
@@ -193,7 +193,7 @@ def exact_logits(model, tokens):
         q = turned((h @ m["attn_q"].T).reshape(len(x), s.heads, s.head))
         k = turned((h @ m["attn_k"].T).reshape(len(x), s.kv_heads, s.head))
         v = (h @ m["attn_v"].T).reshape(len(x), s.kv_heads, s.head)
-        k, v = (part.astype(np.float16).repeat(s.heads // s.kv_heads, 1).astype(np.float64) for part in (k, v))
+        k, v = (cached(part).repeat(s.heads // s.kv_heads, 1).astype(np.float64) for part in (k, v))
         scores = np.einsum("ihd,jhd->hij", q, k) * s.head**-0.5
         scores = np.where(np.tri(len(x), dtype=bool), scores, -np.inf)
         p = np.exp(scores - scores.max(-1, keepdims=True))
