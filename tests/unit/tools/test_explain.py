@@ -151,7 +151,7 @@ CASES = [
     ),
     Case(RemarkKind.NOT_VECTORIZED, scanned, "*fp32:16, *fp32:16, 0, 64", "*fp32:16, *fp32:16, 1, 64"),
     Case(RemarkKind.COPIED, stored_between, "*fp32:16, *fp32:16, 0, 256", "*fp32:16, *fp32:16, 1, 256"),
-    Case(RemarkKind.TILE_IN_MEMORY, scaled_sums, "*fp32:16, *fp32:16, 262144", "*fp32:16, *fp32:16, 1024"),
+    Case(RemarkKind.TILE_IN_MEMORY, scaled_sums, "*fp32:16, *fp32:16, 1048576", "*fp32:16, *fp32:16, 1024"),
     Case(
         RemarkKind.NARROW_ACCESS,
         by_stride,
