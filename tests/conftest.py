@@ -26,9 +26,13 @@ from suite.requirements import LeftOut, describe
 # The GPU suite (benchmarks/gpu/suite.py) runs without hypothesis, filecheck and pytest-xdist, too.
 if importlib.util.find_spec("hypothesis") is not None:
     from hypothesis import HealthCheck, settings
+    from hypothesis.internal.conjecture import providers
 
     settings.register_profile("suite", deadline=None, suppress_health_check=[HealthCheck.too_slow])
     settings.load_profile("suite")
+    # It draws the constants of all local modules, too. Those of a compiler's thousand files are no inputs to look for,
+    # and to parse them takes eight seconds of every process in a fresh clone.
+    providers.is_local_module_file = lambda path: False  # pyright: ignore[reportPrivateImportUsage]
 
 # A kernel that an optimising pass cannot lower is a defect, also in processes that tests start.
 os.environ.setdefault("TILEWRIGHT_OPT", "strict")
