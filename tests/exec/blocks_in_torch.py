@@ -45,6 +45,12 @@ unsplit = {"split_reductions": False}  # which more than two threads leave to In
 assert blocks_of(lambda x: x.sum(0), x, options=unsplit) == [[{"XBLOCK": 32, "R0_BLOCK": 8}]]
 assert blocks_of(lambda x: x.exp() + 1, x[:4]) == [[{"XBLOCK": 128}]]
 tilewright.set_num_threads(1)
+# A block that crossed the end of an image's channels would read them one by one; rows at indices have their own dimension.
+images, at = torch.randn(2, 96, 14, 14).to(memory_format=torch.channels_last), torch.randint(0, 30, (50,))
+assert blocks_of(lambda x: x.mean((2, 3)), images) == [[{"XBLOCK": 32, "R0_BLOCK": 8}]]
+assert blocks_of(lambda x, at: x[at] * 2, x[:, :64], at) == [[{"XBLOCK": 32, "YBLOCK": 32}]]
+assert blocks_of(lambda x, y: (x[..., None] * y).exp(), x, torch.randn(96, 8)) == [[{"XBLOCK": 8, "YBLOCK": 128}]]
+assert blocks_of(lambda x, y: x * y, x, x[0]) == [[{"XBLOCK": 1024}]]
 # Few columns, rows, scans and whoever asks for tuning are Inductor's.
 assert all("R0_BLOCK" not in kwargs or kwargs["R0_BLOCK"] > 8 for [kwargs] in blocks_of(lambda x: x.sum(0), x[:, :4]))
 assert len(blocks_of(lambda x: x.exp() + 1, x, options={"max_autotune_pointwise": True})[0]) > 1

@@ -11,12 +11,17 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
+from tilewright.compat.inductor_tiling import has_one_block, in_rows, known_sizes, row_length
 from tilewright.runtime.threads import get_num_threads
 
 COLUMNS, ROWS = 64, 8
 """The greatest tile of a sum over rows: whole cache lines, and accumulators that stay in the nearest cache."""
+VECTOR = 8
+"""Columns of fewer elements than this are no reason for narrower blocks."""
 FEWEST_COLUMNS = 16
 """A cache line. Matrices with fewer columns are left to Inductor, which takes more rows at a time."""
+SQUARE = 32
+"""The side of a block where neighbours in memory are in both dimensions."""
 ELEMENTS = 1024
 """The greatest block of an elementwise kernel: what is done once for each program is then below a hundredth."""
 
@@ -31,28 +36,41 @@ def share(numbers: int, most: int, least: int, threads: int) -> int:
     return max(min(most, power_of_two(-(-numbers // threads))), min(least, power_of_two(numbers)))
 
 
-def column_blocks(columns: int, rows: int, threads: int) -> dict[str, int] | None:
-    """Return the blocks of a kernel that reduces the rows of a matrix, or None where Inductor's are as good."""
+def column_blocks(columns: int, rows: int, threads: int, *, length: int = 0) -> dict[str, int] | None:
+    """Return the blocks of a kernel that reduces the rows of a matrix, or None where Inductor's are as good. Neighbours
+    in memory end where a multiple of `length` columns does, if it is not 0.
+    """
     if columns < FEWEST_COLUMNS:
         return None
-    return {"XBLOCK": share(columns, COLUMNS, FEWEST_COLUMNS, threads), "R0_BLOCK": min(ROWS, power_of_two(rows))}
+    block = share(columns, COLUMNS, FEWEST_COLUMNS, threads)
+    whole = length & -length  # the greatest power of two that divides it
+    if VECTOR <= whole < block:
+        block = whole
+    return {"XBLOCK": block, "R0_BLOCK": min(ROWS, power_of_two(rows))}
+
+
+def elementwise_blocks(sizes: Mapping[str, int], threads: int) -> dict[str, int] | None:
+    """Return the blocks of an elementwise kernel of one dimension or two, or None of three."""
+    if has_one_block(sizes):
+        return {"XBLOCK": share(sizes["x"], ELEMENTS, COLUMNS, threads)}
+    if not set(sizes) <= {"x", "y", "r0_"}:
+        return None
+    columns, rows = power_of_two(sizes["x"]), power_of_two(sizes["y"])
+    elements = share(columns * rows, ELEMENTS, COLUMNS, threads)
+    x = max(min(SQUARE, columns), min(columns, elements // rows))
+    return {"XBLOCK": x, "YBLOCK": max(1, min(rows, elements // x))}
 
 
 def kernel_blocks(features: Any, tiling: Mapping[str, Any], keywords: Mapping[str, Any]) -> dict[str, int] | None:
     """Return the blocks of a kernel that Inductor is about to write, or None where it chooses by itself."""
-    if not all(getattr(size, "is_Integer", isinstance(size, int)) for size in tiling.values()):
+    sizes, threads = known_sizes(tiling), get_num_threads()
+    if sizes is None:
         return None
-    sizes = {name: int(size) for name, size in tiling.items()}
-    threads = get_num_threads()
     if not features.is_reduction():
-        return {"XBLOCK": share(sizes["x"], ELEMENTS, COLUMNS, threads)} if _has_one_block(sizes) else None
+        return elementwise_blocks(sizes, threads)
     if set(sizes) != {"x", "r0_"} or not _reduces_rows(features, keywords.get("tiling_scores")):
         return None
-    return column_blocks(sizes["x"], sizes["r0_"], threads)
-
-
-def _has_one_block(sizes: Mapping[str, int]) -> bool:
-    return all(size == 1 for name, size in sizes.items() if name != "x")
+    return column_blocks(sizes["x"], sizes["r0_"], threads, length=row_length(features))
 
 
 def _reduces_rows(features: Any, scores: Mapping[str, int] | None) -> bool:
@@ -86,7 +104,9 @@ def scheduling_class(base: Any) -> Any:
             )
             blocks = None
             if plain and not tunes and not special:
-                blocks = kernel_blocks(kernel_features, kernel_args[0], kernel_kwargs)
+                tiling = in_rows(kernel_features, kernel_args[0], self)
+                kernel_args = [tiling, *kernel_args[1:]]
+                blocks = kernel_blocks(kernel_features, tiling, kernel_kwargs)
             if blocks is not None:
                 kernel_kwargs = {**kernel_kwargs, "fixed_config": fixed(blocks)}
             as_usual: Any = super()

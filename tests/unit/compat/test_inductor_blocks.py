@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tilewright.compat.inductor_scheduling import column_blocks, share
+from tilewright.compat.inductor_scheduling import column_blocks, elementwise_blocks, share
 
 
 @pytest.mark.parametrize(
@@ -21,3 +21,17 @@ def test_sums_take_whole_cache_lines_of_columns() -> None:
     assert column_blocks(24, 3, threads=1) == {"XBLOCK": 32, "R0_BLOCK": 4}
     assert column_blocks(96, 392, threads=64) == {"XBLOCK": 16, "R0_BLOCK": 8}
     assert column_blocks(15, 392, threads=1) is None
+
+
+@pytest.mark.parametrize(("length", "block"), [(0, 64), (96, 32), (64, 64), (24, 8), (12, 64), (15, 64)])
+def test_blocks_of_columns_end_where_rows_do(length: int, block: int) -> None:
+    assert column_blocks(192, 196, threads=1, length=length) == {"XBLOCK": block, "R0_BLOCK": 8}
+
+
+@pytest.mark.parametrize(
+    ("y", "x", "blocks"),
+    [(512, 512, (32, 32)), (6, 3136, (8, 128)), (3136, 3, (256, 4)), (2048, 64, (32, 32)), (3, 5, (4, 8))],
+)
+def test_blocks_of_two_dimensions_have_a_thousand_elements(y: int, x: int, blocks: tuple[int, int]) -> None:
+    assert elementwise_blocks({"y": y, "x": x}, 1) == dict(zip(("YBLOCK", "XBLOCK"), blocks, strict=True))
+    assert elementwise_blocks({"z": 2, "y": y, "x": x}, 1) is None

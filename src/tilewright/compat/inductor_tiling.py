@@ -1,0 +1,75 @@
+"""Tiles of kernels that PyTorch's compiler writes, cut for a CPU where the loops of a graph's nodes say how.
+
+Inductor makes one dimension of the loops that a node runs over, `x`, and finds indices again by `x // 96` and `x % 96`.
+A GPU computes these in each thread. Here rows are worth keeping: an address that a row reads from memory is read once
+for all of its columns, and a tile of a sum that does not cross the end of a row reads neighbours in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from importlib import import_module
+from math import gcd, prod
+from typing import Any
+
+FEWEST_LANES = 4
+"""Rows of fewer columns do not fill a vector: the dimension before is part of them."""
+SHORT_ROW = 64
+"""In shorter rows, what all columns share is found again for each vector where rows are not a dimension."""
+
+
+def known_sizes(tiling: Mapping[str, Any]) -> dict[str, int] | None:
+    """Return the sizes of a tiling's dimensions as numbers, or None where a shape is not known."""
+    return {name: int(size) for name, size in tiling.items()} if _are_known(tiling.values()) else None
+
+
+def has_one_block(sizes: Mapping[str, int]) -> bool:
+    """Return whether `x` is the only dimension."""
+    return all(size == 1 for name, size in sizes.items() if name != "x")
+
+
+def row_length(features: Any) -> int:
+    """Return a length that the rows of all nodes of a kernel are multiples of; 0 where none has rows."""
+    return gcd(*(sizes[-1] for _, sizes in _nodes_with_rows(features)))
+
+
+def in_rows(features: Any, tiling: Mapping[str, Any], scheduling: Any) -> Mapping[str, Any]:
+    """Return the tiling of a kernel, cut into rows and columns where that of an elementwise kernel has one dimension,
+    and the columns of a row share what is costly to find.
+    """
+    sizes = known_sizes(tiling)
+    found = list(_nodes_with_rows(features))
+    if features.is_reduction() or sizes is None or not has_one_block(sizes) or not found:
+        return tiling
+    _, most = max(found, key=lambda each: len(each[1]))
+    first = next((at for at in range(len(most) - 1, 0, -1) if prod(most[at:]) >= FEWEST_LANES), 0)
+    rows, columns = prod(most[:first]), prod(most[first:])
+    if rows == 1 or columns == 1 or not any(_shares(node, own, columns) for node, own in found):
+        return tiling
+    integer = import_module("sympy").Integer
+    cut = scheduling.create_tiling([integer(rows), integer(columns)], [features.reduction_numel])
+    fits = scheduling.tiling_is_compatible(features.node_schedule, features.numel, features.reduction_numel, cut)
+    return cut if fits else tiling
+
+
+def _are_known(sizes: Iterable[Any]) -> bool:
+    return all(getattr(size, "is_Integer", isinstance(size, int)) for size in sizes)
+
+
+def _nodes_with_rows(features: Any) -> Iterator[tuple[Any, tuple[int, ...]]]:
+    """Yield the nodes of a kernel with loops of several known sizes, without those that it reduces, and these."""
+    for node in features.scheduler_nodes():
+        sizes = node.get_ranges()[0]
+        if len(sizes) > 1 and _are_known(sizes):
+            yield node, tuple(map(int, sizes))
+
+
+def _shares(node: Any, sizes: tuple[int, ...], columns: int) -> bool:
+    """Return whether the columns of a row have one address, or addresses that memory holds."""
+    accesses = node.pointwise_or_reduction_read_writes(pointwise=True)
+    last = accesses.range_vars[-1]
+    for access in (*accesses.reads, *accesses.writes):
+        symbols = access.index.free_symbols if hasattr(access, "index") else ()
+        if symbols and (access.is_indirect() or (columns < SHORT_ROW and last not in symbols and sizes[-1] > 1)):
+            return True
+    return False
