@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tilewright.dialects import tt, ub
 from tilewright.lowering.control_flow import CONTROL_FLOW, lower_region_end
-from tilewright.lowering.ttg_to_llvm.function_lowering import FunctionLowering, flat_types, lowers, unflatten
+from tilewright.lowering.ttg_to_llvm.function_lowering import FunctionLowering, flat_types, lowers
 
 for _class, _rule in CONTROL_FLOW.items():
     lowers(_class)(_rule)
@@ -16,7 +16,7 @@ lowers(tt.ReduceReturnOp, tt.ScanReturnOp, tt.MapElementwiseReturnOp)(lower_regi
 def lower_poison(op: ub.PoisonOp, fn: FunctionLowering) -> None:
     """Zero, not poison: lanes that are thrown away must not make anything else undefined."""
     type = op.results[0].type
-    fn.set(op.results[0], unflatten(type, iter([_zero(text) for text in flat_types(type)])))
+    fn.set(op.results[0], fn.unflatten(type, iter([_zero(text) for text in flat_types(type)])))
 
 
 def _zero(text: str) -> str:

@@ -16,6 +16,7 @@ from tilewright.dialects.tt.enums import PropagateNan, RoundingMode
 from tilewright.ir.diagnostics import op_error
 from tilewright.lowering.ttg_to_llvm.float_conversions import compute_type, convert, from_compute, to_compute
 from tilewright.lowering.ttg_to_llvm.function_lowering import PASS_NAME, FunctionLowering, lowers
+from tilewright.lowering.ttg_to_llvm.int_to_float import convert_words, goes_by_words
 from tilewright.lowering.ttg_to_llvm.library import call_library
 from tilewright.lowering.ttg_to_llvm.types import F32, F64, I32, ElementType
 
@@ -178,9 +179,17 @@ def _convert_all(op: Operation, fn: FunctionLowering, *, to_zero: bool) -> None:
 
 @lowers(arith.SIToFPOp, arith.UIToFPOp)
 def lower_int_to_float(op: Operation, fn: FunctionLowering) -> None:
-    """Integers of up to 32 bits to narrow floats go through f32 or f64, which hold them; 64 bits to f16 directly."""
+    """Integers of up to 32 bits to narrow floats go through f32 or f64, which hold them; 64 bits to f16 directly.
+    Several narrow ones go by the word.
+    """
     source, target = fn.element(op.operands[0]), fn.element(op.results[0])
-    opcode = "uitofp" if isinstance(op, arith.UIToFPOp) else "sitofp"
+    is_unsigned = isinstance(op, arith.UIToFPOp)
+    distinct = list(dict.fromkeys(fn.registers(op.operands[0])))
+    if goes_by_words(source, distinct):
+        made = dict(zip(distinct, convert_words(fn, distinct, source, target, signed=not is_unsigned), strict=True))
+        fn.set_like(op.results[0], [made[register] for register in fn.registers(op.operands[0])])
+        return
+    opcode = "uitofp" if is_unsigned else "sitofp"
     through = _holder(source, target)
 
     def to_float(x: str) -> str:

@@ -26,6 +26,7 @@ from tilewright.codegen.located_text import LocatedFunctionText
 from tilewright.codegen.nvptx.facts import NvptxFacts
 from tilewright.codegen.nvptx.leaf import NvptxEmitter
 from tilewright.dialects import ttg
+from tilewright.dialects.ttg.encodings import DotOperandEncodingAttr
 from tilewright.dialects.types import element_type, is_tensor
 from tilewright.ir.diagnostics import op_error
 from tilewright.ir.lowerings import Lowerings
@@ -34,6 +35,7 @@ from tilewright.layouts.linear import LinearLayout
 from tilewright.lowering.control_flow import ControlFlowLowering
 from tilewright.lowering.debug_info import DebugInfo
 from tilewright.lowering.ttg_to_llvm.index import LayoutIndex
+from tilewright.lowering.ttg_to_llvm.packing import WORD_BITS, pack, unpack
 from tilewright.lowering.ttg_to_llvm.types import ElementType, UnsupportedTypeError, element_of
 from tilewright.lowering.ttg_to_llvm.values import Held, Registers, SharedValue
 
@@ -126,7 +128,7 @@ class FunctionLowering(ControlFlowLowering[LocatedFunctionText]):
         """The warps that run the current region, in a partition."""
         self.values: dict[SSAValue, Held] = {}
         self.packed: dict[tuple[str, ...], str] = {}
-        """The i32 word that consecutive elements were unpacked from: packing them again gives it back."""
+        """The i32 word, or i16, that consecutive elements were unpacked from: packing them again gives it back."""
         self.index = LayoutIndex(text, lambda: self.thread, lambda: self.block)
         self._numbers: dict[str, str] = {}
 
@@ -355,6 +357,8 @@ class FunctionLowering(ControlFlowLowering[LocatedFunctionText]):
                 return [(types[0], held)]
             case SharedValue():
                 return list(zip(types, (held.base, held.flip), strict=True))
+            case tuple() if is_carried_as_words(value.type):
+                return [("i32", word) for word in pack(self.text, self.packed, self.element(value), held)]
             case tuple():
                 return list(zip(types, held, strict=True))
 
@@ -365,7 +369,22 @@ class FunctionLowering(ControlFlowLowering[LocatedFunctionText]):
     def bind_flat(self, values: Iterable[SSAValue], operands: Iterator[str]) -> None:
         """Bind values to operands in the order of `flat_all`."""
         for value in values:
-            self.values[value] = unflatten(value.type, operands)
+            self.values[value] = self.unflatten(value.type, operands)
+
+    def unflatten(self, type: Attribute, operands: Iterator[str]) -> Held:
+        """The value of a type that consecutive operands hold."""
+        if is_carried_as_words(type):
+            words = [next(operands) for _ in flat_types(type)]
+            return tuple(unpack(self.text, self.packed, element_of(element_type(type)), words))
+        if is_tensor(type):
+            return tuple(next(operands) for _ in flat_types(type))
+        match type:
+            case ttg.AsyncTokenType():
+                return None
+            case ttg.MemDescType():
+                return SharedValue(next(operands), next(operands))
+            case _:
+                return next(operands)
 
     # ---------------------------------------------------------------------------------------------------------- ops
 
@@ -407,7 +426,10 @@ def layout_of_type(type: Attribute) -> LinearLayout:
 def flat_types(type: Attribute) -> list[str]:
     """The LLVM types that carry a value of an MLIR type."""
     if is_tensor(type):
-        return [element_of(type.element_type).text] * layout_of_type(type).in_dims[REGISTER]
+        element, registers = element_of(type.element_type), layout_of_type(type).in_dims[REGISTER]
+        if is_carried_as_words(type):
+            return ["i32"] * (registers * element.bits // WORD_BITS)
+        return [element.text] * registers
     match type:
         case ttg.AsyncTokenType():
             return []
@@ -417,17 +439,12 @@ def flat_types(type: Attribute) -> list[str]:
             return [element_of(type).text]
 
 
-def unflatten(type: Attribute, operands: Iterator[str]) -> Held:
-    """The value that consecutive operands hold."""
-    if is_tensor(type):
-        return tuple(next(operands) for _ in range(layout_of_type(type).in_dims[REGISTER]))
-    match type:
-        case ttg.AsyncTokenType():
-            return None
-        case ttg.MemDescType():
-            return SharedValue(next(operands), next(operands))
-        case _:
-            return next(operands)
+def is_carried_as_words(type: Attribute) -> bool:
+    """Return whether a tensor is carried as the words that tensor cores read it in: an operand of narrow elements."""
+    if not is_tensor(type) or not isinstance(type.encoding, DotOperandEncodingAttr):
+        return False
+    bits = element_of(type.element_type).bits
+    return 1 < bits < WORD_BITS and layout_of_type(type).in_dims[REGISTER] * bits % WORD_BITS == 0
 
 
 def distinct_registers(layout: LinearLayout) -> list[int]:

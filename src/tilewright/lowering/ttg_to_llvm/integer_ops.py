@@ -167,6 +167,9 @@ def lower_cmpf(op: arith.CmpfOp, fn: FunctionLowering) -> None:
 def lower_select(op: arith.SelectOp, fn: FunctionLowering) -> None:
     yes, no = fn.flat(op.operands[1]), fn.flat(op.operands[2])
     conditions = fn.registers(op.operands[0])
+    if len(conditions) > 1:
+        text = fn.element(op.operands[1]).text
+        yes, no = ([(text, register) for register in fn.registers(value)] for value in op.operands[1:])
     if len(conditions) != len(yes):
         conditions *= len(yes)
     made: dict[tuple[str, str, str], str] = {}

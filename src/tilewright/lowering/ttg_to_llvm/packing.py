@@ -19,6 +19,45 @@ from tilewright.codegen.nvptx.leaf_memory import build_vector
 from tilewright.lowering.ttg_to_llvm.types import ElementType
 from tilewright.lowering.ttg_to_llvm.values import is_literal
 
+WORD_BITS = 32
+
+Packed = dict[tuple[str, ...], str]
+"""The word that elements were unpacked from."""
+
+
+def pack(text: FunctionText, packed: Packed, element: ElementType, operands: Sequence[str]) -> list[str]:
+    """Elements as i32 words; those that came out of one word and go into one together again are not packed."""
+    count = max(1, WORD_BITS // element.bits)
+    if count == 1:
+        return to_words(text, element, operands, WORD_BITS)
+    words: list[str] = []
+    for start in range(0, len(operands), count):
+        group = tuple(operands[start : start + count])
+        word = packed.get(group) or _joined_halves(text, packed, group)
+        words += [word] if word is not None else to_words(text, element, group, WORD_BITS)
+    return words
+
+
+def _joined_halves(text: FunctionText, packed: Packed, group: tuple[str, ...]) -> str | None:
+    """The word of elements whose two halves were each loaded as 16 bits."""
+    low, high = (packed.get(half) for half in (group[: len(group) // 2], group[len(group) // 2 :]))
+    if low is None or high is None:
+        return None
+    low, high = (text.cast("zext", "i16", half, "i32") for half in (low, high))
+    return text.binary("or", "i32", low, text.binary("shl", "i32", high, WORD_BITS // 2))
+
+
+def unpack(
+    text: FunctionText, packed: Packed, element: ElementType, words: Sequence[str], word_bits: int = WORD_BITS
+) -> list[str]:
+    """The elements in words of 32 bits, or 16: the inverse of `pack`, which is told."""
+    operands = from_words(text, element, words, word_bits)
+    count = max(1, word_bits // element.bits)
+    if count > 1:
+        for index, word in enumerate(words):
+            packed[tuple(operands[index * count : (index + 1) * count])] = word
+    return operands
+
 
 def to_words(text: FunctionText, element: ElementType, operands: Sequence[str], word_bits: int) -> list[str]:
     """Consecutive elements as integers of `word_bits`, first element in the low bits.

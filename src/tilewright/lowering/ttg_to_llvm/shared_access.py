@@ -176,7 +176,7 @@ def _load(
         return unpack_words(fn, element, words)
     if width < WORD_BITS:
         words = fn.leaf.load_words(fn.text, pointer, width, 1, space=SHARED_SPACE)
-        return from_words(fn.text, element, words, width)
+        return unpack_words(fn, element, words, width)
     if element.bits > WORD_BITS:
         words = fn.leaf.load_words(fn.text, pointer, element.bits, count, space=SHARED_SPACE)
         return from_words(fn.text, element, words, element.bits)

@@ -50,7 +50,6 @@ from tilewright.lowering.ttg_to_llvm.function_lowering import (
     Warps,
     flat_types,
     lowers,
-    unflatten,
 )
 from tilewright.lowering.ttg_to_llvm.values import SharedValue
 from tilewright.transforms.ttg.allocate_warp_groups import LEAST_REGISTERS, MAX_REGISTERS, WARP_GROUP, groups_of
@@ -237,7 +236,7 @@ def _bind_captures(
     operands = iter(loaded)
     for value, argument in zip(op.operands, region.blocks[0].args, strict=True):
         if value in captures:
-            fn.set(argument, unflatten(value.type, operands))
+            fn.set(argument, fn.unflatten(value.type, operands))
         elif isinstance(value.owner, ttg.LocalAllocOp):
             fn.set(argument, SharedValue(fn.shared_pointer(value.owner)))
         else:

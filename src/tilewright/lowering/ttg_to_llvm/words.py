@@ -9,35 +9,23 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from tilewright.lowering.ttg_to_llvm.function_lowering import FunctionLowering
-from tilewright.lowering.ttg_to_llvm.packing import from_words, to_words
+from tilewright.lowering.ttg_to_llvm.packing import WORD_BITS, pack, unpack
 from tilewright.lowering.ttg_to_llvm.types import ElementType
 
-WORD_BITS = 32
 ZEROS = frozenset({"0", "zeroinitializer", "null", "false", "0xH0000", "0xR0000", "0x0000000000000000"})
 """How literals spell the element whose bits are all zero."""
 
 
 def pack_words(fn: FunctionLowering, element: ElementType, operands: Sequence[str]) -> list[str]:
     """Elements as i32 words, first element in the low bits; their number fills whole words."""
-    count = max(1, WORD_BITS // element.bits)
-    if count == 1:
-        return to_words(fn.text, element, operands, WORD_BITS)
-    words: list[str] = []
-    for start in range(0, len(operands), count):
-        group = tuple(operands[start : start + count])
-        word = fn.packed.get(group)
-        words += [word] if word is not None else to_words(fn.text, element, group, WORD_BITS)
-    return words
+    return pack(fn.text, fn.packed, element, operands)
 
 
-def unpack_words(fn: FunctionLowering, element: ElementType, words: Sequence[str]) -> list[str]:
-    """The elements in i32 words: the inverse of `pack_words`."""
-    operands = from_words(fn.text, element, words, WORD_BITS)
-    count = max(1, WORD_BITS // element.bits)
-    if count > 1:
-        for index, word in enumerate(words):
-            fn.packed[tuple(operands[index * count : (index + 1) * count])] = word
-    return operands
+def unpack_words(
+    fn: FunctionLowering, element: ElementType, words: Sequence[str], word_bits: int = WORD_BITS
+) -> list[str]:
+    """The elements in words of 32 bits, or 16: the inverse of `pack_words`."""
+    return unpack(fn.text, fn.packed, element, words, word_bits)
 
 
 def through_words(
