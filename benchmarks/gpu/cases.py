@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from case import Case, Config, Tensors, cdiv, normal, power_of_2, warps
 from gradient_cases import attention_gradients
-from mixed_cases import float8_matmul, int4_matmul
+from mixed_cases import float8_matmul, int4_matmul, int8_matmul
 
 # ------------------------------------------------------------------------------------------------------ memory-bound
 
@@ -230,6 +230,7 @@ def smoke_cases() -> list[Case]:
         attention(8, 1024, 128, causal=True, configs=attention_small),
         float8_matmul(1024),
         int4_matmul(1024),
+        int8_matmul(1024),
         attention_gradients(8, 1024, 128, causal=False),
     ]
 
@@ -259,5 +260,6 @@ def table_cases() -> list[Case]:
         attention(128, 4096, 128, causal=True),
         float8_matmul(8192),
         int4_matmul(4096),
+        int8_matmul(4096),
         *(attention_gradients(128, 4096, head, causal=causal) for head in (64, 128) for causal in (False, True)),
     ]

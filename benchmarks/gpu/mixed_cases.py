@@ -1,4 +1,6 @@
-"""Products of operands that are narrower than the sums: 8-bit floats, and weights of four bits with f16 activations."""
+"""Products of operands that are narrower than the sums: 8-bit floats, 8-bit integers with f16, and weights of four bits
+with f16 activations.
+"""
 
 from __future__ import annotations
 
@@ -75,4 +77,36 @@ def int4_matmul(size: int, configs: Sequence[Config] = INT4_CONFIGS) -> Case:
     return Case(
         f"matmul float16 x int4 {size}", make, run, lambda t: t["a"].double() @ t["wide"].double().t(),
         2.0 * size**3, "TFLOP/s", configs, lambda t: torch.matmul(t["a"], t["wide"].t()), 2e-3,
+    )  # fmt: skip
+
+
+INT8_CONFIGS = [
+    {"BLOCK_M": m, "BLOCK_N": n, "BLOCK_K": k, "GROUP_M": 8, "num_warps": w, "num_stages": s}
+    for m, n, k, w, s in (
+        (128, 256, 64, 8, 3),
+        (128, 256, 64, 8, 4),
+        (64, 256, 64, 4, 3),
+        (128, 128, 64, 8, 3),
+        (128, 128, 64, 4, 4),
+    )
+]
+
+
+def int8_matmul(size: int, configs: Sequence[Config] = INT8_CONFIGS) -> Case:
+    """PyTorch multiplies the same integers as f16, widened beforehand."""
+    half, scale = torch.float16, 2.0**-7
+
+    def make() -> Tensors:
+        generator = torch.Generator(device="cuda").manual_seed(1)
+        a = torch.randint(-128, 128, (size, size), generator=generator, device="cuda", dtype=torch.int8)
+        out = torch.empty(size, size, device="cuda", dtype=half)
+        return {"a": a, "wide": a.to(half) * scale, "b": normal(size, size, dtype=half, seed=2), "out": out}
+
+    def run(kernels: ModuleType, t: Tensors, config: Config) -> None:
+        grid = (cdiv(size, config["BLOCK_M"]) * cdiv(size, config["BLOCK_N"]),)
+        kernels.int8_matmul_kernel[grid](t["a"], t["b"], t["out"], size, size, size, size, size, size, scale, **config)
+
+    return Case(
+        f"matmul int8 x float16 {size}", make, run, lambda t: t["wide"].double() @ t["b"].double(),
+        2.0 * size**3, "TFLOP/s", configs, lambda t: torch.matmul(t["wide"], t["b"]), 2e-3,
     )  # fmt: skip

@@ -33,3 +33,28 @@ def int4_matmul_kernel(
         right += BLOCK_K // 2
     inside = (rows < M)[:, None] & (columns < N)[None, :]
     tl.store(c_ptr + (rows[:, None] * c_row + columns[None, :]), total.to(c_ptr.dtype.element_ty), mask=inside)
+
+
+@triton.jit
+def int8_matmul_kernel(
+    a_ptr, b_ptr, c_ptr, M, N, K, a_row, b_row, c_row, scale,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, GROUP_M: tl.constexpr,
+):  # fmt: skip
+    """C = scale A B, A of 8-bit integers, widened for the tensor cores."""
+    high, wide = tl.cdiv(M, BLOCK_M), tl.cdiv(N, BLOCK_N)
+    place = tl.program_id(axis=0)
+    block_row, block_column = tl.swizzle2d(place // wide, place % wide, high, wide, GROUP_M)
+    rows = block_row * BLOCK_M + tl.arange(0, BLOCK_M)
+    columns = block_column * BLOCK_N + tl.arange(0, BLOCK_N)
+    depth = tl.arange(0, BLOCK_K)
+    left = a_ptr + ((rows % M)[:, None] * a_row + depth[None, :])
+    right = b_ptr + (depth[:, None] * b_row + (columns % N)[None, :])
+    total = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
+    for _ in range(0, K, BLOCK_K):
+        b = tl.load(right)
+        total = tl.dot(tl.load(left).to(b.dtype), b, total)
+        left += BLOCK_K
+        right += BLOCK_K * b_row
+    inside = (rows < M)[:, None] & (columns < N)[None, :]
+    total = (total * scale).to(c_ptr.dtype.element_ty)
+    tl.store(c_ptr + (rows[:, None] * c_row + columns[None, :]), total, mask=inside)

@@ -75,6 +75,24 @@ def widened(
     tl.store(c_ptr + m[:, None] * columns + n[None, :], total)
 
 
+@triton.jit
+def computed(
+    a_ptr, scale_ptr, b_ptr, c_ptr, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, BY_ROW: tl.constexpr
+):  # fmt: skip
+    """The left operand is widened, and scaled by rows or by columns."""
+    m, n, k = tl.arange(0, BM), tl.arange(0, BN), tl.arange(0, BK)
+    total = tl.zeros((BM, BN), tl.float32)
+    for start in range(0, K, BK):
+        a = tl.load(a_ptr + m[:, None] * K + (start + k)[None, :]).to(b_ptr.dtype.element_ty)
+        b = tl.load(b_ptr + (start + k)[:, None] * BN + n[None, :])
+        if BY_ROW:
+            a *= tl.load(scale_ptr + start // BK * BM + m)[:, None]
+        else:
+            a *= tl.load(scale_ptr + start + k)[None, :]
+        total = tl.dot(a, b, total)
+    tl.store(c_ptr + m[:, None] * BN + n[None, :], total)
+
+
 def strides(array: Array) -> list[int]:
     return [stride // array.itemsize for stride in array.strides]
 
@@ -142,6 +160,36 @@ def test_bfloat16() -> None:
 @pytest.mark.parametrize("left", [False, True])
 def test_either_operand(left: bool, warps: int) -> None:
     assert reads_registers(multiply_widened((128, 128, 256), (128, 128, 64), left=left, warps=warps))
+
+
+@pytest.mark.pairwise
+@pytest.mark.parametrize("by_row", [True, False])
+@pytest.mark.parametrize("block", [32, 64, 128])
+@pytest.mark.parametrize("narrow", [np.int8, ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2, np.float16], ids=str)
+@pytest.mark.parametrize("wide", [np.float16, ml_dtypes.bfloat16, np.float32], ids=str)
+def test_computed_left_operands(wide: Any, narrow: Any, block: int, by_row: bool) -> None:
+    """Cut along K where a part of A is computed from parts: what is multiplied by a column is, and by a row is not."""
+    m, n, k, random = 64, 64, 256, np.random.default_rng(0)
+    a, b = random.integers(-8, 8, (m, k)).astype(narrow), random.integers(-8, 8, (k, n)).astype(wide)
+    scale = (random.integers(1, 5, (k // block, m) if by_row else (k,)) / 4).astype(wide)
+    out = np.full((m, n), np.nan, np.float32)
+    compiled: Any = computed[(1,)](a, scale, b, out, k, BM=m, BN=n, BK=block, BY_ROW=by_row)
+    factors = np.repeat(scale.astype(np.float64), block, 0).T if by_row else scale.astype(np.float64)
+    assert np.array_equal(out, (a.astype(np.float64) * factors) @ b.astype(np.float64))
+    assert reads_registers(compiled)
+
+
+@pytest.mark.parametrize("warps", [4, 8])
+def test_registers_in_flight_are_held(warps: int) -> None:
+    """What the last product of a round reads is used after the wait in the next, by a store that no thread executes."""
+    ptx = multiply_widened((128, 128, 256), (128, 128, 64), left=True, warps=warps).asm["ptx"]
+    loop = ptx[ptx.index("wgmma.mma_async") :]
+    held = re.search(
+        r"wgmma\.wait_group\.sync\.aligned 3;.{,200}?@%p\d+ st\.shared\.v4\.b32 \[%r\d+\], {(.*?)};", loop, re.DOTALL
+    )
+    assert held is not None and "wgmma.mma_async" not in held.group()
+    for register in held.group(1).split(", "):
+        assert re.search(rf"mov\.b32 \t?{register}, %r\d+;", ptx), "it is carried"
 
 
 def test_weights_across_k_go_through_memory() -> None:

@@ -252,6 +252,10 @@ class BulkCopyLeaf:
         inline_asm(text, asm, "l", [], [("ptr addrspace(1)", tensor_map)], clobbers_memory=True)
 
 
+FRAGMENT_WORDS = 4
+"""Words of A's fragment that a thread passes to one instruction."""
+
+
 class WarpGroupLeaf:
     """Asynchronous matrix products of four warps (`wgmma`)."""
 
@@ -312,6 +316,18 @@ class WarpGroupLeaf:
         asm = f"wgmma.wait_group.sync.aligned {pending};"
         types = [type for type, _ in registers]
         return inline_asm(text, asm, ",".join([*outputs, *inputs]), types, registers, clobbers_memory=True)
+
+    def hold_registers(self, text: FunctionText, words: Sequence[str]) -> None:
+        """Use registers that products read (i32 words, those of one fragment after the other) where `group_wait` says
+        that these are done: ptxas gives them to nothing else before. No thread executes the stores: no launch has that
+        much shared memory, which ptxas does not know.
+        """
+        [size] = inline_asm(text, "mov.u32 $0, %dynamic_smem_size;", "=r", ["i32"], (), has_effect=False)
+        never = text.icmp("eq", "i32", size, -1)
+        for start in range(0, len(words), FRAGMENT_WORDS):
+            fragment = [("i32", word) for word in words[start : start + FRAGMENT_WORDS]]
+            asm = "@$0 st.shared.v4.b32 [$1], {$2, $3, $4, $5};"
+            inline_asm(text, asm, "b,r,r,r,r,r", [], [("i1", never), ("i32", "0"), *fragment], clobbers_memory=True)
 
 
 def _wide_address(text: FunctionText, pointer: str) -> str:

@@ -29,9 +29,9 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from tilewright.codegen.nvptx.leaf_hopper import WarpGroupShape
+from tilewright.codegen.nvptx.leaf_hopper import FRAGMENT_WORDS, WarpGroupShape
 from tilewright.dialects import ttg, ttng
-from tilewright.dialects.ttg.encodings import NvidiaMmaEncodingAttr
+from tilewright.dialects.ttg.encodings import DotOperandEncodingAttr, NvidiaMmaEncodingAttr
 from tilewright.dialects.ttg.shared_encodings import find_shared_layout
 from tilewright.dialects.types import is_tensor
 from tilewright.ir.diagnostics import op_error
@@ -50,9 +50,6 @@ SWIZZLE_CODES = {0: 0, 128: 1, 64: 2, 32: 3}
 GROUP_ROWS = 64
 WARPS_PER_GROUP_BITS = 2
 ADDRESS_MASK = (1 << 14) - 1
-FRAGMENT_WORDS = 4
-"""Words of A's fragment that a thread passes to one instruction."""
-
 ZEROS = frozenset({"0", "zeroinitializer", "0x0000000000000000", "0.0", "0xH0000"})
 
 
@@ -321,20 +318,29 @@ def lower_warp_group_dot(op: ttng.WarpGroupDotOp, fn: FunctionLowering) -> None:
 
 @lowers(ttng.WarpGroupDotWaitOp)
 def lower_warp_group_dot_wait(op: ttng.WarpGroupDotWaitOp, fn: FunctionLowering) -> None:
-    """Registers of tensors go through the instruction, so that nobody reads them before it."""
+    """Registers of sums go through the instruction, so that nobody reads them before it; those of operands are used
+    after it, so that nobody writes them before it.
+    """
     registers: list[tuple[str, str]] = []
     counts: list[int] = []
     for value in op.inputs:
-        words = _as_words(fn, value) if is_tensor(value.type) else []
+        words = _as_words(fn, value) if is_tensor(value.type) and not _is_operand(value) else []
         counts.append(len(words))
         registers += words
     waited = iter(fn.leaf.group_wait(fn.text, op.pendings.value.data, registers))
+    for value in filter(_is_operand, op.inputs):
+        fn.leaf.hold_registers(fn.text, pack_words(fn, fn.element(value), fn.registers(value)))
     for value, result, count in zip(op.inputs, op.outputs, counts, strict=True):
-        if not is_tensor(value.type):
+        if not is_tensor(value.type) or _is_operand(value):
             fn.set(result, fn.values[value])
             continue
         words = [next(waited) for _ in range(count)]
         fn.set(result, tuple(_from_words(fn, value, words)))
+
+
+def _is_operand(value: SSAValue) -> bool:
+    """Return whether a value is A of a product, in registers."""
+    return is_tensor(value.type) and isinstance(value.type.encoding, DotOperandEncodingAttr)
 
 
 def _is_whole(element: ElementType) -> bool:

@@ -7,7 +7,8 @@ a product that uses it, unless that access is a product of the same shape that a
 hold its A may not be written.
 
 Copies by `mov` are no accesses: LLVM makes them to tie operands together, and they vanish when registers are assigned.
-The copy is as the original: in flight, and accessed since the last fence, or not. Constants are always there.
+The copy is as the original: in flight, and accessed since the last fence, or not. Constants are always there. What a
+product reads as A may not be copied to before it is done either: the original would be written there.
 """
 
 from __future__ import annotations
@@ -93,6 +94,8 @@ class ProductRegisters:
         """Let registers be as those that they are copied from: accessed, or in flight."""
         into = _block(written, groups)
         out_of = _block(read, groups)
+        if (self.is_read[into] != IDLE).any():
+            raise _fault("a register is written that a wgmma reads, which has not been waited for")
         self.accessed[into] = self.accessed[out_of].any(axis=0)
         self.accumulates[into] = self.accumulates[out_of].max(axis=0, initial=IDLE)
         self.is_read[into] = IDLE

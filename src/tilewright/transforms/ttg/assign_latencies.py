@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation, OpResult, SSAValue
 
 from tilewright.analysis.axis_info import ModuleAxisInfo
 from tilewright.dialects import gpu, scf, tt, ttg, ttng
@@ -17,6 +17,7 @@ from tilewright.transforms.ttg.capability import compute_capability
 from tilewright.transforms.ttg.pipeliner.copies import can_copy_asynchronously
 from tilewright.transforms.ttg.pipeliner.memory_roots import WrittenMemory
 from tilewright.transforms.ttg.pipeliner.schedule import LATENCY, NUM_STAGES, body_ops, definition_in
+from tilewright.transforms.ttg.pipeliner.split_dots import slices_of
 from tilewright.transforms.ttg.slices import MatrixProduct, backward_slice
 
 HOPPER = 90
@@ -86,8 +87,11 @@ def _levels(loop: scf.ForOp, *, every_load: bool) -> dict[Operation, int]:
     return found.levels
 
 
-def _computed_operands(loop: scf.ForOp, chosen: dict[Operation, int]) -> list[Operation]:
-    """The ops that compute A of a `wgmma` in registers, from loads that run ahead and no other product."""
+def _ahead_of_products(loop: scf.ForOp, chosen: dict[Operation, int]) -> list[Operation]:
+    """The ops that run one stage before the `wgmma` whose A is computed in registers, from loads that run ahead and no
+    other product: what else is loaded for it where slices of it are computed between the slices of the product, else
+    all that computes it.
+    """
     found: dict[Operation, None] = {}
     for dot in body_ops(loop):
         if not isinstance(dot, ttng.WarpGroupDotOp) or not is_tensor(dot.a.type):
@@ -98,9 +102,20 @@ def _computed_operands(loop: scf.ForOp, chosen: dict[Operation, int]) -> list[Op
         if maker is None or isinstance(maker, PipelinedLoad):
             continue
         needed = [maker, *(op for value in maker.operands for op in backward_slice(value, loop.body.block))]
-        if any(op in chosen for op in needed) and not any(isinstance(op, MatrixProduct) for op in needed):
+        if not any(op in chosen for op in needed) or any(isinstance(op, MatrixProduct) for op in needed):
+            continue
+        if slices_of(dot, lambda op: _is_copied(op, chosen)):
+            found.update((op, None) for op in needed if isinstance(op, tt.LoadOp) and op not in chosen)
+        else:
             found[maker] = None
     return list(found)
+
+
+def _is_copied(op: Operation, chosen: dict[Operation, int]) -> bool:
+    """Return whether an op is a load that runs ahead, or that load in another layout."""
+    while isinstance(op, ttg.ConvertLayoutOp) and isinstance(op.src, OpResult):
+        op = op.src.op
+    return op in chosen
 
 
 class _Assigner:
@@ -134,7 +149,7 @@ class _Assigner:
             latency = (stages - 1) // (max(chosen.values()) + 1)
             for load in chosen:
                 load.attributes[LATENCY] = i32_attr(latency)
-            for op in _computed_operands(loop, chosen):
+            for op in _ahead_of_products(loop, chosen):
                 op.attributes[LATENCY] = i32_attr(1)
 
     def _choose(self, loop: scf.ForOp, levels: dict[Operation, int], stages: int) -> dict[Operation, int]:
@@ -169,7 +184,8 @@ class AssignLatenciesPass(Pass):
     """Loads that feed matrix products run ahead, by as many stages as there are: `num-stages`, or what the loop says
     in `tt.num_stages`, in which case all its loads do. Loads that feed the addresses of other loads share the stages
     with these. What computes the left operand of a `wgmma` from them, in registers, runs one stage ahead, while the
-    product of the iteration before is under way.
+    product of the iteration before is under way; where it is computed slice by slice between the slices of the product
+    (`tritongpu-pipeline`), only what else is loaded for it.
 
     Before (`num-stages=3`):
     ```mlir

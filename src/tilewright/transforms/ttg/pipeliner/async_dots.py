@@ -35,12 +35,15 @@ from tilewright.ir.builder import OpBuilder
 from tilewright.ir.walking import ops_within
 from tilewright.transforms.common.loop_rules import is_defined_outside
 from tilewright.transforms.tt.persist_programs import TILES
+from tilewright.transforms.ttg.pipeliner.held_registers import hold_registers
 from tilewright.transforms.ttg.pipeliner.releases import Releases
 from tilewright.transforms.ttg.pipeliner.schedule import holder_in
 from tilewright.transforms.ttg.pipeliner.split_dots import split_register_dots
 
 _COPIES = (ttg.AsyncCopyGlobalToLocalOp, ttng.AsyncTMACopyGlobalToLocalOp, ttng.BarrierExpectOp, ttg.LocalStoreOp)
 _VIEWS = (ttg.MemDescTransOp, ttg.MemDescReshapeOp, ttg.MemDescSubsliceOp)
+SLICES_UNDER_WAY = 4
+"""Of a product whose A is in registers: while they run, the registers of the next are filled."""
 
 
 def _adds_to(user: Operation, index: int) -> bool:
@@ -62,8 +65,10 @@ def _before_views(value: SSAValue) -> SSAValue:
 class _LoopDots:
     """The products of one loop."""
 
-    def __init__(self, loop: scf.ForOp) -> None:
+    def __init__(self, loop: scf.ForOp, slices: Sequence[Sequence[ttng.WarpGroupDotOp]]) -> None:
         self._loop = loop
+        self._slices = slices
+        """Those that `split_register_dots` made, by the product that they were."""
         self._block = loop.body.block
         self._dots = [op for op in self._block.ops if isinstance(op, ttng.WarpGroupDotOp)]
         self._waits: list[ttng.WarpGroupDotWaitOp] = []
@@ -80,6 +85,8 @@ class _LoopDots:
             dot.properties["isAsync"] = bool_attr(True)
         for dot in deferred:
             self._wait_for_result(dot)
+        for slices in self._slices:
+            self._pace(slices)
         self._release_carried_registers()
         for dot in deferred:
             self._wait_for_carried(dot)
@@ -239,13 +246,25 @@ class _LoopDots:
         wait.erase()
         self._thread(longer, value, len(longer.outputs) - 1)
 
-    def _release_carried_registers(self) -> None:
-        """Products that read A from registers which are carried are complete at the end of the round; so are those
-        whose A is computed in it: ptxas keeps the registers of a product that is under way for nothing else, but in
-        the next round of a loop it does not.
+    def _pace(self, slices: Sequence[ttng.WarpGroupDotOp]) -> None:
+        """After each slice of a product is issued, wait until few run: the registers of A of those done are free for
+        the next. The first slices of a round run beside the last of the round before.
         """
+        if any(dot not in self._dots for dot in slices):
+            return
+        depth = min(SLICES_UNDER_WAY, len(slices))
+        for at, dot in enumerate(slices):
+            place, done = dot.next_op, slices[at + 1 - depth]
+            assert place is not None
+            pendings = self._issued_between(done, place if at + 1 >= depth else None)
+            if at + 1 < depth:
+                pendings += self._issued_between(None, place)
+            self._insert_wait(place, [dot.d, *_buffers_of(dot)], pendings)
+
+    def _release_carried_registers(self) -> None:
+        """Products that read A from registers which are carried are complete at the end of the round."""
         for dot in self._dots:
-            if self._keeps_registers(dot) and not isinstance(self._writer_of(dot), ttg.LocalLoadOp):
+            if self._keeps_registers(dot) and self._writer_of(dot) is None:
                 self._insert_wait(self._end, [dot.d, dot.a, *_buffers_of(dot)], self._issued_between(dot, None))
 
     def _release_registers(self) -> None:
@@ -338,8 +357,8 @@ def make_dots_asynchronous(module: ModuleOp) -> dict[scf.ForOp, scf.ForOp]:
             loops[loop] = loop
             continue
         _hoist_fixed_operands(loop)
-        split_register_dots(loop)
+        slices = split_register_dots(loop)
         releases = Releases(loop)
-        _LoopDots(loop).run()
-        loops[loop] = releases.put_back()
+        _LoopDots(loop, slices).run()
+        loops[loop] = hold_registers(releases.put_back())
     return loops

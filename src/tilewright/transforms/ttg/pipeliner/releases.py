@@ -76,12 +76,12 @@ class Releases:
         if not dot.is_async.value.data:
             OpBuilder.after(_after_views(dot, arrival)).insert(arrival)
             return
-        wait = _first_wait(ops[start + 1 :], 0)
+        wait = first_wait(ops[start + 1 :], 0)
         if wait is not None:
             OpBuilder.after(wait).insert(arrival)
             return
-        issued = sum(map(_is_issued, ops[start + 1 :]))
-        wait = _first_wait(ops, issued)
+        issued = sum(map(is_issued, ops[start + 1 :]))
+        wait = first_wait(ops, issued)
         assert wait is not None, "products that nobody waits for"
         self._put_in_next_round(arrival, wait, carried)
 
@@ -111,16 +111,17 @@ def _arrive_if_any(builder: OpBuilder, barriers: SSAValue, slot: SSAValue, count
     builder.insert(ttng.ArriveBarrierOp(emptied, count, is_one, per_warp=True))
 
 
-def _is_issued(op: Operation) -> bool:
+def is_issued(op: Operation) -> bool:
+    """Return whether an op starts a product that runs on."""
     return isinstance(op, ttng.WarpGroupDotOp) and bool(op.is_async.value.data)
 
 
-def _first_wait(ops: Sequence[Operation], issued: int) -> Operation | None:
+def first_wait(ops: Sequence[Operation], issued: int) -> Operation | None:
     """The first of some ops at which a product is done after which `issued` others were issued before them."""
     for op in ops:
         if isinstance(op, ttng.WarpGroupDotWaitOp) and op.pendings.value.data <= issued:
             return op
-        issued += _is_issued(op)
+        issued += is_issued(op)
     return None
 
 
