@@ -1,7 +1,7 @@
 """Which tests a run takes: all, or the sample of `make test`, which takes some two minutes on two cores.
 
 The sample holds every file test, the unit tests that are quick, of every test over the corpus one case of each of its
-files (the same for all engines), of every twentieth other test function one case, and one part of the rest. The parts
+files (the same for all engines), of every thirtieth other test function one case, and one part of the rest. The parts
 go round by the date: within `TURNS` days every function has run, within `PARTS` days every test. Costly cases of one
 function come on the same days. `--sample=N` repeats a run; `--all` runs everything.
 
@@ -24,7 +24,7 @@ from suite.pairwise import index_grid
 PARTS = 60
 """Runs on so many days in a row run everything."""
 
-TURNS = 20
+TURNS = 30
 """Of a function that compiles and runs kernels, but not those of the corpus, a case is taken every so many days."""
 
 DAYS = 10

@@ -44,6 +44,7 @@ def little_room() -> Generator[None]:
         sys.setrecursionlimit(limit)
 
 
+@pytest.mark.costly
 @pytest.mark.sampled
 @pytest.mark.parametrize("target", ["cpu", "cuda_sim", "reference"])
 def test_a_long_chain_of_elif(tmp_path: Path, target: str) -> None:

@@ -73,6 +73,7 @@ def mlir_opt(text: str, *flags: str) -> str:
     return done.stdout
 
 
+@pytest.mark.costly
 @pytest.mark.skipif(MLIR_OPT is None, reason="mlir-opt is not installed")
 @pytest.mark.parametrize("generic", [False, True], ids=["custom", "generic"])
 def test_upstream_reads_what_we_print(generic: bool) -> None:

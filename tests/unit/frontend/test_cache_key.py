@@ -284,6 +284,7 @@ def test_files_that_are_edited_after_their_import(tmp_path: Path) -> None:
     assert out[0] == 6001
 
 
+@pytest.mark.costly
 def test_calls_nested_deeper_than_python_may_call(tmp_path: Path) -> None:
     count = sys.getrecursionlimit() + 100
     steps = [f"@jit\ndef step{i}(x):\n    return step{i - 1}(x) + {i}\n" for i in range(1, count)]

@@ -306,6 +306,7 @@ def test_locations_made_without_verification_are_the_same() -> None:
     assert (site, hash(site), str(site)) == (verified, hash(verified), str(verified))
 
 
+@pytest.mark.costly
 def test_effects_do_not_depend_on_what_is_imported_first() -> None:
     """Sets of kinds of effects are made before other modules are imported: the hash of a kind stays what it was."""
     program = """
@@ -319,6 +320,7 @@ assert not effects.is_trivially_dead(tt.CallOp("f", (), ()))
     assert not any(issubclass(cls, Enum) for cls in quick_access.COMPARED_BY_IDENTITY)
 
 
+@pytest.mark.costly
 def test_ops_keep_their_hashes_whatever_is_imported_later() -> None:
     """The first op of a dialect of ours is made when the classes are changed already."""
     program = """

@@ -52,6 +52,7 @@ def names_read(function: Callable[..., Any]) -> set[str]:
     return {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
 
 
+@pytest.mark.costly
 def test_verifiers_that_look_at_other_ops_say_so() -> None:
     remembered = looking = 0
     for cls in OPS:

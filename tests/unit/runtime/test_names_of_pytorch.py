@@ -68,6 +68,7 @@ def test_what_is_listed_is_asked_for() -> None:
     assert set(ABSENT) <= set(asked()) and len(asked()) > 150
 
 
+@pytest.mark.costly
 @pytest.mark.needs("triton")
 def test_the_official_package_has_the_names() -> None:
     """The list is of names that are: a slip in it would be found here. The driver's need a GPU."""

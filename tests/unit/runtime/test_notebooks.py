@@ -61,6 +61,7 @@ def html_of(shell: Any, result: Any) -> str:
     return formatted["text/html"]
 
 
+@pytest.mark.costly
 def test_the_magic_shows_the_page_of_what_a_cell_launches(shell: Any) -> None:
     cell = KERNEL.format(value="2 * tl.load(x + i)").replace("kernel = ", "")
     html = html_of(shell, run_magic(shell, "--height 300", cell))

@@ -11,6 +11,7 @@ import pytest
 BENCHMARKS = Path(__file__).parents[3] / "benchmarks"
 
 
+@pytest.mark.costly
 @pytest.mark.sampled
 @pytest.mark.parametrize("script", ["cpu/worker.py", "cpu/block_growth.py", "cpu/sanitizing.py"])
 def test_scripts_are_imported(script: str) -> None:

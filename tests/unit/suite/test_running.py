@@ -215,6 +215,7 @@ def test_what_is_named_is_not_sampled(run: Run, tmp_path: Path) -> None:
     assert "sampled" not in run(tmp_path, SUITE, "tests/exec").stdout
 
 
+@pytest.mark.costly
 def test_without_a_cache_and_without_workers(tmp_path: Path) -> None:
     """As the GPU suite's workers run, and on machines with less than the suite needs."""
     options = [word for name in ("cacheprovider", "xdist", "hypothesispytest") for word in ("-p", f"no:{name}")]

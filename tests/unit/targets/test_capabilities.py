@@ -63,6 +63,7 @@ def test_isinstance_agrees() -> None:
     assert not capabilities.is_timed(find_target("reference"))
 
 
+@pytest.mark.costly
 def test_targets_kernels_and_facts_are_asked_by_protocol() -> None:
     """No `getattr(target, "name", default)`."""
     package = Path(tilewright.__file__).parent

@@ -115,6 +115,7 @@ def test_nothing_is_lost(dtype: str, pair: tuple[str, str]) -> None:
     np.testing.assert_array_equal(x, sum(8 * effect(name) for name in pair))
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("num_threads", [3, 12])
 def test_launches_on_several_threads(num_threads: int) -> None:
     """Few threads take turns, many exclude each other; and both beside launches on one thread."""

@@ -96,6 +96,7 @@ def test_the_advice_is_right(run: Run) -> None:
     assert "tl.store(out + far + i, i)" in done.stderr
 
 
+@pytest.mark.costly
 @pytest.mark.sampled
 @pytest.mark.parametrize("threads", [1, 4])
 @pytest.mark.parametrize("order", ["before", "after"])

@@ -28,6 +28,7 @@ def compiled(**types: str) -> triton.compiler.CompiledKernel:
     return triton.compile(ASTSource(scaled, signature, {"B": 16}), options={"debug": True})
 
 
+@pytest.mark.costly
 @pytest.mark.skipif(not (shutil.which("c++") and shutil.which("cc")), reason="needs compilers of C and C++")
 def test_a_library_is_called_through_the_launcher(tmp_path: Path) -> None:
     kernel = pickle.loads(pickle.dumps(compiled().asm))  # as it comes from a compile worker

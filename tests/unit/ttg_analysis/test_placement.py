@@ -27,6 +27,7 @@ def conflicts_of(requests: list[Request]) -> list[list[int]]:
     ]
 
 
+@pytest.mark.costly
 @settings(max_examples=200, deadline=None)
 @given(REQUESTS)
 def test_no_two_that_live_at_once_overlap(requests: list[Request]) -> None:

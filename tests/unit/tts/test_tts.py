@@ -110,6 +110,7 @@ def test_users_of_masked_rows_leave_the_row_mask_to_the_pointer() -> None:
         verify_module(parse_module(MASKED_USER.format(dims="8, 16"), make_context()))
 
 
+@pytest.mark.costly
 def test_dynamic_entries_match_operands() -> None:
     op = tts.MakeTensorPtrOp(base(), (4,), (value(INDEX),), (0,))
     assert op.static_strides.get_values() == (DYNAMIC_INDEX,)
