@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 
@@ -20,6 +21,7 @@ from tilewright.dialects.byte_products import ByteProduct
 from tilewright.dialects.linalg import IteratorType, StructuredOp
 from tilewright.dialects.numeric import Array
 from tilewright.dialects.traits import ElementwiseMappable
+from tilewright.dialects.types import is_tensor, shape_of
 from tilewright.reference.arith_ops import RUNNING_TOTALS
 from tilewright.reference.byte_products import sum_byte_products
 from tilewright.reference.errors import reference_error
@@ -226,6 +228,31 @@ def view_matmul(op: linalg_ext.ViewMatmulOp, frame: Frame) -> Values:
             terms = a[:, k, np.newaxis].astype(tile.dtype) * b[np.newaxis, k].astype(tile.dtype)
             tile[: a.shape[0], : b.shape[1]] += terms
     return (tile,) if op.stored is None else (tile, np.bool_(False))
+
+
+@meaning_of(linalg_ext.PackOp)
+def pack(op: linalg_ext.PackOp, frame: Frame) -> Values:
+    """All of the matrix, by this program. What the type leaves open is as small as it can be."""
+    value = frame.get(op.source)
+    matrix = value if is_tensor(op.source.type) else value.load_all()
+    panels, rows, width = (size if size != DYNAMIC_INDEX else None for size in shape_of(op.panels.type) or ())
+    assert width is not None
+    panels = -(-matrix.shape[1] // width) if panels is None else panels
+    wide = np.zeros((matrix.shape[0] if rows is None else rows, panels * width), matrix.dtype)
+    wide[: matrix.shape[0], : matrix.shape[1]] = matrix
+    packed = wide.reshape(len(wide), panels, width).swapaxes(0, 1)
+    return (packed,) if op.condition is None else (packed, np.bool_(frame.get(op.condition)))
+
+
+@meaning_of(linalg_ext.PackedMatmulOp)
+def packed_matmul(op: linalg_ext.PackedMatmulOp, frame: Frame) -> Values:
+    """The terms of each sum in order of k."""
+    a, panels, tile = frame.get(op.a), frame.get(op.panels), np.array(frame.get(op.init))
+    b = panels.swapaxes(0, 1).reshape(panels.shape[1], -1)
+    with np.errstate(all="ignore"):
+        for k in range(a.shape[1]):
+            tile += a[:, k, np.newaxis].astype(tile.dtype) * b[np.newaxis, k, : tile.shape[1]].astype(tile.dtype)
+    return (tile,)
 
 
 @meaning_of(linalg_ext.AsWordsOp)

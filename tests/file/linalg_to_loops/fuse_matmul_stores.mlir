@@ -1,7 +1,7 @@
 // RUN: tilewright-opt %s --target=cpu:x86-64-v3 --linalg-fuse-matmul-stores | filecheck %s
 // RUN: tilewright-opt %s --target=cpu:x86-64-v3 --linalg-fuse-matmul-stores --remarks 2>&1 | filecheck %s --check-prefix=NOTE
 // RUN: tilewright-opt %s --target=cpu:x86-64-v3 --linalg-fuse-matmul-stores | tilewright-opt - --mlir-print-op-generic | tilewright-opt - | filecheck %s
-// RUN: tilewright-opt %s --target=cpu:x86-64-v3 --linalg-fuse-matmul-stores --linalg-to-loops | filecheck %s --check-prefix=LOOPS
+// RUN: tilewright-opt %s --target=cpu:x86-64-v3 --linalg-fuse-matmul-stores --linalg-pack-operands --linalg-to-loops | filecheck %s --check-prefix=LOOPS
 
 // The address is computed before the branch; what the micro-kernel did not store is stored after it.
 // CHECK-LABEL: @stored

@@ -1,5 +1,5 @@
 // RUN: tilewright-opt %s --target=cpu:x86-64-v3 --linalg-select-microkernels --linalg-transpose-matmuls | filecheck %s
-// RUN: tilewright-opt %s --target=cpu:x86-64-v3 --linalg-select-microkernels --linalg-transpose-matmuls --linalg-to-loops | filecheck %s --check-prefix=LOOPS
+// RUN: tilewright-opt %s --target=cpu:x86-64-v3 --linalg-select-microkernels --linalg-transpose-matmuls --linalg-pack-operands --linalg-to-loops | filecheck %s --check-prefix=LOOPS
 // RUN: tilewright-opt %s --target=cpu:x86-64-v3 --linalg-select-microkernels --linalg-transpose-matmuls --remarks 2>&1 | filecheck %s --check-prefix=NOTE
 
 // The columns of B adjoin, and the loop does not change A.

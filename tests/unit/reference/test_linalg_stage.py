@@ -8,6 +8,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from xdsl.traits import IsTerminator
+from xdsl.utils.exceptions import VerifyException
 
 from tilewright import reference
 from tilewright.dialects import DIALECTS, load_dialect, make_context
@@ -504,3 +505,52 @@ func.func @f(%a: memref<2x3xi32>, %b: memref<3x4xi32>, %c: tensor<4x4xi32>) -> t
     (found,) = run(text, a.copy(), b.copy(), c.copy())
     c[:2] += a @ b
     np.testing.assert_array_equal(found, c)
+
+
+def test_packed_operands() -> None:
+    """Panels of all columns, with zeros past the last; and of a view, of which the condition says that there are."""
+    text = """
+func.func @f(%a: tensor<4x3xi32>, %b: tensor<3x5xi32>, %v: memref<3x5xi32>, %c: tensor<4x5xi32>, %s: i1)
+    -> (tensor<4x5xi32>, tensor<3x4x2xi32>, tensor<?x?x4xi32>, i1) {
+  %p = linalg_ext.pack %b : tensor<3x5xi32> -> tensor<3x4x2xi32>
+  %q, %there = linalg_ext.pack %v cached(0) if %s : memref<3x5xi32> -> tensor<?x?x4xi32>, i1
+  %d = linalg_ext.packed_matmul ins(%a, %p : tensor<4x3xi32>, tensor<3x4x2xi32>) outs(%c : tensor<4x5xi32>)
+    -> tensor<4x5xi32>
+  return %d, %p, %q, %there : tensor<4x5xi32>, tensor<3x4x2xi32>, tensor<?x?x4xi32>, i1
+}"""
+    a, b, c = (rng.integers(-9, 9, shape).astype(np.int32) for shape in ((4, 3), (3, 5), (4, 5)))
+    found, panels, others, is_there = run(text, a.copy(), b.copy(), b.copy(), c.copy(), np.bool_(True))
+    np.testing.assert_array_equal(found, c + a @ b)
+    np.testing.assert_array_equal(panels[1, :3], b[:, 2:4])
+    assert not panels[2, :, 1].any() and not panels[:, 3].any() and bool(is_there)
+    np.testing.assert_array_equal(others[0], b[:, :4])
+    assert others.shape == (2, 3, 4)
+
+
+@pytest.mark.parametrize(
+    ("form", "reason"),
+    [
+        ("linalg_ext.pack %b : tensor<3x5xi32> -> tensor<2x4x2xi32>", "the whole matrix"),
+        ("linalg_ext.pack %b : tensor<3x5xi32> -> tensor<4x10xi32>", "three dimensions"),
+        ("linalg_ext.pack %b if %s : tensor<3x5xi32> -> tensor<3x4x2xi32>, i1", "only panels in a cache"),
+        ("linalg_ext.pack %b cached(0) if %s : tensor<3x5xi32> -> tensor<3x4x2xi32>", "come together"),
+        (
+            "linalg_ext.packed_matmul ins(%b, %p : tensor<3x5xi32>, tensor<1x4x2xi32>) outs(%b : tensor<3x5xi32>) "
+            "-> tensor<3x5xi32>",
+            "as many rows and columns",
+        ),
+        (
+            "linalg_ext.packed_matmul ins(%b, %b : tensor<3x5xi32>, tensor<3x5xi32>) outs(%b : tensor<3x5xi32>) "
+            "-> tensor<3x5xi32>",
+            "three dimensions",
+        ),
+    ],
+)
+def test_packed_operands_of_other_sizes(form: str, reason: str) -> None:
+    text = f"""
+func.func @f(%b: tensor<3x5xi32>, %p: tensor<1x4x2xi32>, %s: i1) {{
+  {"%0, %1" if ", i1" in form else "%0"} = {form}
+  return
+}}"""
+    with pytest.raises(VerifyException, match=reason):
+        parse_module(text, make_context()).verify()

@@ -61,7 +61,11 @@ class PanelPlan:
     """How all of B is packed at once: by which routine, in how many bytes, and what kernels on the panels can do."""
 
     routine: PanelRoutine
-    bytes: int
+    rows: int
+    """Of each panel."""
+    panels: int
+    element_bytes: int
+    """Of an element in a panel."""
     reads_any_a: bool
     """The kernels read A in place with any strides; else they copy it where its a_k_stride is not 1."""
     outputs: tuple[str, ...]
@@ -69,13 +73,18 @@ class PanelPlan:
     kernels_fill: bool
     """The kernels can fill panels that are empty."""
 
-    def routine_by(self, packing: Packing) -> PanelRoutine:
-        """The routine that comes by the panels in another way."""
-        return replace(self.routine, packing=packing)
+    @property
+    def bytes(self) -> int:
+        """Of all panels together."""
+        return self.panels * self.rows * self.routine.columns * self.element_bytes
+
+    def by(self, packing: Packing) -> PanelPlan:
+        """The plan with a routine that comes by the panels in another way."""
+        return replace(self, routine=replace(self.routine, packing=packing))
 
 
 def plan_panels(
-    element: str, accumulator: str, k_count: int, n_count: int, facts: TargetFacts, *, transposed_b: bool
+    element: str, accumulator: str, k_count: int, n_count: int, facts: TargetFacts, *, transposed_b: bool = False
 ) -> PanelPlan:
     """The panels for a B of this shape."""
     kind, on_tiles = element_kind(element, accumulator), uses_amx(element, facts)
@@ -86,10 +95,11 @@ def plan_panels(
         widest = plan_block_tile(facts, kind, WHOLE_BLOCK).columns
         columns = next((c for c in (widest, 2 * lanes, lanes) if n_count % c == 0), widest)
     element_bytes, multiple = panel_form(kind, facts)
-    rows, width = -(-k_count // multiple) * multiple, -(-n_count // columns) * columns
     return PanelPlan(
         PanelRoutine(Packing.PACK, element, accumulator, columns, transposed_b),
-        rows * width * element_bytes,
+        rows=-(-k_count // multiple) * multiple,
+        panels=-(-n_count // columns),
+        element_bytes=element_bytes,
         reads_any_a=not on_tiles,
         outputs=amx_outputs(kind) if on_tiles else (accumulator,),
         kernels_fill=kind.memory == kind.accumulator,

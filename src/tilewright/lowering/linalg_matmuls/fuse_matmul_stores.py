@@ -18,14 +18,14 @@ from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import find_ops
 from tilewright.lowering.linalg_matmuls.first_iteration import NoMatchError
 from tilewright.lowering.linalg_matmuls.matmul_operands import find_cast, is_zero_tile
-from tilewright.lowering.linalg_to_loops.cached_panels import plan_cached_panels
+from tilewright.lowering.linalg_matmuls.panel_plans import find_constant_arguments, plan_cached_panels
 from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index, LoopEmitter
 from tilewright.lowering.linalg_to_loops.function_lowering import tensor_shape
-from tilewright.lowering.linalg_to_loops.function_state import FunctionFacts
 from tilewright.lowering.linalg_to_loops.provable import constant_of
 from tilewright.lowering.microkernel_attributes import find_routine
-from tilewright.support.facts import DEFAULT_FACTS
+from tilewright.support.facts import DEFAULT_FACTS, TargetFacts
 from tilewright.transforms.linalg.effects import root_of_memref
+from tilewright.transforms.linalg.loads import Disjointness
 from tilewright.transforms.linalg.sink_producers import find_store
 
 _TRANSPARENT = (
@@ -72,25 +72,24 @@ class LinalgFuseMatmulStoresPass(Pass):
             if entry is None or not matmuls:
                 continue
             assert isinstance(function, func.FuncOp)
-            facts = FunctionFacts.of(function, context, context.facts or DEFAULT_FACTS)
-            emitter = LoopEmitter(entry)
+            constants, apart, emitter = find_constant_arguments(function), Disjointness(function), LoopEmitter(entry)
             for matmul in matmuls:
-                outputs = _outputs(matmul, facts)
+                outputs = _outputs(matmul, constants, context.facts or DEFAULT_FACTS)
                 if outputs:
                     try:
-                        _fuse(emitter, matmul, facts, outputs)
+                        _fuse(emitter, matmul, apart, outputs)
                     except NoMatchError as error:
                         context.remark(matmul, f"its result is copied to where it is stored: {error}")
 
 
-def _outputs(matmul: linalg_ext.ViewMatmulOp, facts: FunctionFacts) -> Sequence[str]:
+def _outputs(matmul: linalg_ext.ViewMatmulOp, constants: frozenset[SSAValue], facts: TargetFacts) -> Sequence[str]:
     """The types in which the micro-kernel of a matmul can write to a second destination."""
     kernel = find_routine(matmul)
     if not isinstance(kernel, MatmulKernel) or not is_zero_tile(matmul.init):
         return ()
-    if root_of_memref(matmul.b) not in facts.constant_arguments:
+    if root_of_memref(matmul.b) not in constants:
         return ()
-    plan = plan_cached_panels(kernel, tensor_shape(matmul.result), facts.target)
+    plan = plan_cached_panels(kernel, tensor_shape(matmul.result), facts)
     return () if plan is None else plan.outputs
 
 
@@ -141,7 +140,7 @@ def _find_narrowing(value: SSAValue) -> linalg.GenericOp | None:
     return user if body[0].rounding is RoundingMode.TO_NEAREST_EVEN else None
 
 
-def _fuse(emitter: LoopEmitter, matmul: linalg_ext.ViewMatmulOp, facts: FunctionFacts, outputs: Sequence[str]) -> None:
+def _fuse(emitter: LoopEmitter, matmul: linalg_ext.ViewMatmulOp, apart: Disjointness, outputs: Sequence[str]) -> None:
     branch = matmul.parent_op()
     if not isinstance(branch, scf.IfOp) or [use.operation for use in matmul.result.uses] != [_end(matmul)]:
         raise NoMatchError("it is not all that a branch makes")
@@ -159,7 +158,7 @@ def _fuse(emitter: LoopEmitter, matmul: linalg_ext.ViewMatmulOp, facts: Function
     if strides is None or len(strides) != 2 or constant_of(strides[1]) != 1:
         raise NoMatchError("the elements of its rows are not stored next to each other")
     roots = [root_of_memref(view) for view in (matmul.a, matmul.b)]
-    if not all(facts.apart.is_disjoint(root, root_of_memref(dest)) for root in roots):
+    if not all(apart.is_disjoint(root, root_of_memref(dest)) for root in roots):
         raise NoMatchError("it may be stored over its operands")
     shape = tensor_shape(matmul.result)
     # Rows that overlap are written one after the other, the last one last.

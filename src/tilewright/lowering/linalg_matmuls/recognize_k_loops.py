@@ -20,6 +20,7 @@ from tilewright.lowering.linalg_matmuls.matmul_operands import (
     find_cast,
     find_first_view,
     find_operand,
+    is_zero_tile,
 )
 from tilewright.lowering.linalg_matmuls.shared_operands import is_shared
 from tilewright.lowering.linalg_matmuls.unit_stride_guard import holds_for_first, says_which_lanes_follow
@@ -154,7 +155,8 @@ class _KLoop:
             self.loop.iter_args[position],
             shared if isinstance(shared, SSAValue) else None,
         )
-        new.attributes.update(microkernel_attributes(kernel))
+        from_zero = is_zero_tile(new.init) and not kernel.for_few_rows
+        new.attributes.update(microkernel_attributes(replace(kernel, from_zero=from_zero)))
         self._branch(emitter.truth(condition), new, position)
 
     def _branch(self, condition: SSAValue, matmul: linalg_ext.ViewMatmulOp, position: int) -> None:

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import SSAValue
 
 from tilewright.codegen.microkernels import WHOLE_BLOCK, MatmulKernel
-from tilewright.dialects import bufferization, linalg, memref, scf, tensor
-from tilewright.dialects.types import element_type, is_memref, is_tensor
+from tilewright.dialects import bufferization, linalg, tensor
+from tilewright.dialects.types import element_type, is_tensor
 from tilewright.ir.builder import Cursor, OpBuilder
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import find_ops
-from tilewright.lowering.linalg_matmuls.matmul_operands import is_zero, is_zero_tile
-from tilewright.lowering.linalg_to_loops.dot_operands import block_of, find_invariant_loop, plan_block_panels
-from tilewright.lowering.linalg_to_loops.emitter import Index
+from tilewright.lowering.linalg_matmuls.adjoining_dims import end_together, find_adjoining_dims
+from tilewright.lowering.linalg_matmuls.matmul_operands import is_zero_tile
+from tilewright.lowering.linalg_matmuls.panel_plans import block_of, find_invariant_loop, plan_block_panels
 from tilewright.lowering.linalg_to_loops.function_lowering import tensor_shape
-from tilewright.lowering.linalg_to_loops.provable import constant_of, is_same
-from tilewright.lowering.linalg_to_loops.sources import contiguous_strides
 from tilewright.lowering.microkernel_attributes import find_routine, microkernel_attributes
 from tilewright.support.facts import DEFAULT_FACTS, TargetFacts
-from tilewright.transforms.linalg.structured import shape_or_scalar
 
 
 @register_pass
@@ -66,64 +62,11 @@ class LinalgTransposeMatmulsPass(Pass):
 def _gains(op: linalg.MatmulOp, kernel: MatmulKernel, facts: TargetFacts) -> bool:
     """Return whether B is read in place as the other operand, and A packed once for a loop."""
     lhs, rhs = op.inputs
-    adjoining = _unit_dims(rhs)
-    if 0 not in adjoining or 1 in adjoining or _end_together(lhs, rhs) or find_invariant_loop(op, lhs) is None:
+    adjoining = find_adjoining_dims(rhs)
+    if 0 not in adjoining or 1 in adjoining or end_together(lhs, rhs) or find_invariant_loop(op, lhs) is None:
         return False
-    plan = plan_block_panels(kernel, tensor_shape(lhs)[::-1], facts, is_transposed=0 not in _unit_dims(lhs))
+    plan = plan_block_panels(kernel, tensor_shape(lhs)[::-1], facts)
     return plan is not None and plan.reads_any_a
-
-
-def _unit_dims(value: SSAValue) -> frozenset[int]:
-    """The dimensions in which neighbours adjoin in memory, as far as that is known; computed tiles lie by rows."""
-    match value.owner:
-        case linalg.TransposeOp() as op:
-            inner = _unit_dims(op.inputs[0])
-            return frozenset(dim for dim, old in enumerate(op.dims) if old in inner)
-        case tensor.PadOp() | tensor.ExtractSliceOp() as op:
-            return _unit_dims(op.source)
-        case bufferization.ToTensorOp() as op:
-            return _unit_dims_of_view(op.memref)
-        case linalg.FillOp() | tensor.EmptyOp() | tensor.SplatOp():
-            return frozenset()
-        case _:
-            return _unit(contiguous_strides(tensor_shape(value)))
-
-
-def _unit_dims_of_view(view: SSAValue) -> frozenset[int]:
-    match view.owner:
-        case memref.CastOp() | memref.SubviewOp() as op if is_memref(op.source.type):
-            return _unit_dims_of_view(op.source)
-        case memref.ReinterpretCastOp() as op:
-            return _unit(op.mixed_strides)
-        case scf.IfOp() as op:
-            ends = [region.block.last_op for region in op.regions]
-            chosen = [end.operands[op.results.index(view)] for end in ends if end is not None]  # pyright: ignore[reportArgumentType]
-            return frozenset[int].intersection(*map(_unit_dims_of_view, chosen))
-        case memref.AllocOp():
-            return _unit(contiguous_strides(shape_or_scalar(view.type)))
-        case _:
-            return frozenset()
-
-
-def _unit(strides: Sequence[Index]) -> frozenset[int]:
-    return frozenset(dim for dim, stride in enumerate(strides) if constant_of(stride) == 1)
-
-
-def _end_together(lhs: SSAValue, rhs: SSAValue) -> bool:
-    """Return whether both operands are padded from the same k on: their sums have fewer terms then."""
-    pads = [_padding(lhs, 1), _padding(rhs, 0)]
-    return None not in pads and pads[0] != 0 and is_same(pads[0] or 0, pads[1] or 0)
-
-
-def _padding(value: SSAValue, dim: int) -> Index | None:
-    """How many elements of a dimension are zeros past the end; None where it is not padded with zeros."""
-    while isinstance(op := value.owner, linalg.TransposeOp):
-        value, dim = op.inputs[0], op.dims[dim]
-    if not isinstance(op, tensor.PadOp):
-        return None
-    end = op.region.block.last_op
-    assert end is not None
-    return op.mixed_high[dim] if is_zero(end.operands[0]) else None
 
 
 def _meets_rows(value: SSAValue, depth: int = 12) -> bool:

@@ -18,78 +18,67 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import TypeAlias
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 
 from tilewright.codegen.microkernels import MatmulKernel
-from tilewright.dialects import arith, linalg
-from tilewright.dialects.types import element_type, is_tensor
-from tilewright.lowering.linalg_to_loops.cached_panels import cached_operand
-from tilewright.lowering.linalg_to_loops.dot_operands import (
-    Factor,
-    Panel,
-    b_operand,
-    in_place,
-    panel,
-)
+from tilewright.dialects import arith, linalg, linalg_ext
+from tilewright.dialects.types import element_type
+from tilewright.lowering.linalg_to_loops.dot_operands import MatrixAddress, in_place, operand_address, right_operand
 from tilewright.lowering.linalg_to_loops.emitter import Index, LoopEmitter
 from tilewright.lowering.linalg_to_loops.external_calls import call_microkernel
-from tilewright.lowering.linalg_to_loops.function_lowering import (
-    FunctionLowering,
-    lowers,
-    tensor_shape,
-)
+from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, lowers, tensor_shape
 from tilewright.lowering.linalg_to_loops.lower_structured import lower_generic
 from tilewright.lowering.linalg_to_loops.provable import is_same
 from tilewright.lowering.linalg_to_loops.sources import Box, Source, Uniform, Window
 from tilewright.lowering.microkernel_attributes import find_routine
 
+Operands: TypeAlias = tuple[MatrixAddress, MatrixAddress, MatrixAddress]
+"""A, B or its panels, and C."""
 
-@lowers(linalg.MatmulOp, linalg.BatchMatmulOp)
-def lower_matmul(op: linalg.MatmulOp | linalg.BatchMatmulOp, lowering: FunctionLowering) -> None:
+
+@lowers(linalg.MatmulOp, linalg.BatchMatmulOp, linalg_ext.PackedMatmulOp)
+def lower_matmul(
+    op: linalg.MatmulOp | linalg.BatchMatmulOp | linalg_ext.PackedMatmulOp, lowering: FunctionLowering
+) -> None:
     """See the module's docstring."""
     lhs, rhs, init = op.operands
-    kernel = find_routine(op)
+    result, kernel, panels = op.results[0], find_routine(op), lowering.values.panels.get(rhs)
     if not isinstance(kernel, MatmulKernel):
+        if isinstance(op, linalg_ext.PackedMatmulOp):
+            lowering.fail(op, "a matmul by panels without a micro-kernel")
+            return
         lower_generic(op, lowering)
         return
-    result = op.results[0]
-    a = Factor(lhs, lowering.source(lhs), tensor_shape(lhs))
-    b = Factor(rhs, lowering.source(rhs), tensor_shape(rhs))
-    batch = len(a.shape) - 2
-    k_count = common_depth(a.source, b.source, batch, a.shape[-1])
     kernel = replace(kernel, from_zero=starts_from_zero(lowering.source(init)))
-    free = {_flat(a.source), _flat(b.source)} - {None}
     storage = lowering.storage
     target = storage.destination(op, result) if kernel.from_zero else storage.updated(op, init, result)
-    if target.flat in free:
-        # An operand is the old accumulator itself: it has to survive the first block that is written.
-        a, b = (
-            replace(factor, source=_copied(lowering, factor.value)) if _flat(factor.source) is target.flat else factor
-            for factor in (a, b)
-        )
-    multiply(lowering, op, kernel, (a, b, target), k_count)
+    a, shape = _unwritten(lowering, lhs, target), tensor_shape(lhs)
+    b = None if panels is not None else _unwritten(lowering, rhs, target)
+    batch = len(shape) - 2
+    depth = shape[-1] if b is None else common_depth(a, b, batch, shape[-1])
+    a_address = operand_address(lowering, a, shape, k_dim=batch + 1, k_count=depth)
+    if panels is not None:
+        b_address = MatrixAddress(panels, (0, 0), 1)
+    else:
+        assert b is not None
+        b_address, rows_adjoin = right_operand(lowering, b, tensor_shape(rhs), depth)
+        kernel = replace(kernel, transposed_b=rows_adjoin)
+    counts = (shape[0] if batch else 1, shape[batch], tensor_shape(result)[-1])
+    emit_calls(lowering.emitter, kernel, (a_address, b_address, in_place(lowering.emitter, target)), counts, depth)
     lowering.define(op, target)
 
 
-def multiply(
-    lowering: FunctionLowering,
-    op: Operation,
-    kernel: MatmulKernel,
-    operands: tuple[Factor, Factor, Source],
-    k_count: Index,
-) -> None:
-    """Emit C = A B or C += A B."""
-    a, b, target = operands
-    batch = len(a.shape) - 2
-    rows, columns = a.shape[batch], b.shape[-1]
-    assert isinstance(target, Window)
-    a_panel = panel(lowering, a.source, a.shape, k_dim=batch + 1, k_count=k_count)
-    kept = cached_operand(lowering, op, kernel, b, k_count)
-    kernel, b_panel = kept or b_operand(lowering, op, kernel, b, k_count)
-    c_panel = in_place(lowering.emitter, target)
-    counts = (a.shape[0] if batch else 1, rows, columns)
-    emit_calls(lowering.emitter, kernel, (a_panel, b_panel, c_panel), counts, k_count)
+def _unwritten(lowering: FunctionLowering, operand: SSAValue, target: Window) -> Source:
+    """How to read an operand while `target` is written: one that is the old accumulator itself has to survive the
+    first block that is written."""
+    source = lowering.source(operand)
+    if _flat(source) is not target.flat:
+        return source
+    buffer = lowering.memory.new_buffer(element_type(operand.type), tensor_shape(operand))
+    lowering.copy(source, buffer)
+    return buffer
 
 
 def starts_from_zero(source: Source) -> bool:
@@ -100,13 +89,6 @@ def starts_from_zero(source: Source) -> bool:
 def _flat(source: Source) -> SSAValue | None:
     window = source.inner if isinstance(source, Box) else source
     return window.flat if isinstance(window, Window) else None
-
-
-def _copied(lowering: FunctionLowering, value: SSAValue) -> Source:
-    assert is_tensor(value.type)
-    buffer = lowering.memory.new_buffer(element_type(value.type), tensor_shape(value))
-    lowering.copy(lowering.source(value), buffer)
-    return buffer
 
 
 def common_depth(a: Source, b: Source, batch: int, depth: int) -> Index:
@@ -130,11 +112,11 @@ def _is_zero(value: SSAValue) -> bool:
 def emit_calls(
     emitter: LoopEmitter,
     kernel: MatmulKernel,
-    panels: tuple[Panel, Panel, Panel],
+    operands: Operands,
     counts: Sequence[int],
     depth: Index,
     wanted: tuple[Index, Index] | None = None,
-    output: Panel | None = None,
+    output: MatrixAddress | None = None,
 ) -> None:
     """Loops over the blocks of C; columns outside, so that the panel of B stays in the first level cache.
 
@@ -142,13 +124,13 @@ def emit_calls(
     the result has an `output` of its own.
     """
     batches, rows, columns = counts
-    with_batch = len(panels[0].strides) == 3
+    with_batch = len(operands[0].strides) == 3
 
     def block_call(base: tuple[SSAValue, SSAValue, SSAValue], m: Index, n: Index) -> None:
         block = (_count(emitter, rows, m, kernel.rows), _count(emitter, columns, n, kernel.columns))
         if rows <= kernel.rows and columns <= kernel.columns:
             block = wanted or (rows, columns)
-        _call(emitter, kernel, panels, base, m, n, block, depth, output)
+        _call(emitter, kernel, operands, base, m, n, block, depth, output)
 
     def block_calls(base: tuple[SSAValue, SSAValue, SSAValue]) -> None:
         _loop(emitter, columns, kernel.columns, lambda n: _loop(
@@ -156,11 +138,11 @@ def emit_calls(
         ))  # fmt: skip
 
     if not with_batch:
-        block_calls((panels[0].address, panels[1].address, panels[2].address))
+        block_calls((operands[0].address, operands[1].address, operands[2].address))
         return
 
     def of_batch(number: Index) -> None:
-        moved = [_moved(emitter, item, item.address, number, item.strides[0]) for item in panels]
+        moved = [_moved(emitter, item, item.address, number, item.strides[0]) for item in operands]
         block_calls((moved[0], moved[1], moved[2]))
 
     _loop(emitter, batches, 1, of_batch)
@@ -177,7 +159,7 @@ def _loop(emitter: LoopEmitter, extent: int, step: int, body: Callable[[Index], 
     _ = loop
 
 
-def _moved(emitter: LoopEmitter, item: Panel, address: SSAValue, steps: Index, stride: Index) -> SSAValue:
+def _moved(emitter: LoopEmitter, item: MatrixAddress, address: SSAValue, steps: Index, stride: Index) -> SSAValue:
     distance = emitter.mul(emitter.mul(steps, stride), item.element_bytes)
     return emitter.ssa(emitter.add(address, distance))
 
@@ -185,25 +167,25 @@ def _moved(emitter: LoopEmitter, item: Panel, address: SSAValue, steps: Index, s
 def _call(
     emitter: LoopEmitter,
     kernel: MatmulKernel,
-    panels: tuple[Panel, Panel, Panel],
+    operands: Operands,
     base: tuple[SSAValue, SSAValue, SSAValue],
     m: Index,
     n: Index,
     counts: tuple[Index, Index],
     depth: Index,
-    output: Panel | None,
+    output: MatrixAddress | None,
 ) -> None:
-    a, b, c = panels
+    a, b, c = operands
     a_row, a_k = a.strides[-2:]
     a_address = _moved(emitter, a, base[0], m, a_row)
     b_address = _moved(emitter, b, base[1], n, b.strides[-1])
     c_address = _moved(emitter, c, _moved(emitter, c, base[2], m, c.strides[-2]), n, 1)
-    operands = (
+    values = (
         a_address, a_row, a_k, b_address, b.strides[-1 if kernel.transposed_b else -2], c_address, c.strides[-2], depth,
         *counts, *(() if b.packed_from is None else (b.packed_from,)),
         *((output.address, output.strides[0]) if output is not None else ()),
     )  # fmt: skip
-    call_microkernel(emitter, kernel, operands)
+    call_microkernel(emitter, kernel, values)
 
 
 def _count(emitter: LoopEmitter, extent: int, start: Index, step: int) -> Index:

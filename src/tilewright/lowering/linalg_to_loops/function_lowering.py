@@ -135,10 +135,6 @@ class FunctionLowering:
             raise AssertionError
         return found
 
-    def source_before(self, value: SSAValue, op: Operation) -> Source:
-        """Return how to read a value before `op`, which may be filling the buffer that holds it now."""
-        return self.values.find_source_before_fill(value) or self.source(value)
-
     def define(self, op: Operation, source: Source, result: int = 0) -> None:
         """Record how the result of an op is read from now on; the op itself goes away."""
         self.values.sources[op.results[result]] = source

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING
 from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.dialects import func
-from tilewright.dialects.attributes import NOALIAS
 from tilewright.ir.passes import PassContext
-from tilewright.lowering.linalg_to_loops.memory import find_constant_arguments
 from tilewright.lowering.linalg_to_loops.sources import Source, Window
 from tilewright.support.facts import TargetFacts
 from tilewright.transforms.linalg.loads import Disjointness
@@ -27,14 +25,11 @@ class FunctionFacts:
     context: PassContext
     target: TargetFacts
     apart: Disjointness
-    constant_arguments: frozenset[SSAValue]
-    """Pointers to what nothing changes while the kernel runs."""
 
     @classmethod
     def of(cls, function: func.FuncOp, context: PassContext, target: TargetFacts) -> FunctionFacts:
         """Find out what can be known."""
-        constant = find_constant_arguments(function) if NOALIAS in function.attributes else frozenset[SSAValue]()
-        return cls(function, context, target, Disjointness(function), constant)
+        return cls(function, context, target, Disjointness(function))
 
 
 @dataclass(slots=True)
@@ -42,6 +37,8 @@ class TileValues:
     """How tensors are read, and the ops that go away once nothing refers to them."""
 
     sources: dict[SSAValue, Source] = field(default_factory=dict[SSAValue, Source])
+    panels: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
+    """The addresses of packed operands."""
     dead: list[Operation] = field(default_factory=list[Operation])
     filled: list[tuple[SSAValue, Source]] = field(default_factory=list[tuple[SSAValue, Source]])
     """Values that were copied to buffers, in order, with how they were read before."""
@@ -50,10 +47,6 @@ class TileValues:
         """Read a value from a buffer from now on."""
         self.filled.append((value, self.sources[value]))
         self.sources[value] = buffer
-
-    def find_source_before_fill(self, value: SSAValue) -> Source | None:
-        """Return how a value was read before it was copied to a buffer; None if it was not copied."""
-        return next((before for filled, before in self.filled if filled is value), None)
 
     def leave_block(self, block: Block, mark: int) -> None:
         """Forget the buffers that a block filled, but for values of its own: the block may not run. `mark` is how many
@@ -75,5 +68,3 @@ class Decided:
     """Generics that make tiles which stay in registers from one step of a loop to the next."""
     written: set[Operation] = field(default_factory=set[Operation])
     """Stores whose elements are there already (`stored_results.py`)."""
-    pack_caches: int = 0
-    """Pack caches that the function uses so far."""

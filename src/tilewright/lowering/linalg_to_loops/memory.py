@@ -19,14 +19,14 @@ from xdsl.dialects.builtin import (
     i8,
     i64,
 )
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tilewright.dialects import bufferization, func, linalg_ext, memref
 from tilewright.dialects.construction import index_array, segment_sizes
 from tilewright.dialects.types import element_type, is_integer, is_memref, is_unranked_memref
 from tilewright.lowering.linalg_to_loops.emitter import INDEX, Cursor, Index, LoopEmitter
 from tilewright.lowering.linalg_to_loops.sources import Window, contiguous_strides
-from tilewright.transforms.linalg.effects import root_of_memref, written_memory
+from tilewright.transforms.linalg.effects import root_of_memref
 from tilewright.transforms.linalg.structured import shape_or_scalar
 
 UNKNOWN_EXTENT = (1 << 62) - 1
@@ -216,22 +216,6 @@ class Memory:
         return changed if isinstance(changed, Window) else None
 
 
-def find_constant_arguments(function: func.FuncOp) -> frozenset[SSAValue]:
-    """The arguments of a kernel whose arguments do not overlap and whose memory nothing changes while it runs."""
-    if function.sym_visibility is not None and function.sym_visibility.data == "private":
-        return frozenset()
-    roots = set[SSAValue]()
-    for block in function.body.blocks:
-        for op in block.ops:
-            written = written_memory(op, by_others=False)
-            if written is None:
-                return frozenset()
-            roots.update(map(root_of_memref, written))
-    if any(not isinstance(root, BlockArgument) and not _is_own(root) for root in roots):
-        return frozenset()
-    return frozenset(function.body.blocks[0].args) - roots
-
-
 def find_only_written(function: func.FuncOp) -> frozenset[SSAValue]:
     """The pointer arguments of a function whose memory it only writes, as far as their own views go."""
     arguments = [argument for argument in function.body.blocks[0].args if is_unranked_memref(argument.type)]
@@ -253,10 +237,6 @@ def _is_only_written(value: SSAValue) -> bool:
             case _:
                 return False
     return True
-
-
-def _is_own(root: SSAValue) -> bool:
-    return isinstance(root.owner, memref.AllocOp | memref.AllocaOp)
 
 
 def _static_shape(type_: Attribute) -> tuple[int, ...]:

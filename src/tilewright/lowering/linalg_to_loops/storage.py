@@ -25,6 +25,8 @@ from tilewright.transforms.linalg.structured import access_of, is_elementwise, s
 if TYPE_CHECKING:
     from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering
 
+_MATMULS = (linalg.MatmulOp, linalg.BatchMatmulOp, linalg_ext.PackedMatmulOp, linalg_ext.ViewMatmulOp)
+
 
 class Storage:
     """Buffers of one function and what they hold at the point that the lowering has reached."""
@@ -83,7 +85,7 @@ class Storage:
             if (window := self.wanted.get((user, number))) is not None:
                 return window
             result: SSAValue | None = None
-            if isinstance(user, linalg.MatmulOp | linalg.BatchMatmulOp | linalg_ext.ViewMatmulOp) and number == 2:
+            if isinstance(user, _MATMULS) and number == 2:
                 result = user.results[0]
             elif isinstance(user, tensor.InsertOp | tensor.InsertSliceOp) and number == 1:
                 result = user.result

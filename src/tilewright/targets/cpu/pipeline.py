@@ -92,6 +92,7 @@ def _to_linalg() -> Sequence[Pass]:
 def _to_loops() -> Sequence[Pass]:
     """Fusion and merging first: they move readers, and a load is forwarded if nothing writes before its last one."""
     from tilewright.lowering.linalg_matmuls.fuse_matmul_stores import LinalgFuseMatmulStoresPass
+    from tilewright.lowering.linalg_matmuls.pack_operands import LinalgPackOperandsPass
     from tilewright.lowering.linalg_matmuls.recognize_k_loops import LinalgRecognizeKLoopsPass
     from tilewright.lowering.linalg_matmuls.transpose_matmuls import LinalgTransposeMatmulsPass
     from tilewright.lowering.linalg_to_loops.allow_flush_to_zero import LinalgAllowFlushToZeroPass
@@ -131,7 +132,8 @@ def _to_loops() -> Sequence[Pass]:
         LinalgSinkProducersPass(),  # into the memory that they are stored to
         LinalgRecognizeKLoopsPass(),  # accumulators stay in registers over all of k
         LinalgFuseMatmulStoresPass(),  # micro-kernels write where the result is stored
-        LinalgTransposeMatmulsPass(),  # what a loop does not change is packed once, whichever operand it is
+        LinalgTransposeMatmulsPass(),  # what a loop does not change is the right operand, which can be packed
+        LinalgPackOperandsPass(),  # once for a loop, or for all programs
         LinalgToLoopsPass(),
     )
 

@@ -1,0 +1,28 @@
+"""The `linalg_ext` dialect: what linalg has no op for, named as in IREE's dialect of this name.
+
+It stands between two passes of the CPU only: no stage allows its ops.
+"""
+
+from xdsl.ir import Dialect
+
+from tilewright.dialects.linalg_ext.matmuls import PackedMatmulOp, PackOp, ViewMatmulOp
+from tilewright.dialects.linalg_ext.structured import ExchangeNetworkOp, ScanOp
+from tilewright.dialects.linalg_ext.words import WORD_BYTES, AsWordsOp, DotBytesOp, words_type
+
+LinalgExt = Dialect(
+    "linalg_ext", [AsWordsOp, DotBytesOp, ExchangeNetworkOp, PackOp, PackedMatmulOp, ScanOp, ViewMatmulOp]
+)
+"""The dialect, to be loaded into a context."""
+
+__all__ = [
+    "WORD_BYTES",
+    "AsWordsOp",
+    "DotBytesOp",
+    "ExchangeNetworkOp",
+    "LinalgExt",
+    "PackOp",
+    "PackedMatmulOp",
+    "ScanOp",
+    "ViewMatmulOp",
+    "words_type",
+]
