@@ -18,7 +18,7 @@ import pytest
 import tilewright as triton
 import tilewright.language as tl
 from suite.arrays import Array
-from tilewright.reference.tt.float8 import UNSIGNED_ZERO, finite_magnitudes, narrow_to_float8
+from tilewright.dialects.float8 import UNSIGNED_ZERO, finite_magnitudes, narrow_to_float8
 from tilewright.support import knobs
 
 BYTES = (ml_dtypes.float8_e5m2, ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e4m3fnuz, ml_dtypes.float8_e5m2fnuz)
@@ -45,6 +45,53 @@ def through_e4b15(x_ptr, code_ptr, back_ptr, BLOCK: tl.constexpr):
     narrow = tl.load(x_ptr + i).to(tl.float8e4b15)
     tl.store(code_ptr + i, narrow.to(tl.uint8, bitcast=True))
     tl.store(back_ptr + i, narrow.to(tl.float16))
+
+
+@triton.jit
+def compute(x_ptr, out_ptr, OP: tl.constexpr, N: tl.constexpr):
+    i = tl.arange(0, N)
+    a = tl.load(x_ptr + i)
+    b = tl.load(x_ptr + tl.program_id(0))
+    if OP == "add":
+        result = a + b
+    elif OP == "mul":
+        result = a * b
+    elif OP == "fma":
+        result = tl.fma(a, b, a)
+    elif OP == "maximum":
+        result = tl.maximum(a, b)
+    elif OP == "minimum":
+        result = tl.minimum(a, b)
+    elif OP == "negative":
+        result = -a
+    else:
+        result = tl.abs(a)
+    tl.store(out_ptr + tl.program_id(0) * N + i, result)
+
+
+@triton.jit
+def folded(out_ptr):
+    large, tiny = tl.full([4], 448.0, tl.float8e4nv), tl.full([4], 0.001953125, tl.float8e4nv)
+    tl.store(out_ptr + tl.arange(0, 4), large + large)
+    tl.store(out_ptr + 4 + tl.arange(0, 4), tiny * tiny)
+
+
+@triton.jit
+def compute_e4b15(x_ptr, out_ptr, OP: tl.constexpr):
+    x = tl.load(x_ptr).to(tl.float8e4b15, bitcast=True)
+    if OP == "<":
+        result = x < x
+    elif OP == "-":
+        result = -x
+    elif OP == "max":
+        result = tl.maximum(x, x)
+    elif OP == "clamp":
+        result = tl.clamp(x, x, x)
+    elif OP == "fma":
+        result = tl.fma(x, x, x)
+    else:
+        result = x.to(tl.int1)
+    tl.store(out_ptr, result.to(tl.uint8, bitcast=True))
 
 
 def name_of(dtype: Any) -> str:
@@ -168,3 +215,52 @@ def test_e4b15(target: str) -> None:
     np.testing.assert_array_equal(code, wanted.astype(np.uint8))
     wide = code.astype(np.uint16)
     np.testing.assert_array_equal(back.view(np.uint16), (wide & 0x80) << 8 | (wide & 0x7F) << 7)
+
+
+WHERE: dict[str, dict[str, Any]] = {
+    "reference": {"interpret": True},
+    "cpu": {"target": "cpu", "opt": "strict"},
+    "baseline": {"target": "cpu", "opt": "0"},
+    "sm80": {"target": "cuda_sim", "override_arch": "sm80"},
+    "sm90": {"target": "cuda_sim", "override_arch": "sm90"},
+}
+
+
+def computed(op: str, to: Any) -> Array:
+    """What `op` gives for all pairs of codes (b by rows): rounded once, too large as the largest, infinities kept."""
+    numbers = np.arange(256, dtype=np.uint8).view(to).astype(np.float64)
+    a, b = numbers[None, :], numbers[:, None]
+    if op in ("fma", "add", "mul"):
+        exact = a * b + a if op == "fma" else a + b if op == "add" else a * b
+        return narrow_to_float8(exact, np.dtype(to), keeps_infinity=True).astype(np.float64)
+    pairs = {"maximum": np.fmax, "minimum": np.fmin, "negative": lambda x, _: -x, "absolute": lambda x, _: np.abs(x)}
+    return np.broadcast_to(pairs[op](a, b), (256, 256))
+
+
+@pytest.mark.pairwise
+@pytest.mark.parametrize("op", ["add", "mul", "fma", "maximum", "minimum", "negative", "absolute"])
+@pytest.mark.parametrize("to", BYTES, ids=name_of)
+@pytest.mark.parametrize("where", WHERE)
+def test_arithmetic(where: str, to: Any, op: str) -> None:
+    """Sums and products of all pairs saturate as conversions do; infinities stay, and extrema, signs are exact."""
+    if to not in OF_GPUS.get(where, BYTES):
+        pytest.skip("this GPU does not have this type")
+    x, out = np.arange(256, dtype=np.uint8).view(to), np.zeros((256, 256), to)
+    with knobs.scope(**WHERE[where]):
+        compute[(256,)](x, out, OP=op, N=256)
+    with np.errstate(invalid="ignore"):
+        np.testing.assert_array_equal(out.astype(np.float64), computed(op, to))
+
+
+def test_folded_arithmetic_saturates() -> None:
+    """What the compiler computes is what the machine would."""
+    out = np.zeros(8, ml_dtypes.float8_e4m3fn)
+    folded[(1,)](out)
+    assert out.astype(np.float32).tolist() == [448.0] * 4 + [0.0] * 4
+
+
+@pytest.mark.parametrize("op", ["<", "-", "max", "clamp", "fma", "int1"])
+def test_e4b15_has_no_arithmetic(op: str) -> None:
+    x = np.zeros(1, np.uint8)
+    with pytest.raises(triton.CompilationError, match="fp8e4b15 has no arithmetic"):
+        compute_e4b15[(1,)](x, x, OP=op)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tilewright.language import dtypes as dt
-from tilewright.language.casts import cast_to
+from tilewright.language.casts import cast_to, require_arithmetic
 from tilewright.language.context import current, emit
 from tilewright.language.creation import as_tensor, constant
 from tilewright.language.ir_modules import arith, tt
@@ -18,8 +18,7 @@ from tilewright.language.values import tensor, unwrap
 
 def _same(op_class: Any, lhs: tensor, rhs: tensor) -> tensor:
     """A binary op whose result has the type of its operands."""
-    if lhs.dtype.is_fp8e4b15():
-        raise with_hint(TypeError("fp8e4b15 has no arithmetic"), "convert both sides first: `.to(tl.float16)`")
+    require_arithmetic(lhs)
     return tensor(emit(op_class(lhs.handle, rhs.handle)), lhs.type)
 
 
@@ -121,6 +120,7 @@ def negate(x: Any) -> tensor:
     value = as_tensor(x, "x")
     if value.dtype.is_ptr():
         raise ValueError(f"wrong type argument to unary minus ({value.dtype})")
+    require_arithmetic(value)
     if value.dtype.is_floating():
         return tensor(emit(arith.NegfOp(value.handle)), value.type)
     return sub(constant(0, value.type), value)
@@ -190,6 +190,7 @@ def compare(predicate: str, x: Any, y: Any) -> tensor:
     A Python number adopts the other side's type, as in arithmetic; one that the type cannot hold is a ValueError.
     """
     lhs, rhs = promote_operands(x, y)
+    require_arithmetic(lhs)
     ty = lhs.type.with_element_ty(dt.int1)
     if lhs.dtype.is_floating():
         name = "une" if predicate == "ne" else "o" + predicate

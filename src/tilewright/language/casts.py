@@ -36,7 +36,8 @@ def cast(input: Any, dtype: Any, fp_downcast_rounding: Any = None, bitcast: Any 
     truncates; to int1 is `!= 0`. Signed integers are sign extended, unsigned and int1 zero extended. float16 to and
     from bfloat16 rounds to nearest even. Integers reach a float8 type only through a wider float. What is too large for
     a float8 type, infinities too, becomes its largest finite value, and NaN stays NaN (float8e4b15 has none, and goes
-    through float16 to at most 1.75). With `bitcast=True` the bits are kept; the widths must agree.
+    through float16 to at most 1.75). Arithmetic of float8 types is rounded once in the same way, but infinities of its
+    operands stay. With `bitcast=True` the bits are kept; the widths must agree.
     """
     value = as_tensor(input, "input")
     target = element_type(dtype)
@@ -157,8 +158,15 @@ def bitcast_to(value: tensor, target: dtype) -> tensor:
     return tensor(emit(tt.BitcastOp(value.handle, ty.to_ir())), ty)
 
 
+def require_arithmetic(value: tensor) -> None:
+    """Raise TypeError for a number of a type that is only converted: fp8e4b15, which is bytes in IR."""
+    if value.dtype.is_fp8e4b15():
+        raise with_hint(TypeError("fp8e4b15 has no arithmetic"), "convert both sides first: `.to(tl.float16)`")
+
+
 def not_equal_zero(value: tensor) -> tensor:
     """`value != 0` as int1, for a number of any type."""
+    require_arithmetic(value)
     zero = constant(0, value.type)
     ty = value.type.with_element_ty(dt.int1)
     if value.dtype.is_floating():

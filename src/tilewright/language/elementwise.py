@@ -8,6 +8,7 @@ from enum import IntEnum
 from typing import Any
 
 from tilewright.language import dtypes as dt
+from tilewright.language.casts import require_arithmetic
 from tilewright.language.context import emit
 from tilewright.language.creation import as_tensor
 from tilewright.language.dtypes import dtype
@@ -147,6 +148,7 @@ def abs(x: Any) -> tensor:
 def fma(x: Any, y: Any, z: Any) -> tensor:
     """`x * y + z` with a single rounding. Floating types."""
     a, b, c = promote_all(x, y, z)
+    require_arithmetic(a)
     return tensor(emit(math.FmaOp(a.handle, b.handle, c.handle)), a.type)
 
 
@@ -202,6 +204,7 @@ def extremum(x: Any, y: Any, propagate_nan: Any, *, largest: bool) -> tensor:
     """Minimum or maximum of two values, in their common type."""
     rule = _nan_rule(propagate_nan)
     lhs, rhs = promote_operands(x, y)
+    require_arithmetic(lhs)
     ty = lhs.dtype
     if ty.is_floating():
         if rule is PropagateNan.ALL:
@@ -236,6 +239,7 @@ def clamp(x: Any, min: Any, max: Any, propagate_nan: Any = PropagateNan.NONE) ->
         return minimum(maximum(value, low, rule), high, rule)
     if not value.dtype.is_floating():
         raise TypeError(f"Unexpected dtype {value.dtype} in `tl.clamp`")
+    require_arithmetic(value)
     op = tt.ClampFOp(value.handle, low.handle, high.handle, propagate_nan=int(rule))
     return tensor(emit(op), value.type)
 

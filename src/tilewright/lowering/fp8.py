@@ -49,6 +49,11 @@ class Float8Format:
     unsigned_zero: bool = False  # "UZ": 0x80 is NaN, there is no negative zero
 
     @property
+    def has_infinity(self) -> bool:
+        """Whether a code stands for infinity: the one after the largest finite value's."""
+        return self.largest + 1 < self.nan and not self.unsigned_zero
+
+    @property
     def shift(self) -> int:
         """The distance in bits of the mantissa from the place of f32's."""
         return F32_MANTISSA - self.mantissa
@@ -102,12 +107,26 @@ def _restore_non_finite(
     nan = b.int(0x7FC0_0000, i32)
     if fmt.unsigned_zero:
         return b.select(b.cmpi("eq", code, b.int(0x80, i32)), nan, bits)
-    if fmt.largest == 0x7E:
+    if not fmt.has_infinity:
         return b.select(b.cmpi("eq", magnitude, b.int(0x7F, i32)), nan, bits)
     infinity_code = b.int(fmt.largest + 1, i32)
     infinity = b.emit(arith.OrIOp, sign, b.int(F32_INFINITY, i32))
     bits = b.select(b.cmpi("eq", magnitude, infinity_code), infinity, bits)
     return b.select(b.cmpi("ugt", magnitude, infinity_code), nan, bits)
+
+
+def emit_arithmetic_result(b: ScalarBuilder, value: SSAValue, result_type: Attribute) -> SSAValue:
+    """What was computed in f32 as an 8-bit float: as `emit_narrow_float8`, but infinities stay where there are any."""
+    fmt = FORMATS[type(result_type)]
+    code = emit_narrow_float8(b, value, result_type, "rtne")
+    if not fmt.has_infinity:
+        return code
+    bits = b.cast(arith.BitcastOp, value, i32)
+    magnitude = b.emit(arith.AndIOp, bits, b.int(F32_MAGNITUDE, i32))
+    sign = b.emit(arith.AndIOp, b.emit(arith.ShRUIOp, bits, b.int(24, i32)), b.int(0x80, i32))
+    infinity = b.cast(arith.TruncIOp, b.emit(arith.OrIOp, sign, b.int(fmt.largest + 1, i32)), i8)
+    is_infinite = b.cmpi("eq", magnitude, b.int(F32_INFINITY, i32))
+    return b.select(is_infinite, b.cast(arith.BitcastOp, infinity, result_type), code)
 
 
 def emit_narrow_float8(b: ScalarBuilder, value: SSAValue, result_type: Attribute, rounding: Rounding) -> SSAValue:

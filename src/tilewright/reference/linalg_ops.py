@@ -175,7 +175,9 @@ class Nest:
         if set(first.operands) != known or tuple(last.operands) != tuple(first.results):
             return None
         same_type = self.inputs[0].dtype == self.outputs[0].dtype
-        return RUNNING_TOTALS[type(first)] if same_type and self.inputs[0].dtype != np.bool_ else None
+        dtype = self.inputs[0].dtype
+        is_rounded_by_numpy = dtype.itemsize > 1 or dtype.kind in "iu"
+        return RUNNING_TOTALS[type(first)] if same_type and is_rounded_by_numpy else None
 
     def _run_total(self, combine: np.ufunc, reduced: Sequence[int], lanes: tuple[int, ...]) -> None:
         """``total = total op element`` along the reduced dimensions, in order, by running totals."""

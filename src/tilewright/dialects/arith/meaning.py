@@ -17,6 +17,7 @@ import numpy as np
 from xdsl.ir import Attribute
 
 from tilewright.dialects.arith.attributes import CmpFPredicate, CmpIPredicate, RoundingMode
+from tilewright.dialects.float8 import in_float8
 from tilewright.dialects.numeric import Array, dtype_of, wrap_to_width
 from tilewright.dialects.types import bit_width
 
@@ -179,11 +180,11 @@ def _minimum_number(lhs: Array, rhs: Array) -> Array:
 
 
 FLOAT_BINARY: dict[str, FloatMeaning] = {
-    "arith.addf": np.add,
-    "arith.subf": np.subtract,
-    "arith.mulf": np.multiply,
-    "arith.divf": np.divide,
-    "arith.remf": np.fmod,
+    "arith.addf": in_float8(np.add),
+    "arith.subf": in_float8(np.subtract),
+    "arith.mulf": in_float8(np.multiply),
+    "arith.divf": in_float8(np.divide),
+    "arith.remf": in_float8(np.fmod),
     "arith.maximumf": _maximum,
     "arith.minimumf": _minimum,
     "arith.maxnumf": _maximum_number,

@@ -14,6 +14,7 @@ from typing import Any, cast
 import numpy as np
 
 from tilewright.dialects.arith.meaning import as_signed, as_unsigned, round_floats
+from tilewright.dialects.float8 import narrow_to_float8
 from tilewright.dialects.numeric import Array
 
 UnaryMeaning = Callable[[Array], Array]
@@ -66,7 +67,10 @@ def fused_multiply_add(a: Array, b: Array, c: Array) -> Array:
     if a.dtype == np.float64:
         return _exact_fma(a, b, c)
     product = a.astype(np.float64) * b.astype(np.float64)
-    return round_floats(_sum_rounded_to_odd(product, c.astype(np.float64)), a.dtype)
+    total = _sum_rounded_to_odd(product, c.astype(np.float64))
+    return (
+        narrow_to_float8(total, a.dtype, keeps_infinity=True) if a.dtype.itemsize == 1 else round_floats(total, a.dtype)
+    )
 
 
 def _sum_rounded_to_odd(x: Array, y: Array) -> Array:

@@ -35,6 +35,7 @@ from tilewright.lowering.arith_to_linalg.extern_special import SPECIAL_SYMBOLS
 from tilewright.lowering.arith_to_linalg.extern_symbols import FLOAT_SYMBOLS, find_extern_symbol
 from tilewright.lowering.arith_to_linalg.lowering import FunctionLowering, NotLowered, has_pointers, lowers
 from tilewright.lowering.fp8 import (
+    emit_arithmetic_result,
     emit_narrow_float8,
     emit_truncate_towards_zero,
     emit_widen_float8,
@@ -94,7 +95,7 @@ def _through_f32(
     )
     values = b.insert(made).results
     return [
-        emit_narrow_float8(b, value, kind, "rtne") if is_float8(kind) else value
+        emit_arithmetic_result(b, value, kind) if is_float8(kind) else value
         for value, kind in zip(values, results, strict=True)
     ]
 

@@ -8,6 +8,7 @@ at the largest finite value, and a NaN becomes the NaN without a sign, as the ha
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 
 from tilewright.codegen.float_formats import (
     F8E4M3FN,
@@ -38,8 +39,16 @@ def to_compute(fn: FunctionLowering, value: str, element: ElementType) -> str:
 
 
 def from_compute(fn: FunctionLowering, value: str, element: ElementType) -> str:
-    """A result of arithmetic in its own type."""
-    return value if element.format is None else convert(fn, [value], F32, element)[0]
+    """A result of arithmetic in its own type. Infinities stay, unlike in conversions, where the type has them."""
+    if element.format is None:
+        return value
+    [code] = convert(fn, [value], F32, element)
+    if element.format is not F8E5M2:
+        return code
+    b = LaneBuilder(fn.text, 0)
+    for bound, infinity in ((inf, 0x7C), (-inf, 0xFC)):
+        code = b.select(b.fcmp("oeq", value, b.float(bound)), str(infinity), code, "i8")
+    return code
 
 
 def to_f32(fn: FunctionLowering, value: str, element: ElementType) -> str:

@@ -10,13 +10,13 @@ from xdsl.ir import Attribute
 from tilewright.dialects import tt
 from tilewright.dialects.arith import meaning
 from tilewright.dialects.arith.attributes import RoundingMode as ArithRounding
+from tilewright.dialects.float8 import narrow_to_float8
 from tilewright.dialects.math import meaning as math_meaning
 from tilewright.dialects.numeric import Array, dtype_of
 from tilewright.dialects.tt import PointerType, PropagateNan, RoundingMode
 from tilewright.dialects.types import bit_width, element_type, is_tensor
 from tilewright.reference.errors import reference_error
 from tilewright.reference.machine import Frame, Values, meaning_of
-from tilewright.reference.tt.float8 import narrow_to_float8
 
 
 @meaning_of(tt.BitcastOp)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tilewright.dialects.arith.meaning import round_floats
+from tilewright.dialects.float8 import narrow_to_float8
 from tilewright.dialects.numeric import Array
 from tilewright.reference.simt.machine import Machine
 from tilewright.reference.simt.packed import joined, lanes, spread_all
@@ -15,7 +16,6 @@ from tilewright.reference.simt.program import Decoder, Step, decodes, unknown
 from tilewright.reference.simt.rounding import MODES, directed, directed_double, flush, narrow, two_sum
 from tilewright.reference.simt.types import Values, choose, storage_of
 from tilewright.reference.tt.dot import round_to_tf32, round_to_tf32_away
-from tilewright.reference.tt.float8 import narrow_to_float8
 from tilewright.support.ptx.syntax import Instruction
 from tilewright.support.ptx.types import Type, parse_type, types_in
 
