@@ -11,12 +11,11 @@ Each lane is the sum of the products of its four bytes, modulo 2^32.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Attribute
 
 from tilewright.dialects import linalg_ext
+from tilewright.support.records import dataclass
 
 SIGNED, UNSIGNED, SMALL = "s8", "u8", "u7"
 _PREFIX = "tw_dot_bytes_"

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -25,6 +24,7 @@ from xdsl.irdl import AnyAttr, AttrSizedOperandSegments, AttrSizedResultSegments
 from tilewright.dialects.construction import region_of, segment_sizes, split_mixed, value_of, values_of
 from tilewright.dialects.fields import REQUIRED, Field, FieldKind, fields_of
 from tilewright.dialects.types import BoolLikeOf, Derived, bool_like
+from tilewright.support.records import dataclass
 
 if TYPE_CHECKING:
     from tilewright.dialects.definition import Op

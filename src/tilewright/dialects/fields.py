@@ -20,9 +20,9 @@ Fields bear the names of xDSL's, and are xDSL's with a note attached.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum, auto
-from typing import Any, Generic, Literal, NoReturn, Protocol, overload, runtime_checkable
+from typing import Any, Generic, Literal, NoReturn, overload
 
 from typing_extensions import TypeVar
 from xdsl import irdl
@@ -31,6 +31,7 @@ from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue, SSA
 from xdsl.irdl import AttrConstraint
 
 from tilewright.dialects.construction import MixedIndex, Value
+from tilewright.support.records import dataclass
 
 Constraint = AttrConstraint | Attribute | type[Attribute]
 TypeT = TypeVar("TypeT", bound=Attribute, default=Attribute, covariant=True)
@@ -198,11 +199,6 @@ class Bodies:
     def __set__(self, op: Operation, value: Sequence[Region]) -> NoReturn: ...
 
 
-@runtime_checkable
-class _Noted(Protocol):
-    field: Field
-
-
 def _noted(definition: Any, field: Field) -> Any:
     definition.field = field
     return definition
@@ -215,7 +211,8 @@ def note_fields(cls: type[Operation]) -> None:
     """Remember the fields of a class, before xDSL puts accessors in their stead: the bases' first, as PEP 681 has
     it."""
     fields = {name: field for base in reversed(cls.__mro__[1:]) for name, field in _FIELDS.get(base, {}).items()}
-    fields |= {name: value.field for name, value in vars(cls).items() if isinstance(value, _Noted)}
+    noted = ((name, getattr(value, "field", None)) for name, value in vars(cls).items())
+    fields |= {name: field for name, field in noted if isinstance(field, Field)}
     _FIELDS[cls] = fields
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeGuard, cast, get_args
 
@@ -29,6 +28,8 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 from xdsl.irdl import AttrConstraint, InferenceContext, IntConstraint, VerificationContext
 from xdsl.utils.exceptions import VerifyException
+
+from tilewright.support.records import dataclass
 
 INDEX = IndexType()
 FLOAT_CLASSES: tuple[type[Attribute], ...] = get_args(AnyFloat)

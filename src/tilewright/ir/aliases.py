@@ -16,10 +16,12 @@ class BlockedEncodingAttr(ParametrizedAttribute):
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from xdsl.dialects.builtin import AffineMapAttr, AffineSetAttr
 from xdsl.ir import Attribute, TypeAttribute
+
+from tilewright.support.records import dataclass
 
 
 @dataclass(eq=False)

@@ -8,7 +8,6 @@ made.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from xdsl.dialects.builtin import ModuleOp
@@ -16,6 +15,7 @@ from xdsl.dialects.builtin import ModuleOp
 from tilewright.ir.passes import Pass, PassContext
 from tilewright.ir.rewrite_watch import watch_rewrites
 from tilewright.support.errors import KnobError
+from tilewright.support.records import dataclass
 
 OPTIONAL = frozenset(
     {

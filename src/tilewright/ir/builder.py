@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TypeVar
 
 from xdsl.dialects.builtin import UNKNOWN_LOC, LocationAttr
 from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.ir.locations import has_location
+from tilewright.support.records import dataclass
 
 OpT = TypeVar("OpT", bound=Operation)
 

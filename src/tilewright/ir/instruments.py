@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import tempfile
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from difflib import get_close_matches
 from pathlib import Path
 from time import perf_counter
@@ -21,6 +21,7 @@ from tilewright.ir.verify import verify_module
 from tilewright.ir.walking import ops_within
 from tilewright.support import knobs
 from tilewright.support.errors import KnobError, PassError, TilewrightError
+from tilewright.support.records import dataclass
 from tilewright.support.timing import TimeSpan, render_times
 
 REPRODUCER_PREFIX = "// configuration: "

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 
 from xdsl.ir import Operation, SSAValue
@@ -14,6 +13,7 @@ from tilewright.ir.aliases import join_pieces
 from tilewright.ir.locations import find_spans
 from tilewright.ir.naming import ValueNames
 from tilewright.ir.printing import MLIRPrinter
+from tilewright.support.records import dataclass
 from tilewright.support.spans import Span
 
 

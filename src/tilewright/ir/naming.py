@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, MemRefType, StringAttr, SymbolRefAttr, i1
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from tilewright.ir.locations import find_name
+from tilewright.support.records import dataclass
 
 _RESULT_NAMES: dict[str, tuple[str, ...]] = {
     "arith.mulsi_extended": ("low", "high"),

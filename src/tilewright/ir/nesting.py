@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 
 from xdsl.dialects.builtin import ModuleOp
@@ -15,6 +14,7 @@ from tilewright.ir.options import format_all_options
 from tilewright.ir.passes import Pass, PassContext, PassPipeline, run_on_modules
 from tilewright.support.errors import PipelineError
 from tilewright.support.late import modules_of
+from tilewright.support.records import dataclass
 
 ROOTS = ("builtin.module", "any")
 """Anchors of the module that a pipeline runs on."""

@@ -6,7 +6,9 @@ Dialects and types that have another name since are in `RENAMED`; ops whose text
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from tilewright.support.records import dataclass
 
 RENAMED_KEYS: tuple[tuple[str, str], ...] = (("triton_nvidia_gpu.", "ttng."), ("triton_gpu.", "ttg."))
 """Dialects, at the beginning of the keys of attributes."""

@@ -7,12 +7,13 @@ import inspect
 import types
 import typing
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from difflib import get_close_matches
 from enum import Enum
 from typing import Any
 
 from tilewright.support.errors import PipelineError
+from tilewright.support.records import dataclass
 
 OptionValues = Mapping[str, str]
 """Options as written: kebab-case name to text; a bare name has the text ``"true"``."""

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from difflib import get_close_matches
 from typing import Any, ClassVar, NoReturn, TypeVar, dataclass_transform
 
@@ -38,6 +38,7 @@ from tilewright.ir.remark_kinds import RemarkKind
 from tilewright.support.errors import PassError, PipelineError, TilewrightError
 from tilewright.support.facts import TargetFacts
 from tilewright.support.late import modules_of
+from tilewright.support.records import dataclass
 from tilewright.support.recursion import deep_recursion
 from tilewright.support.spans import Span, render_message
 

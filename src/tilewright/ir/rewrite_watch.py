@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from xdsl.ir import Operation
 
 from tilewright.ir.diagnostics import op_name, op_place
+from tilewright.support.records import dataclass
 from tilewright.support.spans import Span
 
 

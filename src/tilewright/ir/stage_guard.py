@@ -7,7 +7,7 @@ add, at no cost there.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from xdsl.dialects.builtin import ModuleOp, UnregisteredOp
 from xdsl.ir import Operation
@@ -18,6 +18,7 @@ from tilewright.ir.passes import Instrument, Pass
 from tilewright.ir.stages import LINALG, STAGES, TTG, Stage
 from tilewright.ir.walking import ops_within
 from tilewright.support.errors import StageContractError
+from tilewright.support.records import dataclass
 
 BETWEEN = {
     "gluon": TTG.derive("gluon", "ttgir", dialects=("gluon",)),

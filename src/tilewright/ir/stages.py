@@ -12,7 +12,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp, NoneAttr, TensorType, UnregisteredOp
@@ -22,6 +21,7 @@ from tilewright.ir.diagnostics import op_name, op_place
 from tilewright.ir.printing import print_attribute
 from tilewright.ir.walking import ops_within
 from tilewright.support.errors import StageContractError
+from tilewright.support.records import dataclass
 
 Fact = Callable[[Operation], str | None]
 """A check of one op: None when it holds, else what is wrong."""

@@ -13,12 +13,12 @@ Costs are counted in passes: one pass serves each of the 32 banks once.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum
 
 from tilewright.layouts import gf2
 from tilewright.layouts.distributed import LANE, REGISTER, WARP
 from tilewright.layouts.linear import LinearLayout
+from tilewright.support.records import dataclass
 
 WORD_BITS = 32
 ROW_BITS = 128

@@ -14,13 +14,13 @@ A plan is a frozen description. `simulate` executes one on arrays, so tests can 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 from tilewright.layouts import gf2
 from tilewright.layouts.distributed import BLOCK, LANE, REGISTER, WARP
 from tilewright.layouts.linear import LinearLayout
 from tilewright.layouts.swizzle import MATRIX_FREE, MatrixMoves, SharedMemoryConversion, plan_shared_memory
+from tilewright.support.records import dataclass
 
 MAX_SWAPS = 1
 """Register-lane swaps that shuffles may take; with more, shared memory is cheaper."""

@@ -8,12 +8,12 @@ become zero.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
 from typing import ClassVar
 
 from tilewright.layouts.linear import LinearLayout, identity_nd
+from tilewright.support.records import dataclass
 
 REGISTER, LANE, WARP, BLOCK = "register", "lane", "warp", "block"
 IN_DIMS = (REGISTER, LANE, WARP, BLOCK)

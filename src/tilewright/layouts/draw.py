@@ -5,7 +5,6 @@ memory it lies.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import product
 from math import prod
 from xml.sax.saxutils import escape
@@ -17,6 +16,7 @@ from tilewright.layouts.distributed import BLOCK, LANE, WARP, DistributedLayout
 from tilewright.layouts.linear import Indices, LinearLayout
 from tilewright.layouts.shared import SharedLayout
 from tilewright.layouts.simulate import distribute
+from tilewright.support.records import dataclass
 
 CELL_WIDTH, CELL_HEIGHT, MARGIN = 56, 22, 34
 

@@ -11,7 +11,7 @@ conversion hands the results out.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 
 from tilewright.layouts import gf2
@@ -19,6 +19,7 @@ from tilewright.layouts.convert import ConversionPlan, plan_conversion
 from tilewright.layouts.distributed import BLOCK, IN_DIMS, LANE, REGISTER, WARP, BlockedLayout, dim_names
 from tilewright.layouts.linear import LinearLayout
 from tilewright.layouts.swizzle import MATRIX_FREE, MatrixMoves, SharedMemoryConversion, plan_shared_memory
+from tilewright.support.records import dataclass
 
 MAX_PARTIALS_PER_THREAD = 64
 """Partials that one thread reads at most before threads share the work in a second round."""

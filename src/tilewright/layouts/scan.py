@@ -10,7 +10,7 @@ shared memory between warps.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from itertools import groupby
 
@@ -20,6 +20,7 @@ from tilewright.layouts.distributed import BLOCK, IN_DIMS, LANE, REGISTER, WARP,
 from tilewright.layouts.linear import LinearLayout
 from tilewright.layouts.reduction import has_plain_bases
 from tilewright.layouts.swizzle import MATRIX_FREE, MatrixMoves, SharedMemoryConversion, plan_shared_memory
+from tilewright.support.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ arrays. Padded layouts are a linear map followed by gaps, so only their linear c
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from math import prod
 
@@ -16,6 +16,7 @@ import numpy as np
 
 from tilewright.layouts.distributed import BLOCK, Vectors, cga_layout, cut, dim_names, fit
 from tilewright.layouts.linear import Indices, LinearLayout, identity_nd
+from tilewright.support.records import dataclass
 
 OFFSET = "offset"
 MAX_TMA_BOX = 256

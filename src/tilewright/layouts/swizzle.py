@@ -13,7 +13,6 @@ optimal swizzling.)
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import takewhile
 
 from tilewright.layouts import gf2
@@ -27,6 +26,7 @@ from tilewright.layouts.access import (
 )
 from tilewright.layouts.distributed import BLOCK, LANE, REGISTER, WARP
 from tilewright.layouts.linear import LinearLayout
+from tilewright.support.records import dataclass
 
 OFFSET = "offset"
 REPEAT = "repeat"

@@ -26,13 +26,14 @@ import tempfile
 import time
 import warnings
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, cast
 
 from tilewright.support import knobs
 from tilewright.support.private_files import DistrustedError, check_folder, read_file
+from tilewright.support.records import dataclass
 
 MAGIC = b"TILEWRIGHT1\n"
 SUFFIX = ".twk"

@@ -8,8 +8,8 @@ is set.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
+from tilewright.support.records import dataclass
 from tilewright.support.spans import Span, render_message
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from tilewright.support.records import dataclass
 
 FAR_PANEL_BYTES = 64 * 1024
 """Of panels that lie in the second-level cache: with larger ones products are not faster any more."""

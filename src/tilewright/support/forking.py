@@ -12,8 +12,9 @@ import os
 import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Protocol
+
+from tilewright.support.records import dataclass
 
 LONGEST_WAIT = 30.0
 """Seconds after which a process is forked although another thread still compiles."""

@@ -13,13 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from typing import Any, Protocol
 
 from tilewright.support import knobs as table
 from tilewright.support.errors import KnobError, TilewrightError
+from tilewright.support.records import dataclass
 
 
 class Env:

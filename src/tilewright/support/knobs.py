@@ -17,11 +17,11 @@ import warnings
 from array import array
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
 from tilewright.support.errors import KnobError
+from tilewright.support.records import dataclass
 
 KnobValue = bool | int | str | tuple[str, ...]
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from threading import Lock
+
+from tilewright.support.records import dataclass
 
 RECURSION_LIMIT = 20_000
 """Frames of Python; they take no stack of the machine where Python calls Python."""

@@ -8,9 +8,10 @@ the extent of each pointer argument, in bytes from the argument's address.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import Any
 
+from tilewright.support.records import dataclass
 from tilewright.support.spans import Span
 
 CLAIMED, SITE, KEY, PROGRAM = 0, 1, 2, 3

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import linecache
 import sys
-from dataclasses import dataclass
+
+from tilewright.support.records import dataclass
 
 TAB_WIDTH = 4
 LONGEST = 200

@@ -12,8 +12,10 @@ from __future__ import annotations
 from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import field
 from time import perf_counter
+
+from tilewright.support.records import dataclass
 
 
 @dataclass

@@ -9,7 +9,6 @@ width) is never folded.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,6 +20,7 @@ from tilewright.dialects.arith.attributes import CmpFPredicate, CmpIPredicate, R
 from tilewright.dialects.arith.constant import constant_attr, find_constant_int, is_dense, is_splat, splat_attr
 from tilewright.dialects.numeric import Array, array_of, attr_of, wrap_to_width
 from tilewright.dialects.types import bit_width, element_type, has_static_shape
+from tilewright.support.records import dataclass
 
 if TYPE_CHECKING:
     from tilewright.dialects.arith.casts import CastOp

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from xdsl.dialects.builtin import FloatAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tilewright.dialects import arith, math
 from tilewright.dialects.types import bit_width, is_float
+from tilewright.support.records import dataclass
 
 Make = Callable[..., Operation]
 

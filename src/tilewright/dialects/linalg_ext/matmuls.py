@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr, MemRefType, TensorType, i1, i64
 from xdsl.ir import Operation
 from xdsl.irdl import AttrSizedOperandSegments, traits_def
@@ -24,6 +22,7 @@ from tilewright.dialects.fields import (
     result_def,
 )
 from tilewright.dialects.types import ANY_TENSOR, TypeWhere, shape_of, shapes_agree
+from tilewright.support.records import dataclass
 
 _TENSOR_OR_VIEW = TypeWhere("a tensor or a memref", lambda t: isinstance(t, TensorType | MemRefType))
 _READ, _WRITE = EffectInstance(MemoryEffectKind.READ), EffectInstance(MemoryEffectKind.WRITE)

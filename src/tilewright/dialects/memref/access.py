@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, BoolAttr, IntegerAttr, MemRefType
@@ -48,6 +47,7 @@ from tilewright.dialects.types import (
     shape_of,
     shapes_agree,
 )
+from tilewright.support.records import dataclass
 
 NOT_NONTEMPORAL = BoolAttr.from_bool(False)
 

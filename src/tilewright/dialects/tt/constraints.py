@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from xdsl.dialects.builtin import IntegerAttr
@@ -19,6 +18,7 @@ from xdsl.utils.exceptions import VerifyException
 from tilewright.dialects.tt.enums import TTEnum
 from tilewright.dialects.tt.types import is_pointer_like, is_tensor, mask_like, pointee_like
 from tilewright.dialects.types import FIXED_INTEGER_LIKE, Derived, TypeWhere, bool_like
+from tilewright.support.records import dataclass
 
 
 @dataclass(frozen=True)

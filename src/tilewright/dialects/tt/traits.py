@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from xdsl.dialects.builtin import IntegerAttr, TensorType
 from xdsl.ir import Attribute, Operation
@@ -17,6 +16,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.tt.types import PointerType, is_tensor, shape_of
 from tilewright.ir.effects import has_fixed_effects
+from tilewright.support.records import dataclass
 
 MAX_TENSOR_ELEMENTS = 1 << 20
 """Largest number of elements of one tensor value, as in Triton."""

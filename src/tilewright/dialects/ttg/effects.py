@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.ir import Attribute, Operation
 from xdsl.traits import DefaultResource, EffectInstance, MemoryEffect, MemoryEffectKind, Resource
 
 from tilewright.dialects.ttg.types import MemDescType
+from tilewright.support.records import dataclass
 
 READ, WRITE = MemoryEffectKind.READ, MemoryEffectKind.WRITE
 ALLOC, FREE = MemoryEffectKind.ALLOC, MemoryEffectKind.FREE

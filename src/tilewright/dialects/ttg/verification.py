@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.ir import Attribute, Operation
 
@@ -15,6 +13,7 @@ from tilewright.dialects.ttg.warp_specialize import WarpSpecializeOp
 from tilewright.dialects.types import is_tensor
 from tilewright.ir.diagnostics import verify_error
 from tilewright.ir.walking import ops_within
+from tilewright.support.records import dataclass
 
 NUM_WARPS = "ttg.num-warps"
 NUM_CTAS = "ttg.num-ctas"

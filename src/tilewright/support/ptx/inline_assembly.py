@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NoReturn
 
 from tilewright.support.ptx.errors import PTX_FILE, PtxSyntaxError
 from tilewright.support.ptx.parser import parse_ptx
 from tilewright.support.ptx.syntax import Function, Instruction, Module
+from tilewright.support.records import dataclass
 from tilewright.support.spans import Span
 
 REGISTER_BITS = {"h": 16, "r": 32, "l": 64, "f": 32, "d": 64, "b": 1}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import struct
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import cast
 
 from tilewright.support.ptx.syntax import (
@@ -23,6 +23,7 @@ from tilewright.support.ptx.syntax import (
     Vector,
 )
 from tilewright.support.ptx.tokens import Cursor, Token, tokenize
+from tilewright.support.records import dataclass
 from tilewright.support.spans import Span
 
 SPACES = (".global", ".const", ".shared")

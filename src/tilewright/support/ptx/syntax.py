@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 
+from tilewright.support.records import dataclass
 from tilewright.support.spans import Span
 
 

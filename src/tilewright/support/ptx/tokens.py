@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import NamedTuple, NoReturn
 
 from tilewright.support.ptx.errors import PTX_FILE, PtxSyntaxError
+from tilewright.support.records import dataclass
 from tilewright.support.spans import Span
 
 TOKEN = re.compile(

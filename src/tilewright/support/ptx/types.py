@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import numpy as np
 
 from tilewright.support.ptx.syntax import Immediate
+from tilewright.support.records import dataclass
 
 
 @dataclass(frozen=True)

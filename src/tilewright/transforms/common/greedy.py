@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence, Set
-from dataclasses import dataclass
 from functools import cache
 from itertools import count
 
@@ -18,6 +17,7 @@ from tilewright.ir.rewrite_watch import record_rewrite, rewriting_stopped
 from tilewright.ir.rules import RewriteRule, RuleRewriter, apply_first, endless_rules, op_types_of
 from tilewright.ir.walking import is_subclass, ops_within
 from tilewright.ir.worklist import Worklist
+from tilewright.support.records import dataclass
 from tilewright.transforms.common.constants import ConstantPool, is_constant_class
 from tilewright.transforms.common.regions import simplify_regions
 
@@ -64,6 +64,10 @@ def rewrite_greedily(root: Operation, rules: Sequence[RewriteRule], *, pass_name
     return GreedyRewriter(root, entry_of, pass_name=pass_name).run()
 
 
+USUAL = RewriteConfig()
+"""What `GreedyRewriter` is told where nobody says otherwise."""
+
+
 class GreedyRewriter:
     """Folds, rewrites and removes ops until nothing changes, visiting an op again only when something near it did."""
 
@@ -76,7 +80,7 @@ class GreedyRewriter:
         entry_of: Callable[[type[Operation]], Entry],
         *,
         pass_name: str,
-        config: RewriteConfig = RewriteConfig(),
+        config: RewriteConfig = USUAL,
     ) -> None:
         self._root = root
         self._config = config
