@@ -14,7 +14,7 @@ import importlib.util
 import sys
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any
 
 from tilewright.compat.children import hand_on, keep
@@ -66,7 +66,7 @@ class StandIn(ModuleType):
         return dir(self._real)
 
 
-class _AliasFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+class _AliasFinder(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
     """Finds `triton[.x]` as the module `tilewright[.x]`."""
 
     def __init__(self) -> None:
@@ -84,7 +84,8 @@ class _AliasFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             found = None
         if found is None:
             return None
-        return importlib.machinery.ModuleSpec(fullname, self, is_package=found.submodule_search_locations is not None)
+        is_package = found.submodule_search_locations is not None
+        return importlib.machinery.ModuleSpec(fullname, self, origin=found.origin, is_package=is_package)
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
         module = importlib.import_module(real_name(spec.name))
@@ -98,6 +99,24 @@ class _AliasFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         spec = module.__spec__
         if spec is not None and spec.name in self._specs:
             module.__spec__ = self._specs[spec.name]
+
+    # -- `python -m triton.tools.compile`, and programs that read sources: what loaders of files have ------------------
+    def get_code(self, fullname: str) -> CodeType | None:
+        return _file_loader(fullname).get_code(real_name(fullname))
+
+    def get_source(self, fullname: str) -> str | None:
+        return _file_loader(fullname).get_source(real_name(fullname))
+
+    def is_package(self, fullname: str) -> bool:
+        return _file_loader(fullname).is_package(real_name(fullname))
+
+
+def _file_loader(alias: str) -> importlib.abc.InspectLoader:
+    """What loads the module that a name of Triton's stands for. Raises ImportError where that is no file."""
+    spec = importlib.util.find_spec(real_name(alias))
+    if spec is None or not isinstance(spec.loader, importlib.abc.InspectLoader):
+        raise ImportError(f"{alias} is no module of tilewright's", name=alias)
+    return spec.loader
 
 
 def real_name(alias: str) -> str:

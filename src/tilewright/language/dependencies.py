@@ -94,7 +94,7 @@ class Dependencies:
         fn = function.fn
         if not self._is_new(fn):
             return
-        self._parts.append(f"{fn.__module__}.{fn.__qualname__}")
+        self._parts.append(_full_name(fn))
         if _package(fn) != "tilewright":
             self._defer(partial(self._use_inside, function))
 
@@ -113,7 +113,7 @@ class Dependencies:
         """One that these call: followed within their package; elsewhere its name has to do."""
         if not self._is_new(function):
             return
-        self._parts.append(f"{function.__module__}.{function.__qualname__}")
+        self._parts.append(_full_name(function))
         if _package(function) == package:
             self._defer(partial(self._use_inside_of_python_function, function, package))
 
@@ -168,7 +168,7 @@ class Dependencies:
                 self._use_object(name, value, package)
 
     def _use_class(self, cls: type) -> None:
-        self._parts.append(f"{cls.__module__}.{cls.__qualname__}")
+        self._parts.append(_full_name(cls))
         if getattr(cls, "__triton_aggregate__", False) and self._is_new(cls):
             self._parts.append(str(vars(cls).get("__annotations__")))
             for method in vars(cls).values():
@@ -222,6 +222,12 @@ def is_plain(value: Any) -> bool:
 
 def _is_ours(module: object) -> bool:
     return str(module).partition(".")[0] == "tilewright"
+
+
+def _full_name(value: FunctionType | type) -> str:
+    """Module and qualified name. The program is `__mp_main__` in children that multiprocessing spawns."""
+    module = "__main__" if value.__module__ == "__mp_main__" else value.__module__
+    return f"{module}.{value.__qualname__}"
 
 
 def _package(function: FunctionType) -> str:

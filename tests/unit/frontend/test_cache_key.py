@@ -73,6 +73,21 @@ def test_globals_of_callees_are_listed(tmp_path: Path) -> None:
     assert {name for name, _ in kernel.used_global_vals} == {"FACTOR"}
 
 
+def test_the_program_is_the_same_in_spawned_children(tmp_path: Path) -> None:
+    text = SOURCE.replace("OTHER = ", "class Kind:\n    pass\n\nOTHER = ").replace("n) +", "n, kind=Kind) +")
+    text = text.replace("def inner(x):", "def inner(x, kind=None):")
+    keys: list[str] = []
+    for name in ("__main__", "__mp_main__", "another"):
+        path = tmp_path / "program.py"
+        path.write_text(text)
+        spec = importlib.util.spec_from_file_location(name, path)
+        assert spec is not None and spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        keys.append(module.kernel.cache_key)
+    assert keys[0] == keys[1] != keys[2]
+
+
 def test_source_can_be_replaced(tmp_path: Path) -> None:
     kernel = load(tmp_path, SOURCE, "replaced").kernel
     key = kernel.cache_key

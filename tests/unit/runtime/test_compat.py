@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import importlib.abc
+import importlib.util
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +14,7 @@ import pytest
 
 import tilewright
 import tilewright.language as tl
+import tilewright.tools.link
 from suite.children import Children
 from tilewright import compat
 from tilewright.support.errors import OptionError
@@ -65,6 +68,18 @@ def test_a_module_that_triton_does_not_have_is_not_found() -> None:
 
 def run(children: Children, script: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return children.run(["tilewright.tools.cli", "run", str(script), *arguments], {}, script.parent)
+
+
+def test_modules_say_where_they_come_from_and_run_as_programs() -> None:
+    with compat.standing_in():
+        spec = importlib.util.find_spec("triton.tools.link")
+        assert spec is not None and spec.origin == tilewright.tools.link.__file__
+        loader = spec.loader
+        assert isinstance(loader, importlib.abc.InspectLoader)
+        assert loader.get_code("triton.tools.link") is not None and not loader.is_package("triton.tools.link")
+        assert "def link" in (loader.get_source("triton.tools.link") or "")
+        with pytest.raises(ImportError):
+            loader.get_code("triton.no_such")
 
 
 def test_programs_keep_files_of_their_own(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import pytest
 import tilewright as triton
 import tilewright.language as tl
 from tilewright import knobs
+from tilewright.runtime.driver import driver
 from tilewright.support import knobs as table
 from tilewright.support.errors import CompilationError, OptionError
 
@@ -84,6 +85,16 @@ def test_what_a_hook_was_told_can_be_compiled_before_the_first_launch() -> None:
     assert again.hash == first.hash
     np.testing.assert_array_equal(out, expected)
     np.testing.assert_array_equal(out, np.arange(40) * 3 + 18)
+
+
+def test_the_tables_of_devices_are_those_that_have_kernels() -> None:
+    kernel = make_kernel()
+    assert len(kernel.device_caches) == 0 and not list(kernel.device_caches.items())
+    first, _ = launch(kernel)
+    ((device, tables),) = kernel.device_caches.items()
+    assert device == driver.active.get_current_device() and device in kernel.device_caches
+    assert list(tables[0].values()) == [first]
+    assert [len(tables[0]) for tables in kernel.device_caches.values()] == [1]
 
 
 def test_what_was_told_of_another_function_is_refused() -> None:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tilewright.support.errors import TilewrightError
+from tilewright.targets.cpu.c_runtime import RUNTIME
 
 _DIRECTIVE = re.compile(
     r"// tt-linker: (?P<function>\w+):(?P<parameters>[^:\n]*):(?P<algorithm>\w+)\n"
@@ -74,8 +75,11 @@ CPU = Conventions("int", "", "TILEWRIGHT_REFUSED")
 
 
 def read_kernels(headers: Sequence[Path]) -> list[Kernel]:
-    """The kernels of headers. Raises LinkerError for files that have none, and kernels of different functions."""
-    kernels = [kernel for path in headers for kernel in _read(path)]
+    """The kernels of headers. The runtime's own, which `*.h` names as well, has none. Raises LinkerError for other
+    files without kernels, and for kernels of different functions."""
+    kernels = [kernel for path in headers if path.name != f"{RUNTIME}.h" for kernel in _read(path)]
+    if not kernels:
+        raise LinkerError("no header of a kernel is given")
     first = kernels[0]
     for kernel in kernels[1:]:
         if (kernel.base, kernel.for_cuda, kernel.parameters) != (first.base, first.for_cuda, first.parameters):
@@ -131,7 +135,7 @@ def _declarations(name: str, c: Conventions, parameters: Sequence[str]) -> list[
 
 
 def _includes(kernels: Sequence[Kernel]) -> list[str]:
-    plain = ["#include <cuda.h>"] if kernels[0].for_cuda else ['#include "tilewright_runtime.h"']
+    plain = ["#include <cuda.h>"] if kernels[0].for_cuda else [f'#include "{RUNTIME}.h"']
     return [*plain, "#include <stdbool.h>", "#include <stdint.h>"]
 
 
