@@ -11,7 +11,14 @@ y = b.fma(x, b.float(2.0), b.float(1.0))  # call contract <16 x float> @llvm.fma
 from __future__ import annotations
 
 from tilewright.codegen.instructions import OVERLOADS
-from tilewright.codegen.llvm_text import FunctionText, f32_constant, float_constant, half_constant, splat_constant
+from tilewright.codegen.llvm_text import (
+    FunctionText,
+    f32_constant,
+    float_constant,
+    half_constant,
+    splat_constant,
+    vector_constant,
+)
 
 
 def intrinsic_suffix(scalar_type: str, lanes: int) -> str:
@@ -46,6 +53,17 @@ class LaneBuilder:
         """A floating-point constant, rounded to the type."""
         literal = float_constant(value) if scalar_type == "double" else f32_constant(value)
         return self.splat(scalar_type, literal)
+
+    def broadcast(self, value: str, scalar_type: str) -> str:
+        """A register in every lane."""
+        text = self.type(scalar_type)
+        single = self.fn.insert_element(text, "poison", scalar_type, value, 0)
+        return self.fn.shuffle(text, single, "poison", f"<{self.lanes} x i32> zeroinitializer")
+
+    def lanes_below(self, count: str, first: int = 0, *, predicate: str = "ult") -> str:
+        """The mask of the lanes whose index, counted from `first`, is below an i64."""
+        indices = vector_constant("i64", (str(first + lane) for lane in range(self.lanes)))
+        return self.icmp(predicate, indices, self.broadcast(count, "i64"), "i64")
 
     def half(self, bits: int) -> str:
         """A `half` constant from its bits."""

@@ -298,6 +298,22 @@ class FunctionText(Instructions):
         flags = (("i32", str(flag)) for flag in (int(is_written), level, 1))
         self.call("void", "llvm.prefetch.p0", [("ptr", pointer), *flags])
 
+    def scaled(self, value: str, factor: str | int) -> str:
+        """`value` * `factor`, of i64; without an instruction where the factor is the number 1."""
+        return value if factor == 1 else self.binary("mul", "i64", value, factor)
+
+    def minimum(self, first: Value, second: Value) -> Operand:
+        """The smaller one of two signed i64."""
+        return self.call("i64", "llvm.smin.i64", [("i64", first), ("i64", second)])
+
+    def maximum(self, first: Value, second: Value) -> Operand:
+        """The larger one of two signed i64."""
+        return self.call("i64", "llvm.smax.i64", [("i64", first), ("i64", second)])
+
+    def advance(self, pointer: Value, offset: Value) -> Operand:
+        """A pointer plus an offset in bytes."""
+        return self.address("i8", pointer, offset)
+
     def alloca(self, type: str, *, align: int = 0) -> Operand:
         """Memory of this call, made at the head of the entry block."""
         suffix = f", align {align}" if align else ""

@@ -23,7 +23,7 @@ import math
 from dataclasses import replace
 
 from tilewright.codegen.float_formats import BF16
-from tilewright.codegen.llvm_text import ModuleText
+from tilewright.codegen.llvm_text import FunctionText, ModuleText
 from tilewright.codegen.microkernels.amx_blocks import (
     TILE_ROWS,
     AmxBlockWriter,
@@ -32,8 +32,8 @@ from tilewright.codegen.microkernels.amx_blocks import (
     configure_tiles,
     release_tiles,
 )
-from tilewright.codegen.microkernels.amx_copies import emit_call_of_turning
-from tilewright.codegen.microkernels.amx_panels import BLOCK, PANEL_BYTES, tile_depth
+from tilewright.codegen.microkernels.amx_copies import call_transposing_copy
+from tilewright.codegen.microkernels.amx_panels import BLOCK, PANEL_BYTES, AmxPanelWriter, lanes_below, tile_depth
 from tilewright.codegen.microkernels.elements import ElementKind
 from tilewright.codegen.microkernels.spec import MatmulKernel
 from tilewright.codegen.microkernels.tile import OUTPUT_PARAMETERS, Rows, kernel_function
@@ -84,8 +84,18 @@ def _height(rows: int) -> int:
     return TILE_ROWS if rows == TILE_ROWS else BLOCK
 
 
-class AmxKernelWriter(AmxBlockWriter):
-    """Writes one kernel."""
+class AmxKernelWriter:
+    """Writes one kernel: loops around blocks of `height` rows."""
+
+    def __init__(
+        self, fn: FunctionText, facts: TargetFacts, element: ElementKind, kernel: MatmulKernel, height: int
+    ) -> None:
+        self.fn = fn
+        self.element = element
+        self.kernel = kernel
+        self.height = height
+        self.panels = AmxPanelWriter(fn, element, transposed_b=kernel.transposed_b)
+        self.blocks = AmxBlockWriter(fn, facts, element, kernel, height)
 
     def write(self) -> None:
         """The body."""
@@ -96,9 +106,9 @@ class AmxKernelWriter(AmxBlockWriter):
         depth = "%k_count"
         if self.kernel.from_zero:
             # A sum without terms is 0, too.
-            depth = fn.call("i64", "llvm.smax.i64", [("i64", depth), ("i64", "1")])
+            depth = fn.maximum(depth, "1")
         multiply, matrices = self._multiply_panels if self.kernel.packed_b else self._multiply_groups, self._matrices()
-        self.loop(depth, self.k_panel, lambda k0: multiply(frame, matrices, k0))
+        fn.loop("0", depth, self.panels.k_panel, lambda k0: multiply(frame, matrices, k0))
         self._end()
 
     def write_of_size(self, rows: int, columns: int, depth: int) -> None:
@@ -107,10 +117,12 @@ class AmxKernelWriter(AmxBlockWriter):
             configure_tiles(self.fn)
         a, b, c = self._matrices()
         for n0 in range(0, columns, BLOCK):
-            panel = self.at(b.first, str(n0 * depth * self.element.bytes))
+            panel = self.fn.advance(b.first, str(n0 * depth * self.element.bytes))
             for m0 in range(0, rows, self.height):
                 row = str(m0)
-                self.known_block(panel, self._block_of(a, row, "0", 1), self._block_of(c, row, str(n0), 4), depth)
+                self.blocks.known_block(
+                    panel, self._block_of(a, row, "0", 1), self._block_of(c, row, str(n0), 4), depth
+                )
         self._end()
 
     def _end(self) -> None:
@@ -128,14 +140,14 @@ class AmxKernelWriter(AmxBlockWriter):
 
     def _matrix(self, name: str, size: int) -> Rows:
         first = self.fn.cast("inttoptr", "i64", f"%{name}_ptr", "ptr")
-        return Rows(first, self.scaled(f"%{name}_row_stride", size))
+        return Rows(first, self.fn.scaled(f"%{name}_row_stride", size))
 
     def _step(self, k0: str, a: Rows, c: Rows) -> Step:
         fn = self.fn
         left = fn.binary("sub", "i64", "%k_count", k0)
-        depth = self.minimum(left, self.k_panel)
+        depth = fn.minimum(left, self.panels.k_panel)
         places = fn.binary("or", "i64", fn.cast("ptrtoint", "ptr", a.first, "i64"), a.stride)
-        cut = fn.binary("or", "i64", places, self.scaled(depth, self.element.bytes))
+        cut = fn.binary("or", "i64", places, fn.scaled(depth, self.element.bytes))
         is_copy = fn.icmp("ne", "i64", fn.binary("and", "i64", cut, 63), 0)
         if not self.kernel.direct_a:
             is_copy = fn.binary("or", "i1", is_copy, fn.icmp("ne", "i64", "%a_k_stride", 1))
@@ -148,13 +160,13 @@ class AmxKernelWriter(AmxBlockWriter):
     def _with_output(self, step: Step, left: str, c: Rows) -> Step:
         """The same with results that go elsewhere; `left`: how many terms it and the later steps have."""
         fn = self.fn
-        is_last = fn.icmp("sle", "i64", left, self.k_panel)
+        is_last = fn.icmp("sle", "i64", left, self.panels.k_panel)
         out = fn.cast("inttoptr", "i64", "%out_ptr", "ptr")
-        if self.narrow is not None:
-            output = Rows(out, self.scaled("%out_row_stride", self.narrow.bits // 8))
+        if self.blocks.narrow is not None:
+            output = Rows(out, fn.scaled("%out_row_stride", self.blocks.narrow.bits // 8))
             return replace(step, is_last=is_last, output=output)
         first = fn.select(is_last, "ptr", out, c.first)
-        stride = fn.select(is_last, "i64", self.scaled("%out_row_stride", 4), c.stride)
+        stride = fn.select(is_last, "i64", fn.scaled("%out_row_stride", 4), c.stride)
         return replace(step, is_last=is_last, output=Rows(first, stride))
 
     def _multiply_groups(self, frame: Frame, matrices: tuple[Rows, Rows, Rows], k0: str) -> None:
@@ -164,26 +176,26 @@ class AmxKernelWriter(AmxBlockWriter):
         a_k = self._from_k(a, k0)
         step = self._step(k0, a_k, c)
         row, column = (str(size), b.stride) if self.kernel.transposed_b else (b.stride, str(size))
-        b_k = self.at(b.first, fn.binary("mul", "i64", k0, row))
+        b_k = fn.advance(b.first, fn.scaled(k0, row))
 
         def group(g0: str) -> None:
-            columns = self.minimum(fn.binary("sub", "i64", "%n_count", g0), PANELS * BLOCK)
-            self.pack(frame.panel, self.at(b_k, fn.binary("mul", "i64", g0, column)), b.stride, step.depth, columns)
-            self._all_rows(frame, step, a_k, Rows(self.at(c.first, self.scaled(g0, 4)), c.stride), columns)
+            columns = fn.minimum(fn.binary("sub", "i64", "%n_count", g0), PANELS * BLOCK)
+            self.panels.pack(frame.panel, fn.advance(b_k, fn.scaled(g0, column)), b.stride, step.depth, columns)
+            self._all_rows(frame, step, a_k, Rows(fn.advance(c.first, fn.scaled(g0, 4)), c.stride), columns)
 
-        self.loop("%n_count", PANELS * BLOCK, group)
+        fn.loop("0", "%n_count", PANELS * BLOCK, group)
 
     def _multiply_panels(self, frame: Frame, matrices: tuple[Rows, Rows, Rows], k0: str) -> None:
         """One step of k, by the panels that b_ptr points at."""
         a, b, c = matrices
         a_k = self._from_k(a, k0)
         step = self._step(k0, a_k, c)
-        panels = self.start_panels(b.first, k0, step.depth)
+        panels = self.panels.start_panels(b.first, k0, step.depth)
         self._all_rows(replace(frame, panel=panels), step, a_k, c, "%n_count")
 
     def _from_k(self, a: Rows, k0: str) -> Rows:
-        k = k0 if self.kernel.direct_a else self.fn.binary("mul", "i64", k0, "%a_k_stride")
-        return Rows(self.at(a.first, self.scaled(k, self.element.bytes)), a.stride)
+        k = k0 if self.kernel.direct_a else self.fn.scaled(k0, "%a_k_stride")
+        return Rows(self.fn.advance(a.first, self.fn.scaled(k, self.element.bytes)), a.stride)
 
     def _all_rows(self, frame: Frame, step: Step, a: Rows, c: Rows, columns: str) -> None:
         """All rows of A over packed panels with `columns` columns, of which the first one belongs to `c`: in one chunk
@@ -194,14 +206,14 @@ class AmxKernelWriter(AmxBlockWriter):
         stride = fn.select(step.is_copy, "i64", _COPY_STRIDE, a.stride)
 
         def chunk(m0: str) -> None:
-            first = self.at(a.first, fn.binary("mul", "i64", m0, a.stride))
+            first = fn.advance(a.first, fn.scaled(m0, a.stride))
             left = fn.binary("sub", "i64", "%m_count", m0)
-            rows = fn.call("i64", "llvm.smin.i64", [("i64", left), ("i64", size)])
+            rows = fn.minimum(left, size)
             copy, ready = fn.new_label("copy"), fn.new_label("ready")
             fn.branch_if(step.is_copy, copy, ready)
             fn.start(copy)
             if not self.kernel.direct_a:
-                self._leave_to_turning(copies, Rows(first, a.stride), rows, step.depth, ready)
+                self._copy_transposed(copies, Rows(first, a.stride), rows, step.depth, ready)
             self._copy_chunk(copies, Rows(first, a.stride), rows, step.depth)
             fn.branch(ready)
             fn.start(ready)
@@ -213,68 +225,68 @@ class AmxKernelWriter(AmxBlockWriter):
 
         fn.loop("0", "%m_count", size, chunk)
 
-    def _leave_to_turning(self, target: str, a: Rows, rows: str, depth: str, done: str) -> None:
+    def _copy_transposed(self, target: str, a: Rows, rows: str, depth: str, done: str) -> None:
         """Copy a transposed A, and go on at `done`; else go on here."""
         fn = self.fn
         turned, straight = fn.new_label("turned"), fn.new_label("straight")
         fn.branch_if(fn.icmp("eq", "i64", "%a_k_stride", 1), straight, turned)
         fn.start(turned)
-        k_stride = self.scaled("%a_k_stride", self.element.bytes)
+        k_stride = fn.scaled("%a_k_stride", self.element.bytes)
         values = target, str(_COPY_STRIDE), a.first, a.stride, k_stride, rows, depth
-        emit_call_of_turning(fn, self.element, values)
+        call_transposing_copy(fn, self.element, values)
         fn.branch(done)
         fn.start(straight)
 
     def _copy_chunk(self, target: str, a: Rows, rows: str, depth: str) -> None:
         """Copy the rows of a chunk, up to a whole tile of k, with zeros past `depth`."""
-        fn, lanes, scalar, size = self.fn, self.k_tile, self.element.memory, self.element.bytes
+        fn, lanes, scalar, size = self.fn, self.panels.k_tile, self.element.memory, self.element.bytes
         text = f"<{lanes} x {scalar}>"
         whole = fn.binary("and", "i64", depth, -lanes)
-        rest = self.mask(fn.binary("sub", "i64", depth, whole), lanes)
+        rest = lanes_below(fn, fn.binary("sub", "i64", depth, whole), lanes)
 
         def row(number: str) -> None:
-            source = self.at(a.first, fn.binary("mul", "i64", number, a.stride))
-            into = self.at(target, self.scaled(number, _COPY_STRIDE))
+            source = fn.advance(a.first, fn.scaled(number, a.stride))
+            into = fn.advance(target, fn.scaled(number, _COPY_STRIDE))
 
             def line(k: str) -> None:
-                offset = self.scaled(k, size)
-                value = fn.load(text, self.at(source, offset), align=size)
-                fn.store(text, value, self.at(into, offset), align=64)
+                offset = fn.scaled(k, size)
+                value = fn.load(text, fn.advance(source, offset), align=size)
+                fn.store(text, value, fn.advance(into, offset), align=64)
 
             def last_line(k: str) -> None:
-                offset = self.scaled(k, size)
-                value = self.fn.masked_load(text, self.at(source, offset), rest, align=size)
-                fn.store(text, value, self.at(into, offset), align=64)
+                offset = fn.scaled(k, size)
+                value = self.fn.masked_load(text, fn.advance(source, offset), rest, align=size)
+                fn.store(text, value, fn.advance(into, offset), align=64)
 
             fn.loop("0", whole, lanes, line)
             fn.loop(whole, depth, lanes, last_line)
 
-        self.loop(rows, 1, row)
+        fn.loop("0", rows, 1, row)
 
     def _each_block(self, frame: Frame, step: Step, a: Rows, c: Rows, counts: tuple[str, str]) -> None:
         """Rows of A over packed panels, as many as `counts` says."""
         fn = self.fn
         m_count, n_count = counts
-        narrow_bytes = 4 if self.narrow is None else self.narrow.bits // 8
+        narrow_bytes = 4 if self.blocks.narrow is None else self.blocks.narrow.bits // 8
 
         def panel(n0: str) -> None:
-            found = replace(frame, panel=self.at(frame.panel, fn.binary("mul", "i64", n0, self.column_bytes)))
-            columns = self.minimum(fn.binary("sub", "i64", n_count, n0), BLOCK)
+            found = replace(frame, panel=fn.advance(frame.panel, fn.scaled(n0, self.panels.column_bytes)))
+            columns = fn.minimum(fn.binary("sub", "i64", n_count, n0), BLOCK)
 
             def block(m0: str) -> None:
                 start = self._block_of(c, m0, n0, 4)
                 result = start if step.output is None else self._block_of(step.output, m0, n0, narrow_bytes)
-                rows = self.minimum(fn.binary("sub", "i64", m_count, m0), self.height)
-                self.block(found, step, self._block_of(a, m0, "0", 1), start, result, (rows, columns))
+                rows = fn.minimum(fn.binary("sub", "i64", m_count, m0), self.height)
+                self.blocks.block(found, step, self._block_of(a, m0, "0", 1), start, result, (rows, columns))
 
-            self.loop(m_count, self.height, block)
+            fn.loop("0", m_count, self.height, block)
 
-        self.loop(n_count, BLOCK, panel)
+        fn.loop("0", n_count, BLOCK, panel)
 
     def _block_of(self, matrix: Rows, m0: str, n0: str, size: int) -> Rows:
         """A matrix from a row and a column on; its elements have `size` bytes."""
-        row = self.at(matrix.first, self.fn.binary("mul", "i64", m0, matrix.stride))
-        return Rows(row if n0 == "0" else self.at(row, self.scaled(n0, size)), matrix.stride)
+        row = self.fn.advance(matrix.first, self.fn.scaled(m0, matrix.stride))
+        return Rows(row if n0 == "0" else self.fn.advance(row, self.fn.scaled(n0, size)), matrix.stride)
 
 
 def emit_amx_kernel(name: str, module: ModuleText, facts: TargetFacts, kernel: MatmulKernel) -> str:

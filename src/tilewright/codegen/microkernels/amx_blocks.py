@@ -27,7 +27,7 @@ from tilewright.codegen.float_formats import (
 )
 from tilewright.codegen.lane_builder import LaneBuilder
 from tilewright.codegen.llvm_text import FunctionText
-from tilewright.codegen.microkernels.amx_panels import BLOCK, PANEL_BYTES, AmxPanelWriter
+from tilewright.codegen.microkernels.amx_panels import BLOCK, PANEL_BYTES, lanes_below, tile_depth, words_group
 from tilewright.codegen.microkernels.elements import ElementKind
 from tilewright.codegen.microkernels.spec import MatmulKernel
 from tilewright.codegen.microkernels.tile import Rows
@@ -79,14 +79,17 @@ class Step:
     """Where results go, if not to C: what this step computes or, if it is rounded, what the last one does."""
 
 
-class AmxBlockWriter(AmxPanelWriter):
+class AmxBlockWriter:
     """Writes blocks of `height` rows."""
 
     def __init__(
         self, fn: FunctionText, facts: TargetFacts, element: ElementKind, kernel: MatmulKernel, height: int
     ) -> None:
-        super().__init__(fn, element, transposed_b=kernel.transposed_b)
+        self.fn = fn
+        self.element = element
         self.kernel = kernel
+        self.k_tile = tile_depth(element)
+        self.group = words_group(element)
         self.height = height
         self.narrow = None if kernel.rounded_output is None else on_cpu(FORMATS[kernel.rounded_output], facts)
         self.a_tiles = _TILE_A[: height // TILE_ROWS]
@@ -128,8 +131,8 @@ class AmxBlockWriter(AmxPanelWriter):
     # --------------------------------------------------------------------------------------------------------- tiles
 
     def _tile_address(self, base: str, stride: str, row: int, column_bytes: int) -> str:
-        at = self.at(base, self.scaled(stride, row)) if row else base
-        return self.at(at, str(column_bytes)) if column_bytes else at
+        at = self.fn.advance(base, self.fn.scaled(stride, row)) if row else base
+        return self.fn.advance(at, str(column_bytes)) if column_bytes else at
 
     def _each_c_tile(self, instruction: str, rows: Rows) -> None:
         for tile in self.c_tiles:
@@ -162,18 +165,20 @@ class AmxBlockWriter(AmxPanelWriter):
     def _multiply(self, a: str, a_stride: str, panel: str, depth: str) -> None:
         """C tiles += A B over the depth of the panel."""
         strips = [self._tile_address(a, a_stride, TILE_ROWS * number, 0) for number in range(len(self.a_tiles))]
-        self.loop(depth, self.k_tile, lambda k: self._add_products(strips, a_stride, panel, k))
+        self.fn.loop("0", depth, self.k_tile, lambda k: self._add_products(strips, a_stride, panel, k))
 
     def _add_products(self, strips: Sequence[str], a_stride: str, panel: str, k: str, *, is_near: bool = False) -> None:
         """C tiles += A B over one tile of k; `strips`: where sixteen rows of A start each, `is_near`: they stay so."""
-        offset, panel_row = self.scaled(k, self.element.bytes), 4 * BLOCK
-        down = self.scaled(k, panel_row // self.group)
+        offset, panel_row = self.fn.scaled(k, self.element.bytes), 4 * BLOCK
+        down = self.fn.scaled(k, panel_row // self.group)
         b_tiles = [
-            ("llvm.x86.tileloadd64", _TILE_B[0], self.at(panel, down), str(panel_row)),
-            ("llvm.x86.tileloadd64", _TILE_B[1], self.at(self.at(panel, "64"), down), str(panel_row)),
+            ("llvm.x86.tileloadd64", _TILE_B[0], self.fn.advance(panel, down), str(panel_row)),
+            ("llvm.x86.tileloadd64", _TILE_B[1], self.fn.advance(self.fn.advance(panel, "64"), down), str(panel_row)),
         ]
         load = "llvm.x86.tileloadd64" if is_near else "llvm.x86.tileloaddt164"
-        a_tiles = [(load, tile, self.at(at, offset), a_stride) for tile, at in zip(self.a_tiles, strips, strict=True)]
+        a_tiles = [
+            (load, tile, self.fn.advance(at, offset), a_stride) for tile, at in zip(self.a_tiles, strips, strict=True)
+        ]
         for instruction, tile, address, stride in (a_tiles[0], *b_tiles, *a_tiles[1:]):
             self.fn.call("void", instruction, [("i8", str(tile)), ("ptr", address), ("i64", stride)])
         for tile in self.c_tiles:
@@ -205,13 +210,13 @@ class AmxBlockWriter(AmxPanelWriter):
         self._each_c_tile("llvm.x86.tilestored64", self._scratch_rows(scratch))
 
         def row(number: str) -> None:
-            source = self.at(scratch, self.scaled(number, 4 * BLOCK))
-            target = self.at(result.first, fn.binary("mul", "i64", number, result.stride))
+            source = fn.advance(scratch, fn.scaled(number, 4 * BLOCK))
+            target = fn.advance(result.first, fn.scaled(number, result.stride))
             # Sums of tile products are never subnormal.
             narrowed = self._narrowed(fn.load(f"<{BLOCK} x float>", source, align=64), flushing=True)
             fn.store(f"<{BLOCK} x i16>", narrowed, target, align=2)
 
-        self.loop(str(self.height), 1, row)
+        fn.loop("0", str(self.height), 1, row)
         fn.branch(done)
         fn.start(earlier)
         self._each_c_tile("llvm.x86.tilestored64", c)
@@ -231,16 +236,16 @@ class AmxBlockWriter(AmxPanelWriter):
         fn = self.fn
         rows, columns = counts
         text = f"<{BLOCK} x {self.element.accumulator}>"
-        mask = wanted = self.mask(columns, BLOCK)
+        mask = wanted = lanes_below(fn, columns, BLOCK)
         if self.kernel.from_zero:
             lanes = f"<{BLOCK} x i1>"
             wanted = fn.select(step.is_first, lanes, "zeroinitializer", mask)
         add = "add" if self.element.is_integer else "fadd"
 
         def row(number: str) -> None:
-            partial = self.at(scratch, self.scaled(number, 4 * BLOCK))
-            source = self.at(c.first, fn.binary("mul", "i64", number, c.stride))
-            target = self.at(result.first, fn.binary("mul", "i64", number, result.stride))
+            partial = fn.advance(scratch, fn.scaled(number, 4 * BLOCK))
+            source = fn.advance(c.first, fn.scaled(number, c.stride))
+            target = fn.advance(result.first, fn.scaled(number, result.stride))
             old = self.fn.masked_load(text, source, wanted, align=4)
             total = fn.binary(add, text, old, fn.load(text, partial, align=64))
             if self.narrow is None:
@@ -256,7 +261,7 @@ class AmxBlockWriter(AmxPanelWriter):
             fn.branch(done)
             fn.start(done)
 
-        self.loop(rows, 1, row)
+        fn.loop("0", rows, 1, row)
 
     def _copy_rows(self, target: str, a: str, stride: str, rows: str, depth: str) -> None:
         """The rows of a block of A with zeros for what does not exist, up to a whole tile of k."""
@@ -266,16 +271,16 @@ class AmxBlockWriter(AmxPanelWriter):
 
         def row(number: str) -> None:
             exists = fn.icmp("ult", "i64", number, rows)
-            source = self.at(a, fn.binary("mul", "i64", number, stride))
-            into = self.at(target, self.scaled(number, PANEL_BYTES))
+            source = fn.advance(a, fn.scaled(number, stride))
+            into = fn.advance(target, fn.scaled(number, PANEL_BYTES))
             available = fn.select(exists, "i64", depth, 0)
 
             def chunk(k: str) -> None:
                 left = fn.binary("sub", "i64", available, k)
-                offset = self.scaled(k, size)
-                loaded = self.fn.masked_load(text, self.at(source, offset), self.mask(left, lanes), align=size)
-                fn.store(text, loaded, self.at(into, offset), align=64)
+                offset = fn.scaled(k, size)
+                loaded = self.fn.masked_load(text, fn.advance(source, offset), lanes_below(fn, left, lanes), align=size)
+                fn.store(text, loaded, fn.advance(into, offset), align=64)
 
-            self.loop(depth, lanes, chunk)
+            fn.loop("0", depth, lanes, chunk)
 
-        self.loop(str(self.height), 1, row)
+        fn.loop("0", str(self.height), 1, row)

@@ -14,7 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from tilewright.codegen.llvm_text import FunctionText, ModuleText, Parameter, vector_constant
+from tilewright.codegen.lane_builder import LaneBuilder
+from tilewright.codegen.llvm_text import FunctionText, ModuleText, Parameter
 from tilewright.codegen.microkernels.elements import ACCUMULATOR_NAMES, ElementKind
 from tilewright.codegen.microkernels.panels import PANEL_PARAMETERS, ROWS_AHEAD, transpose_square
 
@@ -36,6 +37,50 @@ def tile_depth(element: ElementKind) -> int:
     return 64 // element.bytes
 
 
+def words_group(element: ElementKind) -> int:
+    """Elements along k that make a word of 32 bits."""
+    return 4 // element.bytes
+
+
+def lanes_below(fn: FunctionText, count: str, lanes: int) -> str:
+    """The mask of the lanes below `count`, which may be negative or large."""
+    return LaneBuilder(fn, lanes).lanes_below(count, predicate="slt")
+
+
+def either(
+    fn: FunctionText, condition: str, type: str, first: Callable[[], list[str]], second: Callable[[], list[str]]
+) -> list[str]:
+    """The values of one of two branches."""
+    labels = fn.new_label("whole"), fn.new_label("partial")
+    done = fn.new_label("loaded")
+    fn.branch_if(condition, *labels)
+    found: list[tuple[list[str], str]] = []
+    for label, write in zip(labels, (first, second), strict=True):
+        fn.start(label)
+        found.append((write(), fn.label))
+        fn.branch(done)
+    fn.start(done)
+    phis = [fn.phi(type) for _ in found[0][0]]
+    for values, label in found:
+        for phi, value in zip(phis, values, strict=True):
+            phi.add(value, label)
+    return [phi.name for phi in phis]
+
+
+def interleave(fn: FunctionText, rows: Sequence[str], lanes: int, bits: int) -> str:
+    """Lanes of several rows side by side, as 32-bit words: two rows a step."""
+    while len(rows) > 1:
+        order = ", ".join(f"i32 {lane // 2 + (lane % 2) * lanes}" for lane in range(2 * lanes))
+        type = f"<{lanes} x i{bits}>"
+        paired = [
+            fn.shuffle(type, first, second, f"<{2 * lanes} x i32> <{order}>")
+            for first, second in zip(rows[::2], rows[1::2], strict=True)
+        ]
+        rows = [fn.cast("bitcast", f"<{2 * lanes} x i{bits}>", v, f"<{lanes} x i{2 * bits}>") for v in paired]
+        bits *= 2
+    return rows[0]
+
+
 class AmxPanelWriter:
     """Writes code that packs."""
 
@@ -47,7 +92,7 @@ class AmxPanelWriter:
         self.column_bytes = str(PANEL_BYTES)
         """Bytes that a column takes in a panel."""
         self.k_panel = PANEL_BYTES // element.bytes
-        self.group = 4 // element.bytes
+        self.group = words_group(element)
 
     def write_panels(self) -> None:
         """The body of a routine that packs all of B."""
@@ -57,11 +102,11 @@ class AmxPanelWriter:
         row = str(self.element.bytes) if self.transposed_b else stride
 
         def step(k0: str) -> None:
-            depth = self.minimum(fn.binary("sub", "i64", "%k_count", k0), self.k_panel)
+            depth = fn.minimum(fn.binary("sub", "i64", "%k_count", k0), self.k_panel)
             target = self.start_panels(panels, k0, depth)
-            self.pack(target, self.at(b, fn.binary("mul", "i64", k0, row)), stride, depth, "%n_count")
+            self.pack(target, fn.advance(b, fn.scaled(k0, row)), stride, depth, "%n_count")
 
-        self.loop("%k_count", self.k_panel, step)
+        fn.loop("0", "%k_count", self.k_panel, step)
         fn.ret()
 
     def pack(self, panels: str, b: str, stride: str, depth: str, columns: str) -> None:
@@ -90,21 +135,21 @@ class AmxPanelWriter:
 
         def rows(k: str, *, whole: bool) -> None:
             numbers = [fn.binary("add", "i64", k, position) for position in range(self.group)]
-            sources = [self.at(b, fn.binary("mul", "i64", number, stride)) for number in numbers]
+            sources = [fn.advance(b, fn.scaled(number, stride)) for number in numbers]
             exist = None if whole else [fn.icmp("ult", "i64", number, depth) for number in numbers]
-            target = self.at(panels, self.scaled(k, 4 * BLOCK // self.group))
+            target = fn.advance(panels, fn.scaled(k, 4 * BLOCK // self.group))
 
             def piece(n0: str) -> None:
                 masks: list[str] | None = None
                 if exist is not None:
-                    bits = self.mask_bits(self.minimum(fn.binary("sub", "i64", columns, n0), BLOCK))
+                    bits = self.mask_bits(fn.minimum(fn.binary("sub", "i64", columns, n0), BLOCK))
                     masks = [self.mask_if(exists, bits) for exists in exist]
-                into = self.at(target, fn.binary("mul", "i64", n0, self.column_bytes))
+                into = fn.advance(target, fn.scaled(n0, self.column_bytes))
                 if masks is None:
-                    self._fetch_later(sources, self.scaled(n0, self.element.bytes), stride)
-                self._pack_rows(into, [self.at(s, self.scaled(n0, self.element.bytes)) for s in sources], masks)
+                    self._fetch_later(sources, fn.scaled(n0, self.element.bytes), stride)
+                self._pack_rows(into, [fn.advance(s, fn.scaled(n0, self.element.bytes)) for s in sources], masks)
 
-            self.loop(columns, BLOCK, piece)
+            fn.loop("0", columns, BLOCK, piece)
 
         rest = fn.binary(
             "or", "i64", fn.binary("and", "i64", columns, BLOCK - 1), fn.binary("sub", "i64", padded, depth)
@@ -112,18 +157,18 @@ class AmxPanelWriter:
         whole, partial, done = (fn.new_label(hint) for hint in ("whole", "partial", "packed"))
         fn.branch_if(fn.icmp("eq", "i64", rest, 0), whole, partial)
         fn.start(whole)
-        self.loop(padded, self.group, lambda k: rows(k, whole=True))
+        fn.loop("0", padded, self.group, lambda k: rows(k, whole=True))
         fn.branch(done)
         fn.start(partial)
-        self.loop(padded, self.group, lambda k: rows(k, whole=False))
+        fn.loop("0", padded, self.group, lambda k: rows(k, whole=False))
         fn.branch(done)
         fn.start(done)
 
-    def _fetch_later(self, sources: list[str], offset: str, stride: str) -> None:
+    def _fetch_later(self, sources: Sequence[str], offset: str, stride: str) -> None:
         """Ask for rows that are packed some steps later."""
         fn = self.fn
         for source in sources:
-            later = self.at(self.at(source, offset), self.scaled(stride, ROWS_AHEAD))
+            later = fn.advance(fn.advance(source, offset), fn.scaled(stride, ROWS_AHEAD))
             fn.prefetch(later, level=3)
 
     def _pack_rows(self, target: str, sources: list[str], masks: list[str] | None) -> None:
@@ -136,7 +181,7 @@ class AmxPanelWriter:
         else:
             pairs = zip(sources, masks, strict=True)
             rows = [self.fn.masked_load(text, source, mask, align=size) for source, mask in pairs]
-        fn.store(f"<{BLOCK} x i32>", self.interleave(rows, BLOCK, 8 * size), target, align=64)
+        fn.store(f"<{BLOCK} x i32>", interleave(fn, rows, BLOCK, 8 * size), target, align=64)
 
     def _fill_squares(self, panels: str, b: str, stride: str, depth: str, columns: str) -> None:
         """The same from a B with adjacent rows: sixteen columns and as many groups of k are a square of words."""
@@ -146,21 +191,21 @@ class AmxPanelWriter:
         def strip(n0: str) -> None:
             within = fn.binary("and", "i64", n0, BLOCK - 1)
             first = fn.binary("sub", "i64", n0, within)
-            target = self.at(panels, fn.binary("mul", "i64", first, self.column_bytes))
-            target = self.at(target, self.scaled(within, 4))
-            source = self.at(b, fn.binary("mul", "i64", n0, stride))
+            target = fn.advance(panels, fn.scaled(first, self.column_bytes))
+            target = fn.advance(target, fn.scaled(within, 4))
+            source = fn.advance(b, fn.scaled(n0, stride))
             left = fn.binary("sub", "i64", columns, n0)
 
             def square(k: str) -> None:
-                from_k = self.at(source, self.scaled(k, self.element.bytes))
+                from_k = fn.advance(source, fn.scaled(k, self.element.bytes))
                 words = self._square(from_k, stride, fn.binary("sub", "i64", depth, k), left)
-                into = self.at(target, self.scaled(k, 4 * BLOCK // self.group))
+                into = fn.advance(target, fn.scaled(k, 4 * BLOCK // self.group))
                 for row, value in enumerate(transpose_square(fn, words, "i32")):
-                    fn.store("<16 x i32>", value, self.at(into, str(4 * BLOCK * row)), align=64)
+                    fn.store("<16 x i32>", value, fn.advance(into, str(4 * BLOCK * row)), align=64)
 
-            self.loop(depth, self.k_tile, square)
+            fn.loop("0", depth, self.k_tile, square)
 
-        self.loop(padded, 16, strip)
+        fn.loop("0", padded, 16, strip)
 
     def _square(self, source: str, stride: str, k_left: str, n_left: str) -> list[str]:
         """Sixteen columns of B, a whole tile of k of each, as words; what does not exist is 0."""
@@ -168,7 +213,7 @@ class AmxPanelWriter:
         text = f"<{lanes} x {scalar}>"
         enough_k = fn.icmp("sge", "i64", k_left, lanes)
         enough_n = fn.icmp("sge", "i64", n_left, 16)
-        columns = [self.at(source, self.scaled(stride, number)) if number else source for number in range(16)]
+        columns = [fn.advance(source, fn.scaled(stride, number)) if number else source for number in range(16)]
 
         def whole() -> list[str]:
             return [fn.load("<16 x i32>", at, align=self.element.bytes) for at in columns]
@@ -178,84 +223,28 @@ class AmxPanelWriter:
             for number, at in enumerate(columns):
                 exists = fn.icmp("slt", "i64", number, n_left)
                 count = fn.select(exists, "i64", k_left, 0)
-                loaded = self.fn.masked_load(text, at, self.mask(count, lanes), align=self.element.bytes)
+                loaded = self.fn.masked_load(text, at, lanes_below(fn, count, lanes), align=self.element.bytes)
                 masked.append(fn.cast("bitcast", text, loaded, "<16 x i32>"))
             return masked
 
-        return self.either(fn.binary("and", "i1", enough_k, enough_n), "<16 x i32>", whole, partial)
-
-    def either(
-        self, condition: str, type: str, first: Callable[[], list[str]], second: Callable[[], list[str]]
-    ) -> list[str]:
-        """The values of one of two branches."""
-        fn = self.fn
-        labels = fn.new_label("whole"), fn.new_label("partial")
-        done = fn.new_label("loaded")
-        fn.branch_if(condition, *labels)
-        found: list[tuple[list[str], str]] = []
-        for label, write in zip(labels, (first, second), strict=True):
-            fn.start(label)
-            found.append((write(), fn.label))
-            fn.branch(done)
-        fn.start(done)
-        phis = [fn.phi(type) for _ in found[0][0]]
-        for values, label in found:
-            for phi, value in zip(phis, values, strict=True):
-                phi.add(value, label)
-        return [phi.name for phi in phis]
+        return either(fn, fn.binary("and", "i1", enough_k, enough_n), "<16 x i32>", whole, partial)
 
     def mask_if(self, condition: str, bits: str) -> str:
         """`bits` as lanes, or none of them."""
         return self.fn.cast("bitcast", "i32", self.fn.select(condition, "i32", bits, 0), f"<{BLOCK} x i1>")
-
-    def interleave(self, rows: Sequence[str], lanes: int, bits: int) -> str:
-        """Lanes of several rows side by side, as 32-bit words: two rows a step."""
-        while len(rows) > 1:
-            order = ", ".join(f"i32 {lane // 2 + (lane % 2) * lanes}" for lane in range(2 * lanes))
-            type = f"<{lanes} x i{bits}>"
-            paired = [
-                self.fn.shuffle(type, first, second, f"<{2 * lanes} x i32> <{order}>")
-                for first, second in zip(rows[::2], rows[1::2], strict=True)
-            ]
-            rows = [self.fn.cast("bitcast", f"<{2 * lanes} x i{bits}>", v, f"<{lanes} x i{2 * bits}>") for v in paired]
-            bits *= 2
-        return rows[0]
 
     def start_panels(self, panels: str, k0: str, depth: str) -> str:
         """Return where the panels for `depth` steps from k0 on start; from here on, panels are of that depth."""
         fn = self.fn
         width = fn.binary("and", "i64", fn.binary("add", "i64", "%n_count", BLOCK - 1), -BLOCK)
         rows = fn.binary("and", "i64", fn.binary("add", "i64", depth, self.k_tile - 1), -self.k_tile)
-        self.column_bytes = self.scaled(rows, self.element.bytes)
-        return self.at(panels, fn.binary("mul", "i64", self.scaled(k0, self.element.bytes), width))
-
-    # ----------------------------------------------------------------------------------------------------- small parts
-
-    def mask(self, count: str, lanes: int) -> str:
-        """Lanes below `count` (which may be negative or large)."""
-        numbers = vector_constant("i64", map(str, range(lanes)))
-        text = f"<{lanes} x i64>"
-        single = self.fn.insert_element(text, "poison", "i64", count, 0)
-        spread = self.fn.shuffle(text, single, "poison", f"<{lanes} x i32> zeroinitializer")
-        return self.fn.icmp("slt", text, numbers, spread)
+        self.column_bytes = fn.scaled(rows, self.element.bytes)
+        return fn.advance(panels, fn.scaled(fn.scaled(k0, self.element.bytes), width))
 
     def mask_bits(self, count: str) -> str:
         """The same for 32 lanes, as an i32; `count` is 1 to 32."""
         shift = self.fn.binary("sub", "i64", 32, count)
         return self.fn.cast("trunc", "i64", self.fn.binary("lshr", "i64", 4294967295, shift), "i32")
-
-    def minimum(self, value: str, limit: int) -> str:
-        return self.fn.call("i64", "llvm.smin.i64", [("i64", value), ("i64", str(limit))])
-
-    def scaled(self, value: str, factor: int) -> str:
-        return value if factor == 1 else self.fn.binary("mul", "i64", value, factor)
-
-    def at(self, pointer: str, offset: str) -> str:
-        return self.fn.address("i8", pointer, offset)
-
-    def loop(self, count: str, step: int, body: Callable[[str], None]) -> None:
-        """``for i in range(0, count, step): body(i)``."""
-        self.fn.loop("0", count, step, body)
 
 
 def emit_amx_panels(name: str, module: ModuleText, element: ElementKind, *, transposed_b: bool) -> str:

@@ -11,36 +11,39 @@ B in place costs a new page and, for row lengths that are powers of two, the sam
 once for every MR rows of C. Packing costs that once a block, four panels of a row at a time; the panels' rows are
 aligned, and narrow types are widened once. B whose rows are short is as good as a panel: it stays in place.
 
-While a tile is computed, each step of k asks for one line that is needed later: of the A and C of the next tile, of
-the B that comes next. Asked for in bursts, they hold up the loads of the steps after.
+While a tile is computed, each step of k prefetches one line that is needed later (`prefetching.py`): of the A and C of
+the next tile, of the B that comes next. Bursts of prefetches hold up the loads of the steps after.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 from tilewright.codegen.lane_builder import LaneBuilder
 from tilewright.codegen.llvm_text import FunctionText, Parameter
+from tilewright.codegen.microkernels.block_tiles import SHORT_ROWS, RowLimits, Step, Upcoming
+from tilewright.codegen.microkernels.copied_rows import CopiedRows
 from tilewright.codegen.microkernels.elements import ACCUMULATOR_NAMES, ElementKind, RegisterTile
-from tilewright.codegen.microkernels.panels import PanelWriter, padded_depth
+from tilewright.codegen.microkernels.filling import PanelFilling
+from tilewright.codegen.microkernels.grouping import Grouping
+from tilewright.codegen.microkernels.k_loop import KState, LinesAhead
+from tilewright.codegen.microkernels.panels import call_fill, padded_depth, panel_at
+from tilewright.codegen.microkernels.prefetching import (
+    CHUNK,
+    GROUP_COLUMNS,
+    Ahead,
+    lines_of_chunk,
+    lines_of_columns,
+    lines_of_panel,
+    lines_of_rows,
+)
 from tilewright.codegen.microkernels.spec import MatmulKernel
-from tilewright.codegen.microkernels.tile import KState, LinesAhead, Rows, Strides, TileWriter
-from tilewright.support.facts import TargetFacts
-
-GROUP_COLUMNS = 128
-"""Columns that are packed together, so that each row of B is visited once for several panels."""
-
-CHUNK = 16
-"""Steps of k that ask for a line of each row of A, a row of C and the lines of B."""
-
-PREFETCHED_ROWS = 4
-"""Lines of B that a chunk of k asks for."""
-
-SHORT_ROWS = 4
-"""Rows of the tiles for what is left of the rows."""
+from tilewright.codegen.microkernels.tile import Rows, Strides, TileWriter
+from tilewright.codegen.microkernels.word_panels import call_fill_words
+from tilewright.codegen.microkernels.words import WORD_BYTES, elements_of
 
 EDGE_ROWS = 8
 """Rows of a panel without all of its columns that are done at a time."""
@@ -55,67 +58,52 @@ _EDGE_PARAMETERS = (
 )
 
 
-@dataclass(frozen=True)
-class Upcoming:
-    """The lines of B that a tile asks for, `PREFETCHED_ROWS` in each chunk of k."""
-
-    first: str
-    per_chunk: str
-    """Bytes by which they move from one chunk to the next."""
-    stride: str
-    """Bytes from one to the next."""
+def steps_of_panel(panel_bytes: int, tile: RegisterTile, element: ElementKind) -> int:
+    """Return how many steps of k a panel of at most so many bytes has."""
+    return max(64, panel_bytes // (tile.columns * element.accumulator_bytes) // 32 * 32)
 
 
-@dataclass(frozen=True)
-class Ahead:
-    """What is asked for while a tile is computed: the next rows of A, lines of B, the next rows of C."""
+class BlockWriter(TileWriter):
+    """Writes one kernel for whole blocks.
 
-    a: str
-    b: Upcoming
-    c: Rows
-
-
-@dataclass(frozen=True)
-class Step:
-    """One step of the outermost loop."""
-
-    first: str
-    """Of its steps of k, `depth` many."""
-    depth: str
-    is_first: str
-    """Whether it is the first one."""
-    output: Rows | None = None
-    """Where it leaves its sums, if not in C."""
-
-
-@dataclass(frozen=True)
-class RowLimits:
-    """How many rows of A there are, and at which of them the full tiles end, and the short ones after them."""
-
-    count: str
-    full: str = ""
-    short: str = ""
-
-
-class BlockWriter(PanelWriter):
-    """Writes one kernel for whole blocks."""
-
-    a_level = 2
-    """The cache that the next rows of A are asked for into."""
+    Rows of A are read in place, or from the copies that `copies` makes; panels that are empty yet are filled by
+    `filling`; `grouping` says how words are multiplied, without it elements are.
+    """
 
     def __init__(
-        self, fn: FunctionText, element: ElementKind, tile: RegisterTile, panel_bytes: int, kernel: MatmulKernel
+        self,
+        fn: FunctionText,
+        element: ElementKind,
+        tile: RegisterTile,
+        k_panel: int,
+        kernel: MatmulKernel,
+        *,
+        copies: CopiedRows | None = None,
+        filling: PanelFilling | None = None,
+        grouping: Grouping | None = None,
     ) -> None:
-        super().__init__(fn, element, tile, transposed_b=kernel.transposed_b)
+        super().__init__(fn, element, tile)
         self.kernel = kernel
         self.has_edges = kernel.has_edges
-        self.k_panel = max(64, panel_bytes // self.panel_row_bytes // 32 * 32)
+        self.transposed_b = kernel.transposed_b
+        self.k_panel = k_panel
+        """Steps of k that a panel has at most."""
+        self.copies = copies
+        self.filling = filling
+        self.grouping = grouping
+        self.k_group = 1 if grouping is None else grouping.group
+        """Elements of k in a step."""
+        self.k_count = "%k_count" if copies is None else copies.k_count
+        """How many steps of k there are."""
+        self.lane_type = element.accumulator if grouping is None else "i32"
+        """What one lane multiplies: an element, or a word."""
+        self.sums = "" if copies is None else copies.sums
+        """Where the sums lie, one for each row, that results start less by; empty: there are none."""
+        if copies is not None:
+            self.strides = copies.strides
+        self.panel_row_bytes = tile.columns * element.accumulator_bytes
         self.panels = max(1, GROUP_COLUMNS // tile.columns)
         self.limits = RowLimits("%m_count")
-        self.k_count = "%k_count"
-        """How many steps of k there are, at most `k_panel` of which a panel has at a time."""
-        self.k_group = 1
-        """Elements of k in a step."""
         self.step = Step("", "", "")
         self.first_row = ""
         self.next_b = ""
@@ -124,11 +112,6 @@ class BlockWriter(PanelWriter):
         self.b_align = min(64, tile.lanes * element.accumulator_bytes)
 
     # ------------------------------------------------------------------------------------------------------ structure
-
-    @property
-    def source_strides(self) -> Strides:
-        """Those of the matrices, where `strides` has those of a copy of A."""
-        return self.strides
 
     @cached_property
     def k_step(self) -> str:
@@ -150,22 +133,23 @@ class BlockWriter(PanelWriter):
         fn = self.fn
         a, b, c = (fn.cast("inttoptr", "i64", f"%{name}_ptr", "ptr") for name in "abc")
         _ = self.strides, self.k_step  # computed here, for all blocks
-        self.limits = self.limits_of(self.limits.count)
+        self.limits = RowLimits.of(fn, self.tile, "%m_count")
         group = self._packed_group(b, c) if self.kernel.packed_b else self._packing_group(b, c)
 
         def depth_step(k0: str) -> None:
             left = fn.binary("sub", "i64", self.k_count, k0)
-            depth = fn.call("i64", "llvm.smin.i64", [("i64", left), ("i64", self.k_step)])
+            depth = fn.minimum(left, self.k_step)
             self.step = Step(k0, depth, fn.icmp("eq", "i64", k0, 0))
             if self.kernel.output is not None:
                 is_last = fn.icmp("sle", "i64", left, self.k_step)
                 self.step = replace(self.step, output=self._output(is_last, c))
-            group(k0, self.advance(a, self._product(self.scaled(k0, self.k_group), self.source_strides.a_k)))
+            a_k = self.strides.a_k if self.copies is None else self.copies.source.a_k
+            group(k0, fn.advance(a, fn.scaled(fn.scaled(k0, self.k_group), a_k)))
 
         depth = self.k_count
         if self.kernel.from_zero:
             # A sum without terms is 0, too.
-            depth = fn.call("i64", "llvm.smax.i64", [("i64", depth), ("i64", "1")])
+            depth = fn.maximum(depth, "1")
         fn.loop("0", depth, self.k_step, depth_step)
         fn.ret()
 
@@ -173,7 +157,7 @@ class BlockWriter(PanelWriter):
         """Return where this step of k leaves its sums: the last one does so where they are wanted."""
         fn = self.fn
         out = fn.cast("inttoptr", "i64", "%out_ptr", "ptr")
-        out_row = self.scaled("%out_row_stride", self.element.accumulator_bytes)
+        out_row = fn.scaled("%out_row_stride", self.element.accumulator_bytes)
         return Rows(
             fn.select(is_last, "ptr", out, c),
             fn.select(is_last, "i64", out_row, self.strides.c_row),
@@ -181,33 +165,34 @@ class BlockWriter(PanelWriter):
 
     def _packed_group(self, b: str, c: str) -> Callable[[str, str], None]:
         """All panels, where they are."""
-        fn, b = self.fn, self.packed_panels(b)
+        fn = self.fn
+        if self.filling is not None:
+            b = self.filling.start(self._b_strides(), self.strides.b_row, self.k_step)
         panel_depth = padded_depth(fn, self.k_count)
 
         def group(k0: str, a_k: str) -> None:
-            b_k = self.advance(b, self.scaled(k0, self.panel_row_bytes))
-            b_next = self.advance(b_k, self.scaled(self.k_step, self.panel_row_bytes))
+            b_k = fn.advance(b, fn.scaled(k0, self.panel_row_bytes))
+            b_next = fn.advance(b_k, fn.scaled(self.k_step, self.panel_row_bytes))
 
             def one_panel(a: str, c: str, n0: str) -> None:
-                c_n = self.advance(c, self.scaled(n0, self.element.accumulator_bytes))
+                c_n = fn.advance(c, fn.scaled(n0, self.element.accumulator_bytes))
                 following = fn.binary("add", "i64", n0, self.tile.columns)
                 is_last = fn.icmp("uge", "i64", following, "%n_count")
-                at_side = self.panel_at(b_k, panel_depth, following)
+                at_side = self._panel_at(b_k, panel_depth, following)
                 self.next_b = fn.select(is_last, "ptr", b_next, at_side)
-                self.rows_of_panel(
-                    self.panel_at(b_k, panel_depth, n0), a, c_n, n0, fn.binary("sub", "i64", "%n_count", n0)
+                self._rows_of_panel(
+                    self._panel_at(b_k, panel_depth, n0), a, c_n, n0, fn.binary("sub", "i64", "%n_count", n0)
                 )
 
             def panels(a: str, c: str) -> None:
-                self.loop("%n_count", self.tile.columns, lambda n0: one_panel(a, c, n0))
+                fn.loop("0", "%n_count", self.tile.columns, lambda n0: one_panel(a, c, n0))
 
-            self.all_rows(a_k, c, panels)
+            self._all_rows(a_k, c, panels)
 
         return group
 
-    def packed_panels(self, b: str) -> str:
-        """Return where the panels are; `b` is the parameter."""
-        return b
+    def _panel_at(self, base: str, panel_depth: str, column: str) -> str:
+        return panel_at(self.fn, base, panel_depth, column, self.element.accumulator_bytes)
 
     def _packing_group(self, b: str, c: str) -> Callable[[str, str], None]:
         """Groups of panels, packed into the stack frame."""
@@ -217,17 +202,17 @@ class BlockWriter(PanelWriter):
 
         def groups(k0: str, a_k: str) -> None:
             row, column = self._b_strides()
-            b_k = self.advance(b, fn.binary("mul", "i64", k0, row))
-            b_next = self.advance(b_k, self._product(row, self.k_step))
+            b_k = fn.advance(b, fn.scaled(k0, row))
+            b_next = fn.advance(b_k, fn.scaled(row, self.k_step))
 
             def one_group(g0: str) -> None:
                 width = self.panels * self.tile.columns
-                following = self.advance(b_k, fn.binary("mul", "i64", fn.binary("add", "i64", g0, width), column))
+                following = fn.advance(b_k, fn.scaled(fn.binary("add", "i64", g0, width), column))
                 is_last = fn.icmp("uge", "i64", fn.binary("add", "i64", g0, width), "%n_count")
                 self.next_b = fn.select(is_last, "ptr", b_next, following)
-                self._group(panels, a_k, self.advance(b_k, fn.binary("mul", "i64", g0, column)), c, g0, in_place)
+                self._group(panels, a_k, fn.advance(b_k, fn.scaled(g0, column)), c, g0, in_place)
 
-            self.loop("%n_count", self.panels * self.tile.columns, one_group)
+            fn.loop("0", "%n_count", self.panels * self.tile.columns, one_group)
 
         return groups
 
@@ -236,7 +221,7 @@ class BlockWriter(PanelWriter):
         size, stride = self.element.bytes, self.strides.b_row
         if self.transposed_b:
             return str(size * self.k_group), stride
-        return self.scaled(stride, self.k_group), str(size)
+        return self.fn.scaled(stride, self.k_group), str(size)
 
     def _is_like_a_panel(self) -> str | None:
         """Return whether B needs no packing; None if it does anyhow."""
@@ -255,61 +240,95 @@ class BlockWriter(PanelWriter):
         """Pack the panels from column `first` on and run all rows of A over them."""
         fn = self.fn
         left = fn.binary("sub", "i64", "%n_count", first)
-        columns = fn.call("i64", "llvm.smin.i64", [("i64", left), ("i64", str(self.panels * self.tile.columns))])
+        columns = fn.minimum(left, self.panels * self.tile.columns)
         start, depth = panels, str(self.k_panel)
         if in_place is None:
-            self.pack(panels, depth, b, self.strides.b_row, self.step.depth, columns)
+            self._pack(panels, b, columns)
         else:
             start = fn.select(in_place, "ptr", b, panels)
             depth = fn.select(in_place, "i64", 1, self.k_panel)
             pack, ready = fn.new_label("pack"), fn.new_label("ready")
             fn.branch_if(in_place, ready, pack)
             fn.start(pack)
-            self.pack(panels, str(self.k_panel), b, self.strides.b_row, self.step.depth, columns)
+            self._pack(panels, b, columns)
             fn.branch(ready)
             fn.start(ready)
-        c_group = self.advance(c, self.scaled(first, self.element.accumulator_bytes))
+        c_group = fn.advance(c, fn.scaled(first, self.element.accumulator_bytes))
 
         def one_panel(a: str, c: str, n0: str) -> None:
-            c_n = self.advance(c, self.scaled(n0, self.element.accumulator_bytes))
-            self.rows_of_panel(self.panel_at(start, depth, n0), a, c_n, n0, fn.binary("sub", "i64", columns, n0))
+            c_n = fn.advance(c, fn.scaled(n0, self.element.accumulator_bytes))
+            self._rows_of_panel(self._panel_at(start, depth, n0), a, c_n, n0, fn.binary("sub", "i64", columns, n0))
 
-        self.all_rows(a, c_group, lambda a, c: self.loop(columns, self.tile.columns, lambda n0: one_panel(a, c, n0)))
+        self._all_rows(
+            a, c_group, lambda a, c: fn.loop("0", columns, self.tile.columns, lambda n0: one_panel(a, c, n0))
+        )
 
-    def all_rows(self, a: str, c: str, body: Callable[[str, str], None]) -> None:
-        """Emit the work on all rows, of A from k0 on and of C, while some panels are packed."""
-        body(a, c)
+    def _pack(self, panels: str, b: str, columns: str) -> None:
+        """Pack the columns of this step's part of B that start at `b`."""
+        element, tile, grouping = self.element, self.tile, self.grouping
+        values = (panels, str(self.k_panel), b, self.strides.b_row)
+        if grouping is None:
+            call_fill(self.fn, element, tile, (*values, self.step.depth, columns), transposed_b=self.transposed_b)
+            return
+        values = (*values, elements_of(self.fn, grouping, self.step), columns)
+        call_fill_words(self.fn, element, tile, grouping, values, transposed_b=self.transposed_b)
 
-    def rows_of_panel(self, panel: str, a: str, c: str, n0: str, columns: str) -> None:
+    def _all_rows(self, a: str, c: str, body: Callable[[str, str], None]) -> None:
+        """Emit the work on all rows, of A from k0 on and of C, while some panels are packed: in one, or, where they are
+        copied, in chunks.
+        """
+        fn, copies, limits, step = self.fn, self.copies, self.limits, self.step
+        if copies is None:
+            body(a, c)
+            return
+
+        def chunk(m0: str, count: str) -> None:
+            self.limits = RowLimits.of(fn, self.tile, count)
+            copy = copies.copy_rows(fn.advance(a, fn.scaled(m0, copies.source.a_row)), count, step)
+            if (output := step.output) is not None:
+                first = fn.advance(output.first, fn.scaled(m0, output.stride))
+                self.step = replace(step, output=Rows(first, output.stride))
+            body(copy, fn.advance(c, fn.scaled(m0, self.strides.c_row)))
+
+        copies.each_chunk(limits.count, chunk)
+        self.limits, self.step = limits, step
+
+    def _rows_of_panel(self, panel: str, a: str, c: str, n0: str, columns: str) -> None:
         """All rows of A over one packed panel, of which `columns` exist."""
-        fn = self.fn
+        fn, filling = self.fn, self.filling
+        if filling is not None:
+            filling.enter_panel(n0, self.step.first, self.next_b)
 
         def at(m0: str) -> tuple[str, str]:
             return (
-                self.advance(a, fn.binary("mul", "i64", m0, self.strides.a_row)),
-                self.advance(c, fn.binary("mul", "i64", m0, self.strides.c_row)),
+                fn.advance(a, fn.scaled(m0, self.strides.a_row)),
+                fn.advance(c, fn.scaled(m0, self.strides.c_row)),
             )
 
         def set_result(m0: str) -> None:
             if (output := self.step.output) is not None:
-                column = self.advance(output.first, self.scaled(n0, self.element.accumulator_bytes))
-                self.result = Rows(self.advance(column, fn.binary("mul", "i64", m0, output.stride)), output.stride)
+                column = fn.advance(output.first, fn.scaled(n0, self.element.accumulator_bytes))
+                self.result = Rows(fn.advance(column, fn.scaled(m0, output.stride)), output.stride)
 
         def tile(m0: str, rows: int) -> None:
             a_m, c_m = at(m0)
             self.first_row = m0
             set_result(m0)
             next_c = self._below(c_m, rows)
-            next_a = self.advance(a_m, self.scaled(self.strides.a_row, rows))
-            b = self._upcoming_panel(m0) if self.kernel.packed_b else self._upcoming_rows(n0, m0)
-            self.ahead = Ahead(next_a, b, next_c)
+            next_a = fn.advance(a_m, fn.scaled(self.strides.a_row, rows))
+            self.ahead = Ahead(next_a, self._upcoming(n0, m0), next_c)
             self.full_tile(a_m, panel, c_m, rows)
+            if filling is not None:
+                filling.pack_rows(m0, rows)
 
         def rest(m0: str) -> None:
             a_m, c_m = at(m0)
             self.first_row = m0
             set_result(m0)
-            self._edge(a_m, panel, c_m, fn.binary("sub", "i64", self.limits.count, m0), columns)
+            rows_left = fn.binary("sub", "i64", self.limits.count, m0)
+            self._call_edge(a_m, panel, c_m, rows_left, columns)
+            if filling is not None:
+                filling.pack_rows(m0, fn.minimum(rows_left, self.edge_rows))
 
         full_rows, short_rows = self.limits.full, self.limits.short
         if self.has_edges:
@@ -324,7 +343,7 @@ class BlockWriter(PanelWriter):
 
     # ------------------------------------------------------------------------------------------------------ edges
 
-    def _edge(self, a: str, b: str, c: str, rows_left: str, columns_left: str) -> None:
+    def _call_edge(self, a: str, b: str, c: str, rows_left: str, columns_left: str) -> None:
         """A call of a function that all kernels of a module share."""
         fn, result = self.fn, self.result or Rows(c, self.strides.c_row)
         name = f"tw_mk_edge_{self.element.name}_{ACCUMULATOR_NAMES[self.element.accumulator]}_{self.tile.columns}"
@@ -332,7 +351,7 @@ class BlockWriter(PanelWriter):
         values = (
             a, self.strides.a_row, self.strides.a_k, b, self.b_step, c, self.strides.c_row, result.first, result.stride,
             self.steps, rows_left, columns_left, self.step.is_first if self.kernel.from_zero else "false",
-            self.sums_of_tile(),
+            self._sums_of_tile() if self.sums else "null",
         )  # fmt: skip
         types = (type for _, type in _EDGE_PARAMETERS)
         fn.call("void", name, zip(types, values, strict=True))
@@ -348,17 +367,10 @@ class BlockWriter(PanelWriter):
         writer.panel_stride, writer.b_align = "%b_step", self.element.bytes
         writer.result, writer.step = Rows("%result", "%result_row"), Step("", "%steps", "%from_zero")
         writer.kernel = replace(self.kernel, from_zero=True)
-        writer.set_sums_of_tile("%sums")
-        TileWriter._edge(writer, "%a", "%b", "%c", "%rows", "%columns")
+        writer.sums, writer.first_row = "%sums" if self.sums else "", "0"
+        writer._edge("%a", "%b", "%c", "%rows", "%columns")
         fn.ret()
         return fn.text()
-
-    def sums_of_tile(self) -> str:
-        """Return what a number of each of the tile's rows is subtracted of, for kernels that do; as a pointer."""
-        return "null"
-
-    def set_sums_of_tile(self, pointer: str) -> None:
-        """Take another one."""
 
     @property
     def edge_rows(self) -> int:
@@ -370,57 +382,51 @@ class BlockWriter(PanelWriter):
         vectors = self.tile.vectors
         return tuple((few, SHORT_ROWS * (2 if 2 * few <= vectors else 1)) for few in range(1, vectors + 1))
 
+    def _upcoming(self, n0: str, m0: str) -> Upcoming:
+        """The lines of B that the tile at a column and a row prefetches."""
+        if self.kernel.packed_b:
+            filled = lines_of_panel(self.fn, self.tile, self.next_b, m0, self.k_panel, self.panel_row_bytes)
+            return filled if self.filling is None else self.filling.upcoming(m0, filled)
+        b = Rows(self.next_b, self.strides.b_row)
+        if self.transposed_b:
+            return lines_of_columns(self.fn, self.tile, b, (n0, m0), self.limits.count, self.element.bytes)
+        return lines_of_rows(self.fn, self.tile, b, (n0, m0), self.limits.count, self.element.bytes)
+
     def _below(self, c: str, rows: int) -> Rows:
         """The rows of C after those of a tile, where they will be written to."""
         place = self.result or Rows(c, self.strides.c_row)
         return Rows(self._row_offset(place.first, place.stride, rows), place.stride)
 
-    def _upcoming_panel(self, m0: str) -> Upcoming:
-        """Lines of the next panel, one after the other."""
-        number = self.fn.binary("udiv", "i64", m0, self.tile.rows)
-        lines = self.scaled(number, self.k_panel // CHUNK * PREFETCHED_ROWS)
-        offset = self.fn.binary("urem", "i64", self.scaled(lines, 64), self.k_panel * self.panel_row_bytes)
-        return Upcoming(self.advance(self.next_b, offset), str(PREFETCHED_ROWS * 64), "64")
-
-    def _upcoming_rows(self, n0: str, m0: str) -> Upcoming:
-        """Rows of the next group: successive tiles take other lines of a row, then other rows of a chunk of k.
-
-        Of a transposed B they take other columns, and successive chunks of k other lines of these.
-        """
-        fn, b, stride = self.fn, self.next_b, self.strides.b_row
-        panel = fn.binary("udiv", "i64", n0, self.tile.columns)
-        position = fn.binary("add", "i64", self._product(panel, self.limits.count), m0)
-        number = fn.binary("udiv", "i64", position, self.tile.rows)
-        if self.transposed_b:
-            column = fn.binary("and", "i64", self.scaled(number, PREFETCHED_ROWS), GROUP_COLUMNS - 1)
-            return Upcoming(self.advance(b, self._product(column, stride)), str(CHUNK * self.element.bytes), stride)
-        line = fn.binary("and", "i64", self.scaled(number, 64), GROUP_COLUMNS * self.element.bytes - 1)
-        lines = GROUP_COLUMNS * self.element.bytes // 64
-        blocks = CHUNK // PREFETCHED_ROWS
-        block = fn.binary("and", "i64", fn.binary("udiv", "i64", number, lines), blocks - 1)
-        row = self._product(self.scaled(block, PREFETCHED_ROWS), stride)
-        return Upcoming(self.advance(self.advance(b, line), row), self.scaled(stride, CHUNK), stride)
-
-    def _product(self, first: str, second: str) -> str:
-        return self.fn.binary("mul", "i64", first, second)
-
-    def limits_of(self, count: str) -> RowLimits:
-        fn, rows = self.fn, self.tile.rows
-        left = fn.binary("urem", "i64", count, rows)
-        if rows % SHORT_ROWS == 2:
-            # 2 or 3 left over: with one full tile less it is 8 or 9, two short tiles.
-            odd = fn.binary("and", "i64", left, 6)
-            enough = fn.icmp("ugt", "i64", count, rows)
-            less = fn.binary("and", "i1", fn.icmp("eq", "i64", odd, 2), enough)
-            left = fn.select(less, "i64", fn.binary("add", "i64", left, rows), left)
-        full = fn.binary("sub", "i64", count, left)
-        rest = fn.binary("and", "i64", left, SHORT_ROWS - 1)
-        return RowLimits(count, full, fn.binary("sub", "i64", count, rest))
-
     # ------------------------------------------------------------------------------------------------------ start of C
 
+    def _sums_of_tile(self) -> str:
+        """The sums of the tile's rows, as a pointer."""
+        return self.fn.advance(self.sums, self.fn.scaled(self.first_row, WORD_BYTES))
+
     def start_of_tile(self, addresses: list[list[str]]) -> list[list[str]]:
-        """C's old elements, or zeros for the first terms of a sum from zero."""
+        """C's old elements, or zeros for the first terms of a sum from zero, less the sums of the rows."""
+        start = self._old_elements(addresses)
+        if not self.sums:
+            return start
+        first = self._sums_of_tile()
+        return self._without(start, [self.fn.advance(first, str(WORD_BYTES * row)) for row in range(len(start))])
+
+    def start_of_edge(self, c_rows: list[str], numbers: Sequence[str], masks: list[str]) -> list[list[str]]:
+        start = super().start_of_edge(c_rows, numbers, masks)
+        if not self.sums:
+            return start
+        first = self._sums_of_tile()
+        return self._without(start, [self.fn.advance(first, self.fn.scaled(row, WORD_BYTES)) for row in numbers])
+
+    def _without(self, start: list[list[str]], sums: list[str]) -> list[list[str]]:
+        """Less the sum at an address for each row."""
+        rows: list[list[str]] = []
+        for row, address in zip(start, sums, strict=True):
+            excess = self.vector.broadcast(self.fn.load("i32", address, align=WORD_BYTES), "i32")
+            rows.append([self.vector.sub(value, excess) for value in row])
+        return rows
+
+    def _old_elements(self, addresses: list[list[str]]) -> list[list[str]]:
         if not self.kernel.from_zero:
             return super().start_of_tile(addresses)
         fn = self.fn
@@ -441,7 +447,7 @@ class BlockWriter(PanelWriter):
     def masked_start(self, base: str, vector: int, mask: str) -> str:
         """The same for a row of an edge."""
         if self.kernel.from_zero:
-            nothing = self.spread(self.step.is_first, "i1")
+            nothing = self.vector.broadcast(self.step.is_first, "i1")
             text = self.vector.type("i1")
             mask = self.fn.select(nothing, text, "zeroinitializer", mask, condition_type=text)
         return super().masked_start(base, vector, mask)
@@ -453,17 +459,16 @@ class BlockWriter(PanelWriter):
         return CHUNK
 
     def lines_ahead(self, state: KState, rows: int) -> list[tuple[LinesAhead, ...]]:
-        """A row of C, which is waited for, into the first level cache; the next rows of A and of B into the second.
-
-        In the first, rows of A that are a power of two apart would take the place of the panel.
-        """
-        fn, ahead = self.fn, self.ahead
-        number = fn.binary("udiv", "i64", state.k, CHUNK)
-        c_row = self.advance(ahead.c.first, fn.binary("mul", "i64", number, ahead.c.stride))
-        c = LinesAhead(c_row, "64", -(-self.panel_row_bytes // 64), level=3, is_written=True)
-        a = LinesAhead(self.advance(ahead.a, state.a_offset), self.strides.a_row, rows, level=self.a_level)
-        b = self.advance(ahead.b.first, self._product(number, ahead.b.per_chunk))
-        return [(c,), (a, LinesAhead(b, ahead.b.stride, PREFETCHED_ROWS, level=2))]
+        level = 2 if self.copies is None else self.copies.level
+        return lines_of_chunk(
+            self.fn,
+            self.ahead,
+            state,
+            a_stride=self.strides.a_row,
+            rows=rows,
+            row_bytes=self.panel_row_bytes,
+            level=level,
+        )
 
     @property
     def b_step(self) -> str:
@@ -474,22 +479,14 @@ class BlockWriter(PanelWriter):
         return self.step.depth
 
     def load_b(self, base: str, vector: int, mask: str | None) -> str:
-        at = self.advance(base, str(vector * self.tile.lanes * self.element.accumulator_bytes))
-        return self.fn.load(self.vector.type(self.element.accumulator), at, align=self.b_align)
+        at = self.fn.advance(base, str(vector * self.tile.lanes * self.element.accumulator_bytes))
+        return self.fn.load(self.vector.type(self.lane_type), at, align=self.b_align)
 
+    def load_a(self, address: str) -> str:
+        value = self.fn.load(self.lane_type, address, align=self.element.accumulator_bytes)
+        return self.vector.broadcast(value, self.lane_type)
 
-def plan_block_tile(facts: TargetFacts, element: ElementKind, columns: int) -> RegisterTile:
-    """The register tile that a kernel for blocks with so many columns works in.
-
-    Wide and low tiles need the fewest loads a step: 6 x 4 vectors take 10 loads for 24 products, at 32 registers.
-    """
-    registers, lanes = facts.vector_registers, facts.lanes(element.accumulator_bits)
-    vectors = min(max(1, columns // lanes), registers // 8)
-    return RegisterTile(8 if registers == 32 and vectors < 4 else 6, vectors, lanes)
-
-
-def fills_tiles(tile: RegisterTile, m_count: int, n_count: int) -> bool:
-    """Return whether blocks of this size have no edges."""
-    if m_count < tile.rows or n_count <= 0 or n_count % tile.columns:
-        return False
-    return m_count % 2 == 0 if tile.rows % SHORT_ROWS == 2 else m_count % SHORT_ROWS == 0
+    def multiply_add(self, a: str, b: str, accumulator: str) -> str:
+        if self.grouping is None:
+            return super().multiply_add(a, b, accumulator)
+        return self.grouping.multiply_add(self.vector, a, b, accumulator, self.element)

@@ -90,16 +90,14 @@ class FewRowsWriter(TileWriter):
             self._clear(c_rows)
 
         def depth_step(k0: str) -> None:
-            depth = fn.call(
-                "i64", "llvm.smin.i64", [("i64", fn.binary("sub", "i64", "%k_count", k0)), ("i64", str(chunk))]
-            )
-            self._copy(self.advance(a, fn.binary("mul", "i64", k0, self.strides.a_k)), depth)
+            depth = fn.minimum(fn.binary("sub", "i64", "%k_count", k0), chunk)
+            self._copy(fn.advance(a, fn.scaled(k0, self.strides.a_k)), depth)
             if self.transposed_b:
-                self._dots(copies, self.advance(b, self.scaled(k0, self.element.bytes)), c_rows, depth)
+                self._dots(copies, fn.advance(b, fn.scaled(k0, self.element.bytes)), c_rows, depth)
             else:
-                self._sums(copies, self.advance(b, fn.binary("mul", "i64", k0, self.strides.b_row)), c_rows, depth)
+                self._sums(copies, fn.advance(b, fn.scaled(k0, self.strides.b_row)), c_rows, depth)
 
-        self.loop("%k_count", chunk, depth_step)
+        fn.loop("0", "%k_count", chunk, depth_step)
         fn.branch(none)
         fn.start(none)
 
@@ -111,21 +109,21 @@ class FewRowsWriter(TileWriter):
         """The columns from one on, a vector with its mask at a time."""
 
         def vector(n0: str) -> None:
-            body(n0, self._column_mask(self.fn.binary("sub", "i64", "%n_count", n0), 0))
+            body(n0, self.vector.lanes_below(self.fn.binary("sub", "i64", "%n_count", n0)))
 
         self.fn.loop(first, "%n_count", self.tile.lanes, vector)
 
     def _columns_at(self, c_rows: list[str], n0: str) -> list[str]:
         """Rows of C from a column on."""
-        return [self.advance(row, self.scaled(n0, self.element.accumulator_bytes)) for row in c_rows]
+        return [self.fn.advance(row, self.fn.scaled(n0, self.element.accumulator_bytes)) for row in c_rows]
 
     def _copy(self, a: str, depth: str) -> None:
         """A chunk of A, widened, with zeros up to the end of a vector."""
         fn, size = self.fn, self.element.accumulator_bytes
         text = self.vector.type(self.element.accumulator)
-        last = self.scaled(fn.binary("and", "i64", depth, -self.tile.lanes), size)
+        last = fn.scaled(fn.binary("and", "i64", depth, -self.tile.lanes), size)
         for row in range(self.rows):
-            at = self.advance(self.advance(self.copy, str(row * self.row_bytes)), last)
+            at = fn.advance(fn.advance(self.copy, str(row * self.row_bytes)), last)
             fn.store(text, "zeroinitializer", at, align=size)
         values = (a, self.strides.a_row, self.strides.a_k, "%m_count", depth, self.copy, str(self.row_bytes))
         widen_lines(fn, self.element, self.tile, values)
@@ -163,7 +161,7 @@ class FewRowsWriter(TileWriter):
         first, vectors = "0", max(1, self.accumulators // self.rows)
 
         def strip(n0: str, vectors: int, mask: str | None = None) -> None:
-            place = self.advance(b, self.scaled(n0, self.element.bytes))
+            place = fn.advance(b, fn.scaled(n0, self.element.bytes))
             self._strip(copies, place, self._columns_at(c_rows, n0), depth, vectors, mask)
 
         widths = [vectors]
@@ -180,17 +178,17 @@ class FewRowsWriter(TileWriter):
     def _strip(self, copies: list[str], b: str, c_rows: list[str], depth: str, vectors: int, mask: str | None) -> None:
         fn, masks = self.fn, None if mask is None else [mask]
         size = self.element.bytes
-        ahead = self.scaled(self.strides.b_row, ROWS_AHEAD)
+        ahead = fn.scaled(self.strides.b_row, ROWS_AHEAD)
 
         def step(k: str, sums: list[str]) -> list[str]:
-            row = self.advance(b, fn.binary("mul", "i64", k, self.strides.b_row))
-            later = self.advance(row, ahead)
+            row = fn.advance(b, fn.scaled(k, self.strides.b_row))
+            later = fn.advance(row, ahead)
             for line in range(0, vectors * self.tile.lanes * size, 64):
-                fn.prefetch(self.advance(later, str(line)), level=2)
+                fn.prefetch(fn.advance(later, str(line)), level=2)
             columns = [self.load_b(row, vector, mask) for vector in range(vectors)]
             results: list[str] = []
             for number, copy in enumerate(copies):
-                at = self.advance(copy, self.scaled(k, self.element.accumulator_bytes))
+                at = fn.advance(copy, fn.scaled(k, self.element.accumulator_bytes))
                 value = self._spread_element(at)
                 old = sums[number * vectors : (number + 1) * vectors]
                 results += [self.multiply_add(value, column, one) for column, one in zip(columns, old, strict=True)]
@@ -203,7 +201,7 @@ class FewRowsWriter(TileWriter):
     def _spread_element(self, at: str) -> str:
         """An element of the copy in every lane."""
         text, size = self.element.accumulator, self.element.accumulator_bytes
-        return self.spread(self.fn.load(text, at, align=size), text)
+        return self.vector.broadcast(self.fn.load(text, at, align=size), text)
 
     def _load(self, c_rows: list[str], vectors: int, masks: list[str] | None) -> list[str]:
         """Vectors of each row of C, row by row."""
@@ -236,7 +234,7 @@ class FewRowsWriter(TileWriter):
             places = [at for column in held for at in self._columns_at(c_rows, column)]
             self._dot_tile(copies, columns, places, depth)
 
-        self.loop("%n_count", _DOT_COLUMNS, tile)
+        fn.loop("0", "%n_count", _DOT_COLUMNS, tile)
 
     def _dot_tile(self, copies: list[str], columns: list[str], places: list[str], depth: str) -> None:
         """Sums over k of columns of B times rows of A, to the places of C, rows of a column after one another."""
@@ -246,15 +244,15 @@ class FewRowsWriter(TileWriter):
         together = max(1, min(4, self.accumulators // count))
 
         def products(k: str, sums: list[str], mask: str | None) -> list[str]:
-            rows = [fn.load(text, self.advance(copy, self.scaled(k, wide)), align=wide) for copy in copies]
-            loaded = [self.load_b(self.advance(column, self.scaled(k, size)), 0, mask) for column in columns]
+            rows = [fn.load(text, fn.advance(copy, fn.scaled(k, wide)), align=wide) for copy in copies]
+            loaded = [self.load_b(fn.advance(column, fn.scaled(k, size)), 0, mask) for column in columns]
             pairs = [(row, column) for column in loaded for row in rows]
             return [self.multiply_add(row, column, old) for (row, column), old in zip(pairs, sums, strict=True)]
 
         def several(k: str, sums: list[str]) -> list[str]:
             for line in range(0, together * lanes * size, 64):
                 for column in columns:
-                    at = self.advance(self.advance(column, self.scaled(k, size)), str(BYTES_AHEAD + line))
+                    at = fn.advance(fn.advance(column, fn.scaled(k, size)), str(BYTES_AHEAD + line))
                     fn.prefetch(at, level=3)
             results: list[str] = []
             for number in range(together):
@@ -271,7 +269,7 @@ class FewRowsWriter(TileWriter):
         ]
 
         def rest(k: str, sums: list[str]) -> list[str]:
-            return products(k, sums, self._column_mask(fn.binary("sub", "i64", depth, k), 0))
+            return products(k, sums, self.vector.lanes_below(fn.binary("sub", "i64", depth, k)))
 
         sums = self._carrying((end, depth), lanes, sums, rest)
         add = f"llvm.vector.reduce.fadd.{intrinsic_suffix(scalar, lanes)}"

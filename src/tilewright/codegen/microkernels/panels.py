@@ -19,9 +19,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tilewright.codegen.lane_builder import LaneBuilder
 from tilewright.codegen.llvm_text import FunctionText, ModuleText, Parameter
 from tilewright.codegen.microkernels.elements import ACCUMULATOR_NAMES, ElementKind, RegisterTile
-from tilewright.codegen.microkernels.tile import TileWriter
 
 DEPTH_MULTIPLE = 32
 """Rows of a panel are a multiple of this, so that squares may write past the last row."""
@@ -38,75 +38,86 @@ def padded_depth(fn: FunctionText, depth: str) -> str:
     return fn.binary("and", "i64", fn.binary("add", "i64", depth, DEPTH_MULTIPLE - 1), -DEPTH_MULTIPLE)
 
 
-class PanelWriter(TileWriter):
-    """Writes code that packs."""
+def panel_at(fn: FunctionText, base: str, panel_depth: str, column: str, element_bytes: int) -> str:
+    """The panel that starts at a column; panels have `panel_depth` rows."""
+    return fn.advance(base, fn.scaled(fn.scaled(column, element_bytes), panel_depth))
 
-    def __init__(self, fn: FunctionText, element: ElementKind, tile: RegisterTile, *, transposed_b: bool) -> None:
-        super().__init__(fn, element, tile)
-        self.transposed_b = transposed_b
+
+def call_fill(
+    fn: FunctionText, element: ElementKind, tile: RegisterTile, values: Sequence[str], *, transposed_b: bool
+) -> None:
+    """Pack `depth` rows and `columns` columns of B into panels of `panel_depth` rows; `stride` is in bytes.
+
+    `values` are those of `FILL_PARAMETERS`. The code is in a function that all kernels of a module share.
+    """
+    name = f"tw_mk_fill_{element.name}_{ACCUMULATOR_NAMES[element.accumulator]}_{tile.columns}"
+    name += "_nt" * transposed_b
+    types = ["ptr" if parameter in ("panels", "b") else "i64" for parameter in FILL_PARAMETERS]
+
+    def define() -> str:
+        parameters = [Parameter(type, f"%{parameter}") for type, parameter in zip(types, FILL_PARAMETERS, strict=True)]
+        inner = FunctionText(fn.module, name, "void", parameters, linkage="internal", attributes="noinline nounwind")
+        _PanelWriter(inner, element, tile).write_fill(*(f"%{n}" for n in FILL_PARAMETERS), transposed_b=transposed_b)
+        inner.ret()
+        return inner.text()
+
+    fn.module.define_once(name, define)
+    fn.call("void", name, zip(types, values, strict=True))
+
+
+class _PanelWriter:
+    """Writes the code that packs."""
+
+    def __init__(self, fn: FunctionText, element: ElementKind, tile: RegisterTile) -> None:
+        self.fn = fn
+        self.element = element
+        self.tile = tile
+        self.vector = LaneBuilder(fn, tile.lanes)
         self.later_rows = ""
         self.panel_row_bytes = tile.columns * element.accumulator_bytes
 
-    def pack(self, panels: str, panel_depth: str, b: str, stride: str, depth: str, columns: str) -> None:
-        """Pack `depth` rows and `columns` columns of B into panels of `panel_depth` rows; `stride` is in bytes.
-
-        The code is in a function of its own, which all kernels of a module share.
-        """
-        name = f"tw_mk_fill_{self.element.name}_{ACCUMULATOR_NAMES[self.element.accumulator]}_{self.tile.columns}"
-        name += "_nt" * self.transposed_b
-        self.fn.module.define_once(name, lambda: self._fill_function(name))
-        operands = [("ptr", panels), ("i64", panel_depth), ("ptr", b), *(("i64", v) for v in (stride, depth, columns))]
-        self.fn.call("void", name, operands)
-
-    def _fill_function(self, name: str) -> str:
-        parameters = [Parameter("ptr" if n in ("panels", "b") else "i64", f"%{n}") for n in FILL_PARAMETERS]
-        fn = FunctionText(self.fn.module, name, "void", parameters, linkage="internal", attributes="noinline nounwind")
-        writer = PanelWriter(fn, self.element, self.tile, transposed_b=self.transposed_b)
-        writer.write_fill(*(f"%{n}" for n in FILL_PARAMETERS))
-        fn.ret()
-        return fn.text()
-
-    def write_fill(self, panels: str, panel_depth: str, b: str, stride: str, depth: str, columns: str) -> None:
+    def write_fill(
+        self, panels: str, panel_depth: str, b: str, stride: str, depth: str, columns: str, *, transposed_b: bool
+    ) -> None:
         """The code that packs."""
         fn = self.fn
-        if self.transposed_b:
+        if transposed_b:
             self._pack_squares(panels, panel_depth, b, stride, depth, columns)
             return
 
         def row(k: str) -> None:
-            source = self.advance(b, fn.binary("mul", "i64", k, stride))
-            self.later_rows = self.scaled(stride, ROWS_AHEAD)
-            target = self.advance(panels, self.scaled(k, self.panel_row_bytes))
+            source = fn.advance(b, fn.scaled(k, stride))
+            self.later_rows = fn.scaled(stride, ROWS_AHEAD)
+            target = fn.advance(panels, fn.scaled(k, self.panel_row_bytes))
 
             def piece(n0: str) -> None:
-                self._pack_piece(self.panel_at(target, panel_depth, n0), source, n0, columns)
+                self._pack_piece(
+                    panel_at(fn, target, panel_depth, n0, self.element.accumulator_bytes), source, n0, columns
+                )
 
-            self.loop(columns, self.tile.columns, piece)
+            fn.loop("0", columns, self.tile.columns, piece)
 
-        self.loop(depth, 1, row)
-
-    def panel_at(self, base: str, panel_depth: str, column: str) -> str:
-        """The panel that starts at a column."""
-        rows = self.scaled(column, self.element.accumulator_bytes)
-        return self.advance(base, self.fn.binary("mul", "i64", rows, panel_depth))
+        fn.loop("0", depth, 1, row)
 
     # ------------------------------------------------------------------------------------------------------ row by row
 
     def _pack_piece(self, target: str, source: str, n0: str, columns: str) -> None:
         fn = self.fn
-        from_row = self.advance(source, self.scaled(n0, self.element.bytes))
+        from_row = fn.advance(source, fn.scaled(n0, self.element.bytes))
         left = fn.binary("sub", "i64", columns, n0)
         whole, partial, done = (fn.new_label(hint) for hint in ("whole", "partial", "packed"))
         fn.branch_if(fn.icmp("uge", "i64", left, self.tile.columns), whole, partial)
         fn.start(whole)
-        later = self.advance(from_row, self.later_rows)
+        later = fn.advance(from_row, self.later_rows)
         for line in range(0, self.tile.columns * self.element.bytes, 64):
-            at = self.advance(later, str(line)) if line else later
+            at = fn.advance(later, str(line)) if line else later
             fn.prefetch(at, level=3)
         self._pack_row(target, from_row, None)
         fn.branch(done)
         fn.start(partial)
-        self._pack_row(target, from_row, [self._column_mask(left, v) for v in range(self.tile.vectors)])
+        self._pack_row(
+            target, from_row, [self.vector.lanes_below(left, v * self.tile.lanes) for v in range(self.tile.vectors)]
+        )
         fn.branch(done)
         fn.start(done)
 
@@ -115,7 +126,7 @@ class PanelWriter(TileWriter):
         fn = self.fn
         memory = self.vector.type(self.element.memory)
         for vector in range(self.tile.vectors):
-            at = self.advance(source, str(vector * self.tile.lanes * self.element.bytes))
+            at = fn.advance(source, str(vector * self.tile.lanes * self.element.bytes))
             if masks is None:
                 loaded = fn.load(memory, at, align=self.element.bytes)
             else:
@@ -124,7 +135,7 @@ class PanelWriter(TileWriter):
 
     def _store_row(self, row: str, vector: int, value: str) -> None:
         bytes_in = vector * self.tile.lanes * self.element.accumulator_bytes
-        to = self.advance(row, str(bytes_in)) if bytes_in else row
+        to = self.fn.advance(row, str(bytes_in)) if bytes_in else row
         align = min(64, self.tile.lanes * self.element.accumulator_bytes)
         self.fn.store(self.vector.type(self.element.accumulator), value, to, align=align)
 
@@ -139,21 +150,21 @@ class PanelWriter(TileWriter):
         def strip(n0: str) -> None:
             within = fn.binary("urem", "i64", n0, self.tile.columns)
             first = fn.binary("sub", "i64", n0, within)
-            target = self.panel_at(panels, panel_depth, first)
-            target = self.advance(target, self.scaled(within, self.element.accumulator_bytes))
-            source = self.advance(b, fn.binary("mul", "i64", n0, stride))
+            target = panel_at(fn, panels, panel_depth, first, self.element.accumulator_bytes)
+            target = fn.advance(target, fn.scaled(within, self.element.accumulator_bytes))
+            source = fn.advance(b, fn.scaled(n0, stride))
             left = fn.binary("sub", "i64", columns, n0)
 
             def square(k: str) -> None:
-                from_k = self.advance(source, self.scaled(k, self.element.bytes))
+                from_k = fn.advance(source, fn.scaled(k, self.element.bytes))
                 loaded = self._square(from_k, stride, fn.binary("sub", "i64", depth, k), left)
                 for row, value in enumerate(transpose_square(fn, loaded, self.element.accumulator)):
-                    to = self.advance(target, self.scaled(fn.binary("add", "i64", k, row), self.panel_row_bytes))
+                    to = fn.advance(target, fn.scaled(fn.binary("add", "i64", k, row), self.panel_row_bytes))
                     self._store_row(to, 0, value)
 
-            self.loop(depth, lanes, square)
+            fn.loop("0", depth, lanes, square)
 
-        self.loop(padded, lanes, strip)
+        fn.loop("0", padded, lanes, strip)
 
     def _square(self, source: str, stride: str, k_left: str, n_left: str) -> list[str]:
         """`lanes` columns of B from `source` on, `lanes` elements of each, widened; what does not exist is 0."""
@@ -164,7 +175,7 @@ class PanelWriter(TileWriter):
         whole, partial, done = (fn.new_label(hint) for hint in ("whole", "partial", "loaded"))
         fn.branch_if(fn.binary("and", "i1", enough_k, enough_n), whole, partial)
         fn.start(whole)
-        columns = [self._row_offset(source, stride, number) for number in range(lanes)]
+        columns = [fn.advance(source, fn.scaled(stride, number)) for number in range(lanes)]
         plain = [fn.load(memory, at, align=self.element.bytes) for at in columns]
         plain = [self.element.widen(self.vector, value) for value in plain]
         after_whole = fn.label
@@ -174,8 +185,8 @@ class PanelWriter(TileWriter):
         for number in range(lanes):
             exists = fn.icmp("slt", "i64", number, n_left)
             count = fn.select(exists, "i64", k_left, 0)
-            at = self._row_offset(source, stride, number)
-            loaded = fn.masked_load(memory, at, self._column_mask(count, 0), align=self.element.bytes)
+            at = fn.advance(source, fn.scaled(stride, number))
+            loaded = fn.masked_load(memory, at, self.vector.lanes_below(count), align=self.element.bytes)
             masked.append(self.element.widen(self.vector, loaded))
         after_partial = fn.label
         fn.branch(done)
@@ -227,12 +238,12 @@ def emit_panels(name: str, module: ModuleText, element: ElementKind, tile: Regis
     """The definition of ``tw_mk_panels_<a>_<acc>_<NR>[_nt]``."""
     parameters = [Parameter("i64", f"%{parameter}") for parameter in PANEL_PARAMETERS]
     fn = FunctionText(module, name, "void", parameters, linkage="internal", attributes="noinline nounwind")
-    writer = PanelWriter(fn, element, tile, transposed_b=transposed_b)
     b, panels = (fn.cast("inttoptr", "i64", f"%{pointer}_ptr", "ptr") for pointer in ("b", "panels"))
-    stride = writer.scaled("%b_stride", element.bytes)
-    writer.pack(panels, padded_depth(fn, "%k_count"), b, stride, "%k_count", "%n_count")
+    stride = fn.scaled("%b_stride", element.bytes)
+    values = (panels, padded_depth(fn, "%k_count"), b, stride, "%k_count", "%n_count")
+    call_fill(fn, element, tile, values, transposed_b=transposed_b)
     fn.ret()
     return fn.text()
 
 
-__all__ = ["PanelWriter", "emit_panels", "padded_depth", "transpose_square"]
+__all__ = ["call_fill", "emit_panels", "padded_depth", "panel_at", "transpose_square"]

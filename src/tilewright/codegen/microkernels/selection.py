@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from tilewright.codegen.microkernels.amx import amx_outputs, has_amx_form, has_size, uses_amx
 from tilewright.codegen.microkernels.amx_panels import BLOCK as AMX_COLUMNS
 from tilewright.codegen.microkernels.amx_panels import tile_depth
-from tilewright.codegen.microkernels.block import fills_tiles, plan_block_tile
+from tilewright.codegen.microkernels.block_tiles import fills_tiles, plan_block_tile
 from tilewright.codegen.microkernels.elements import ElementKind, element_kind
 from tilewright.codegen.microkernels.grouping import find_grouping
 from tilewright.codegen.microkernels.panels import DEPTH_MULTIPLE

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from tilewright.codegen.llvm_text import FunctionText, ModuleText
-from tilewright.codegen.microkernels.block import BlockWriter, plan_block_tile
-from tilewright.codegen.microkernels.filling import SOURCE_PARAMETERS, FillingBlockWriter
+from tilewright.codegen.microkernels.block import BlockWriter, steps_of_panel
+from tilewright.codegen.microkernels.block_tiles import plan_block_tile
+from tilewright.codegen.microkernels.copied_rows import LONGEST_LINE, CopiedRows
+from tilewright.codegen.microkernels.filling import SOURCE_PARAMETERS, PanelFilling
 from tilewright.codegen.microkernels.grouping import find_grouping
 from tilewright.codegen.microkernels.panels import emit_panels
 from tilewright.codegen.microkernels.spec import MOST_ROWS, MatmulKernel, PanelRoutine
 from tilewright.codegen.microkernels.tile import OUTPUT_PARAMETERS, PARAMETERS, kernel_function
-from tilewright.codegen.microkernels.widened_rows import WideningBlockWriter
+from tilewright.codegen.microkernels.widened_rows import WidenedRows
 from tilewright.codegen.microkernels.word_panels import emit_word_panels
-from tilewright.codegen.microkernels.word_products import WordBlockWriter
+from tilewright.codegen.microkernels.word_rows import WordRows
 from tilewright.support.facts import TargetFacts
 
 
@@ -26,14 +28,18 @@ def emit_block_kernel(name: str, module: ModuleText, facts: TargetFacts, kernel:
     tile = plan_block_tile(facts, element, kernel.width)
     grouping = find_grouping(element, facts)
     panel_bytes = facts.panel_bytes if kernel.packed_b else facts.near_bytes
-    if grouping is not None:
-        writer = WordBlockWriter(fn, element, tile, panel_bytes, kernel, grouping)
-    elif element.memory != element.accumulator:
-        writer = WideningBlockWriter(fn, element, tile, panel_bytes, kernel)
+    k_panel = steps_of_panel(panel_bytes, tile, element)
+    copies: CopiedRows | None = None
+    filling: PanelFilling | None = None
+    if grouping is not None or element.memory != element.accumulator:
+        k_panel = min(k_panel, LONGEST_LINE)
+        if grouping is not None:
+            copies = WordRows(fn, element, tile, k_panel, grouping)
+        else:
+            copies = WidenedRows(fn, element, tile, k_panel)
     elif kernel.fills_panels:
-        writer = FillingBlockWriter(fn, element, tile, panel_bytes, kernel)
-    else:
-        writer = BlockWriter(fn, element, tile, panel_bytes, kernel)
+        filling = PanelFilling(fn, element, tile, k_panel, transposed_b=kernel.transposed_b)
+    writer = BlockWriter(fn, element, tile, k_panel, kernel, copies=copies, filling=filling, grouping=grouping)
     writer.write()
     return fn.text()
 

@@ -18,6 +18,7 @@ from tilewright.codegen.microkernels.panels import (
     PANEL_PARAMETERS,
     ROWS_AHEAD,
     padded_depth,
+    panel_at,
     transpose_square,
 )
 from tilewright.codegen.microkernels.words import WORD_BYTES, WordWriter
@@ -47,10 +48,6 @@ class WordPanelWriter(WordWriter):
         align = min(64, self.tile.lanes * WORD_BYTES)
         self.fn.store(self.words_text, words, address, align=align)
 
-    def _panel_at(self, base: str, column: str) -> str:
-        """The panel that starts at a column."""
-        return self.advance(base, self.product(self.scaled(column, WORD_BYTES), "%panel_depth"))
-
     def _zeros(self, size: int) -> str:
         """A buffer of zeros."""
         buffer = self.fn.alloca(f"[{size} x i8]", align=64)
@@ -61,11 +58,11 @@ class WordPanelWriter(WordWriter):
         fn, text, size = self.fn, self.element.memory, self.element.bytes
 
         def element(at: str) -> None:
-            offset = self.scaled(at, size)
-            value = fn.load(text, self.advance(source, offset), align=size)
-            fn.store(text, value, self.advance(target, offset), align=size)
+            offset = fn.scaled(at, size)
+            value = fn.load(text, fn.advance(source, offset), align=size)
+            fn.store(text, value, fn.advance(target, offset), align=size)
 
-        self.loop(count, 1, element)
+        fn.loop("0", count, 1, element)
 
     # -------------------------------------------------------------------------------------------------- columns adjoin
 
@@ -75,28 +72,28 @@ class WordPanelWriter(WordWriter):
         edges = [self._zeros(columns * size) for _ in range(self.group)]
 
         def word(number: str) -> None:
-            first = self.scaled(number, self.group)
+            first = fn.scaled(number, self.group)
             rows = [fn.binary("add", "i64", first, n) if n else first for n in range(self.group)]
             exist = [fn.icmp("slt", "i64", row, "%depth") for row in rows]
-            held = [self.advance("%b", self.product(row, "%stride")) for row in rows]
-            target = self.advance("%panels", self.scaled(number, self.row_bytes))
+            held = [fn.advance("%b", fn.scaled(row, "%stride")) for row in rows]
+            target = fn.advance("%panels", fn.scaled(number, self.row_bytes))
 
             def piece(n0: str) -> None:
-                into, offset = self._panel_at(target, n0), self.scaled(n0, size)
+                into, offset = panel_at(fn, target, "%panel_depth", n0, WORD_BYTES), fn.scaled(n0, size)
                 left = fn.binary("sub", "i64", "%columns", n0)
                 sources = [
-                    fn.select(exists, "ptr", self.advance(row, offset), nothing)
+                    fn.select(exists, "ptr", fn.advance(row, offset), nothing)
                     for exists, row in zip(exist, held, strict=True)
                 ]
                 self._whole_or_edge(
                     fn.icmp("sge", "i64", left, columns),
-                    lambda: self._words_of_rows(into, sources, self.scaled("%stride", ROWS_AHEAD)),
+                    lambda: self._words_of_rows(into, sources, fn.scaled("%stride", ROWS_AHEAD)),
                     lambda: self._edge_of_rows(into, sources, left, edges),
                 )
 
-            self.loop("%columns", columns, piece)
+            fn.loop("0", "%columns", columns, piece)
 
-        self.loop(self.words_of("%depth"), 1, word)
+        fn.loop("0", self.words_of("%depth"), 1, word)
 
     def _whole_or_edge(self, condition: str, whole: Callable[[], None], edge: Callable[[], None]) -> None:
         fn = self.fn
@@ -112,13 +109,13 @@ class WordPanelWriter(WordWriter):
         """One row of one panel; the rows of B that come later are asked for."""
         fn, lanes = self.fn, self.tile.lanes
         for source in sources if ahead else ():
-            later = self.advance(source, ahead)
+            later = fn.advance(source, ahead)
             for line in range(0, self.tile.columns * self.element.bytes, 64):
-                fn.prefetch(self.advance(later, str(line)), level=3)
+                fn.prefetch(fn.advance(later, str(line)), level=3)
         for vector in range(self.tile.vectors):
             offset = str(vector * lanes * self.element.bytes)
-            words = self.load_joined([self.advance(source, offset) for source in sources])
-            self._store_row(self.advance(target, str(vector * lanes * WORD_BYTES)), words)
+            words = self.load_joined([fn.advance(source, offset) for source in sources])
+            self._store_row(fn.advance(target, str(vector * lanes * WORD_BYTES)), words)
 
     def _edge_of_rows(self, target: str, sources: Sequence[str], left: str, edges: list[str]) -> None:
         for source, edge in zip(sources, edges, strict=True):
@@ -136,15 +133,15 @@ class WordPanelWriter(WordWriter):
 
         def strip(n0: str) -> None:
             within = fn.binary("urem", "i64", n0, self.tile.columns)
-            target = self._panel_at("%panels", fn.binary("sub", "i64", n0, within))
-            target = self.advance(target, self.scaled(within, WORD_BYTES))
-            source = self.advance("%b", self.product(n0, "%stride"))
+            target = panel_at(fn, "%panels", "%panel_depth", fn.binary("sub", "i64", n0, within), WORD_BYTES)
+            target = fn.advance(target, fn.scaled(within, WORD_BYTES))
+            source = fn.advance("%b", fn.scaled(n0, "%stride"))
             n_left = fn.binary("sub", "i64", "%columns", n0)
 
             def square(k: str) -> None:
-                from_k = self.advance(source, self.scaled(k, size))
+                from_k = fn.advance(source, fn.scaled(k, size))
                 k_left = fn.binary("sub", "i64", "%depth", k)
-                into = self.advance(target, self.scaled(fn.binary("udiv", "i64", k, self.group), self.row_bytes))
+                into = fn.advance(target, fn.scaled(fn.binary("udiv", "i64", k, self.group), self.row_bytes))
                 enough_k = fn.icmp("sge", "i64", k_left, deep)
                 enough_n = fn.icmp("sge", "i64", n_left, lanes)
                 whole = fn.binary("and", "i1", enough_k, enough_n)
@@ -154,9 +151,9 @@ class WordPanelWriter(WordWriter):
                     lambda: self._edge_of_square(into, from_k, n_left, k_left, buffer),
                 )
 
-            self.loop("%depth", deep, square)
+            fn.loop("0", "%depth", deep, square)
 
-        self.loop(padded, lanes, strip)
+        fn.loop("0", padded, lanes, strip)
 
     def _rounded(self, columns: str) -> str:
         """Up to whole panels."""
@@ -164,9 +161,9 @@ class WordPanelWriter(WordWriter):
         return self.fn.binary("sub", "i64", above, self.fn.binary("urem", "i64", above, self.tile.columns))
 
     def _square(self, target: str, source: str, stride: str) -> None:
-        columns = [self.load_words(self.advance(source, self.scaled(stride, n))) for n in range(self.tile.lanes)]
+        columns = [self.load_words(self.fn.advance(source, self.fn.scaled(stride, n))) for n in range(self.tile.lanes)]
         for row, words in enumerate(transpose_square(self.fn, columns, "i32")):
-            self._store_row(self.advance(target, str(row * self.row_bytes)), words)
+            self._store_row(self.fn.advance(target, str(row * self.row_bytes)), words)
 
     def _edge_of_square(self, target: str, source: str, n_left: str, k_left: str, buffer: str) -> None:
         fn, lanes = self.fn, self.tile.lanes
@@ -174,19 +171,19 @@ class WordPanelWriter(WordWriter):
         fn.declare("declare void @llvm.memset.p0.i64(ptr, i8, i64, i1 immarg)")
         arguments = [("ptr align 64", buffer), ("i8", "0"), ("i64", str(lanes * line)), ("i1", "false")]
         fn.call("void", "llvm.memset.p0.i64", arguments)
-        zero_or_more = fn.call("i64", "llvm.smax.i64", [("i64", n_left), ("i64", "0")])
-        columns = fn.call("i64", "llvm.smin.i64", [("i64", zero_or_more), ("i64", str(lanes))])
-        count = fn.call("i64", "llvm.smin.i64", [("i64", k_left), ("i64", str(lanes * self.group))])
+        zero_or_more = fn.maximum(n_left, "0")
+        columns = fn.minimum(zero_or_more, lanes)
+        count = fn.minimum(k_left, lanes * self.group)
 
         def column(number: str) -> None:
-            from_k = self.advance(source, self.product(number, "%stride"))
-            self._copy_elements(self.advance(buffer, self.scaled(number, line)), from_k, count)
+            from_k = fn.advance(source, fn.scaled(number, "%stride"))
+            self._copy_elements(fn.advance(buffer, fn.scaled(number, line)), from_k, count)
 
-        self.loop(columns, 1, column)
+        fn.loop("0", columns, 1, column)
         self._square(target, buffer, str(line))
 
 
-def call_fill(
+def call_fill_words(
     fn: FunctionText, element: ElementKind, tile: RegisterTile, grouping: Grouping, values: tuple[str, ...],
     *, transposed_b: bool,
 ) -> None:  # fmt: skip
@@ -213,13 +210,13 @@ def emit_word_panels(
     fn = FunctionText(module, name, "void", parameters, linkage="internal", attributes="noinline nounwind")
     writer = WordWriter(fn, element, tile, grouping)
     b, panels = (fn.cast("inttoptr", "i64", f"%{pointer}_ptr", "ptr") for pointer in ("b", "panels"))
-    stride = writer.scaled("%b_stride", element.bytes)
+    stride = fn.scaled("%b_stride", element.bytes)
     depth = padded_depth(fn, writer.words_of("%k_count"))
-    call_fill(
+    call_fill_words(
         fn, element, tile, grouping, (panels, depth, b, stride, "%k_count", "%n_count"), transposed_b=transposed_b
     )
     fn.ret()
     return fn.text()
 
 
-__all__ = ["call_fill", "emit_word_panels"]
+__all__ = ["call_fill_words", "emit_word_panels"]

@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 
 from tilewright.codegen.lane_builder import LaneBuilder
 from tilewright.codegen.llvm_text import FunctionText, ModuleText, Parameter
+from tilewright.codegen.microkernels.block_tiles import Step
 from tilewright.codegen.microkernels.elements import ElementKind, RegisterTile
 from tilewright.codegen.microkernels.grouping import Grouping
-from tilewright.codegen.microkernels.tile import TileWriter
 
 COPY_PARAMETERS = (
     *(("source", "ptr"), ("row_stride", "i64"), ("k_stride", "i64"), ("rows", "i64"), ("depth", "i64")),
@@ -27,11 +27,15 @@ SUM_PARAMETERS = (
 WORD_BYTES = 4
 
 
-class WordWriter(TileWriter):
+class WordWriter:
     """Writes code that makes words."""
 
     def __init__(self, fn: FunctionText, element: ElementKind, tile: RegisterTile, grouping: Grouping) -> None:
-        super().__init__(fn, element, tile)
+        self.fn = fn
+        self.element = element
+        self.tile = tile
+        self.vector = LaneBuilder(fn, tile.lanes)
+        self.scalar = LaneBuilder(fn, 0)
         self.grouping = grouping
         self.group = grouping.group
         self.words_text = self.vector.type("i32")
@@ -70,16 +74,13 @@ class WordWriter(TileWriter):
         elements: list[str] = []
         for position in range(self.group):
             exists = fn.icmp("sgt", "i64", left, position)
-            held = fn.select(exists, "i64", self.scaled(stride, position), 0) if position else "0"
-            loaded = fn.load(text, self.advance(address, held), align=self.element.bytes)
+            held = fn.select(exists, "i64", fn.scaled(stride, position), 0) if position else "0"
+            loaded = fn.load(text, fn.advance(address, held), align=self.element.bytes)
             elements.append(fn.select(exists, text, loaded, 0))
         return self.join(elements, self.scalar)
 
     def store_words(self, words: str, address: str) -> None:
         self.fn.store(self.words_text, words, address, align=WORD_BYTES)
-
-    def product(self, first: str, second: str) -> str:
-        return self.fn.binary("mul", "i64", first, second)
 
     def words_of(self, depth: str) -> str:
         """Return how many words so many elements make."""
@@ -108,56 +109,56 @@ class WordWriter(TileWriter):
         """Rows whose elements adjoin. A last vector of words that is not full is filled up with zeros."""
         fn, size = self.fn, self.element.bytes
         full = self.whole_lanes(fn.binary("udiv", "i64", "%depth", self.group))
-        last = self.scaled(full, WORD_BYTES)
+        last = fn.scaled(full, WORD_BYTES)
 
         def row(number: str) -> None:
-            source = self.advance("%source", self.product(number, "%row_stride"))
-            copy = self.advance("%copy", self.product(number, "%line_stride"))
+            source = fn.advance("%source", fn.scaled(number, "%row_stride"))
+            copy = fn.advance("%copy", fn.scaled(number, "%line_stride"))
 
             def lanes(word: str) -> None:
-                words = self.load_words(self.advance(source, self.scaled(word, self.group * size)))
-                self.store_words(words, self.advance(copy, self.scaled(word, WORD_BYTES)))
+                words = self.load_words(fn.advance(source, fn.scaled(word, self.group * size)))
+                self.store_words(words, fn.advance(copy, fn.scaled(word, WORD_BYTES)))
 
             def single(word: str) -> None:
-                left = fn.binary("sub", "i64", "%depth", self.scaled(word, self.group))
-                value = self.single_word(self.advance(source, self.scaled(word, self.group * size)), str(size), left)
-                to = self.advance(copy, self.scaled(word, WORD_BYTES))
+                left = fn.binary("sub", "i64", "%depth", fn.scaled(word, self.group))
+                value = self.single_word(fn.advance(source, fn.scaled(word, self.group * size)), str(size), left)
+                to = fn.advance(copy, fn.scaled(word, WORD_BYTES))
                 fn.store("i32", value, to, align=WORD_BYTES)
 
             fn.loop("0", full, self.tile.lanes, lanes)
-            self.store_words("zeroinitializer", self.advance(copy, last))
+            self.store_words("zeroinitializer", fn.advance(copy, last))
             fn.loop(full, words, 1, single)
 
-        self.loop("%rows", 1, row)
+        fn.loop("0", "%rows", 1, row)
 
     def _copy_columns(self, words: str) -> None:
         """All rows of one word after those of another."""
         fn, size = self.fn, self.element.bytes
         adjoin = fn.icmp("eq", "i64", "%row_stride", size)
         some = fn.select(adjoin, "i64", self.whole_lanes("%rows"), 0)
-        word_stride = self.scaled("%k_stride", self.group)
+        word_stride = fn.scaled("%k_stride", self.group)
 
         def line(word: str) -> None:
-            source = self.advance("%source", self.product(word, word_stride))
-            copy = self.advance("%copy", self.product(word, "%line_stride"))
-            left = fn.binary("sub", "i64", "%depth", self.scaled(word, self.group))
+            source = fn.advance("%source", fn.scaled(word, word_stride))
+            copy = fn.advance("%copy", fn.scaled(word, "%line_stride"))
+            left = fn.binary("sub", "i64", "%depth", fn.scaled(word, self.group))
             is_whole = fn.icmp("sge", "i64", left, self.group)
             whole = fn.select(is_whole, "i64", some, 0)
 
             def lanes(row: str) -> None:
-                first = self.advance(source, self.scaled(row, size))
-                others = [self.advance(first, self.scaled("%k_stride", n)) for n in range(1, self.group)]
-                self.store_words(self.load_joined([first, *others]), self.advance(copy, self.scaled(row, WORD_BYTES)))
+                first = fn.advance(source, fn.scaled(row, size))
+                others = [fn.advance(first, fn.scaled("%k_stride", n)) for n in range(1, self.group)]
+                self.store_words(self.load_joined([first, *others]), fn.advance(copy, fn.scaled(row, WORD_BYTES)))
 
             def single(row: str) -> None:
-                value = self.single_word(self.advance(source, self.product(row, "%row_stride")), "%k_stride", left)
-                to = self.advance(copy, self.scaled(row, WORD_BYTES))
+                value = self.single_word(fn.advance(source, fn.scaled(row, "%row_stride")), "%k_stride", left)
+                to = fn.advance(copy, fn.scaled(row, WORD_BYTES))
                 fn.store("i32", value, to, align=WORD_BYTES)
 
             fn.loop("0", whole, self.tile.lanes, lanes)
             fn.loop(whole, "%rows", 1, single)
 
-        self.loop(words, 1, line)
+        fn.loop("0", words, 1, line)
 
     # ----------------------------------------------------------------------------------------------------- sums of rows
 
@@ -167,22 +168,24 @@ class WordWriter(TileWriter):
 
     def _sum_rows(self) -> None:
         def row(number: str) -> None:
-            copy = self.advance("%copy", self.product(number, "%line_stride"))
-            total = self._summed("%words", self.tile.lanes, lambda at: self.advance(copy, self.scaled(at, WORD_BYTES)))
+            copy = self.fn.advance("%copy", self.fn.scaled(number, "%line_stride"))
+            total = self._summed(
+                "%words", self.tile.lanes, lambda at: self.fn.advance(copy, self.fn.scaled(at, WORD_BYTES))
+            )
             reduce = f"llvm.vector.reduce.add.v{self.tile.lanes}i32"
             single = self.fn.call("i32", reduce, [(self.words_text, total)])
-            to = self.advance("%sums", self.scaled(number, WORD_BYTES))
+            to = self.fn.advance("%sums", self.fn.scaled(number, WORD_BYTES))
             self.fn.store("i32", self.scalar.shl(single, 7), to, align=WORD_BYTES)
 
-        self.loop("%rows", 1, row)
+        self.fn.loop("0", "%rows", 1, row)
 
     def _sum_columns(self) -> None:
         def lanes(row: str) -> None:
-            copy = self.advance("%copy", self.scaled(row, WORD_BYTES))
-            total = self._summed("%words", 1, lambda at: self.advance(copy, self.product(at, "%line_stride")))
-            self.store_words(self.vector.shl(total, 7), self.advance("%sums", self.scaled(row, WORD_BYTES)))
+            copy = self.fn.advance("%copy", self.fn.scaled(row, WORD_BYTES))
+            total = self._summed("%words", 1, lambda at: self.fn.advance(copy, self.fn.scaled(at, "%line_stride")))
+            self.store_words(self.vector.shl(total, 7), self.fn.advance("%sums", self.fn.scaled(row, WORD_BYTES)))
 
-        self.loop("%rows", self.tile.lanes, lanes)
+        self.fn.loop("0", "%rows", self.tile.lanes, lanes)
 
     def _summed(self, count: str, step: int, address: Callable[[str], str]) -> str:
         """The sum of the elements of vectors of words, lane by lane."""
@@ -197,8 +200,14 @@ class WordWriter(TileWriter):
             new = self.grouping.multiply_add(self.vector, words, ones, old, self.element)
             fn.store(self.words_text, new, slot, align=64)
 
-        self.loop(count, step, add)
+        fn.loop("0", count, step, add)
         return fn.load(self.words_text, slot, align=64)
+
+
+def elements_of(fn: FunctionText, grouping: Grouping, step: Step) -> str:
+    """Return how many elements of k a step of the outermost loop takes, which counts words."""
+    left = fn.binary("sub", "i64", "%k_count", fn.scaled(step.first, grouping.group))
+    return fn.minimum(left, fn.scaled(step.depth, grouping.group))
 
 
 def emit_copy(name: str, module: ModuleText, element: ElementKind, tile: RegisterTile, grouping: Grouping) -> str:
