@@ -16,14 +16,13 @@ for elements near by until `tw_atomics_end`, which ends a nest of them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Attribute, Operation
 
 from tilewright.dialects import func
 from tilewright.dialects.memref import AtomicRMWKind
 from tilewright.dialects.types import as_vector
+from tilewright.support.records import dataclass
 
 ATOMIC_PREFIX = "tw_atomic_"
 END_ATOMICS = "tw_atomics_end"

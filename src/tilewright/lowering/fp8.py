@@ -10,8 +10,6 @@ does; NaN stays NaN.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.dialects.builtin import (
     FixedBitwidthType,
     Float8E4M3FNType,
@@ -28,6 +26,7 @@ from xdsl.ir import Attribute, SSAValue
 
 from tilewright.dialects import arith
 from tilewright.lowering.scalar_builder import ScalarBuilder
+from tilewright.support.records import dataclass
 
 Rounding = str
 """``"rtne"`` (to nearest, ties to even) or ``"rtz"`` (towards zero)."""

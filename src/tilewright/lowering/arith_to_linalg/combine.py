@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import inf, nan
 
 from xdsl.dialects.builtin import IntegerType
@@ -13,6 +12,7 @@ from tilewright.analysis.selections import is_selection
 from tilewright.dialects import arith
 from tilewright.lowering.arith_to_linalg.lowering import NotLowered
 from tilewright.lowering.scalar_builder import ScalarBuilder
+from tilewright.support.records import dataclass
 
 
 def neutral_element(cls: type[Operation], kind: Attribute) -> float | None:

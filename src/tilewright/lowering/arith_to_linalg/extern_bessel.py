@@ -14,7 +14,6 @@ J0 + 2 J2 + 2 J4 + ... = 1. That takes time in proportion to the order.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from math import factorial, inf, nan, pi
 
 from xdsl.dialects.builtin import f32, f64, i32, i64
@@ -25,6 +24,7 @@ from tilewright.lowering.arith_to_linalg import bessel_coefficients as coefficie
 from tilewright.lowering.arith_to_linalg.extern_special import Real, rounded_once
 from tilewright.lowering.arith_to_linalg.extern_symbols import Emit, ExternSymbol, SymbolTable
 from tilewright.lowering.scalar_builder import INDEX, ScalarBuilder
+from tilewright.support.records import dataclass
 
 BESSEL_SYMBOLS: SymbolTable = {}
 

@@ -11,7 +11,6 @@ neighbour in f32.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from math import inf, log, nan, pi
 
 from xdsl.dialects.builtin import f32, f64
@@ -19,6 +18,7 @@ from xdsl.dialects.builtin import f32, f64
 from tilewright.dialects import math
 from tilewright.lowering.arith_to_linalg.extern_special import Real, rounded_once
 from tilewright.lowering.arith_to_linalg.extern_symbols import ExternSymbol, SymbolTable
+from tilewright.support.records import dataclass
 
 GAMMA_SYMBOLS: SymbolTable = {}
 

@@ -8,7 +8,6 @@ argument is subnormal), the nearest float or its neighbour in f32, of erfinv 2 u
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from math import inf, nan, sqrt
 
 from xdsl.dialects.builtin import f32, f64
@@ -19,6 +18,7 @@ from tilewright.lowering.arith_to_linalg import inverse_error_coefficients as co
 from tilewright.lowering.arith_to_linalg.extern_special import Real, rounded_once
 from tilewright.lowering.arith_to_linalg.extern_symbols import ExternSymbol, SymbolTable
 from tilewright.lowering.scalar_builder import ScalarBuilder
+from tilewright.support.records import dataclass
 
 INVERSE_SYMBOLS: SymbolTable = {}
 

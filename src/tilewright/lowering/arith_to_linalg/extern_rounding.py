@@ -21,7 +21,6 @@ Rounding down is rounding up of the negated operands, negated: that makes x - x 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from math import inf
 
 from xdsl.dialects.builtin import IntegerType, f32, f64, i32, i64
@@ -30,6 +29,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from tilewright.dialects import arith, math
 from tilewright.lowering.arith_to_linalg.extern_symbols import Emit, ExternSymbol, SymbolTable
 from tilewright.lowering.scalar_builder import ScalarBuilder
+from tilewright.support.records import dataclass
 
 ROUNDING_SYMBOLS: SymbolTable = {}
 

@@ -7,7 +7,6 @@ high-precision values: below 1e-13 in f64, correct to the last bit or its neighb
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from math import pi, sqrt
 
 from xdsl.dialects.builtin import f32, f64
@@ -16,6 +15,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from tilewright.dialects import arith, math
 from tilewright.lowering.arith_to_linalg.extern_symbols import Emit, ExternSymbol, SymbolTable
 from tilewright.lowering.scalar_builder import ScalarBuilder
+from tilewright.support.records import dataclass
 
 SPECIAL_SYMBOLS: SymbolTable = {}
 

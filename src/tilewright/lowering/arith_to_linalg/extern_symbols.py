@@ -10,7 +10,6 @@ f32.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from math import inf, nan, pi
 
 from xdsl.dialects.builtin import IntegerType, f32, f64, i32, i64
@@ -18,6 +17,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.dialects import arith, math
 from tilewright.lowering.scalar_builder import ScalarBuilder
+from tilewright.support.records import dataclass
 
 Emit = Callable[[ScalarBuilder, Sequence[SSAValue], Attribute], SSAValue]
 

@@ -4,7 +4,6 @@ op's results."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from xdsl.ir import Attribute, SSAValue
@@ -12,6 +11,7 @@ from xdsl.ir import Attribute, SSAValue
 from tilewright.dialects.tt.types import PointerType
 from tilewright.ir.lowerings import Lowerings
 from tilewright.lowering.tensor_builder import TensorBuilder, element_of
+from tilewright.support.records import dataclass
 
 GRID_ARGUMENTS = 6
 """Trailing i32 arguments of every function: number of programs in x, y, z, then program id in x, y, z."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp, i1
 from xdsl.ir import Operation, SSAValue
@@ -24,6 +23,7 @@ from tilewright.lowering.linalg_to_loops.function_lowering import tensor_shape
 from tilewright.lowering.linalg_to_loops.provable import constant_of
 from tilewright.lowering.microkernel_attributes import find_routine
 from tilewright.support.facts import DEFAULT_FACTS, TargetFacts
+from tilewright.support.records import dataclass
 from tilewright.transforms.linalg.effects import root_of_memref
 from tilewright.transforms.linalg.loads import Disjointness
 from tilewright.transforms.linalg.sink_producers import find_store

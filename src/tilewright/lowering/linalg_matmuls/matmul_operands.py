@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
 from xdsl.ir import Operation, SSAValue
@@ -18,6 +18,7 @@ from tilewright.lowering.linalg_matmuls.first_iteration import FirstIteration, N
 from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.function_lowering import tensor_shape
 from tilewright.lowering.linalg_to_loops.provable import known
+from tilewright.support.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,6 @@ shuffles and 15 ops, which do not wait for each other:
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineDimExpr
@@ -28,6 +27,7 @@ from tilewright.lowering.linalg_to_loops.emitter import Index, LoopEmitter, vect
 from tilewright.lowering.linalg_to_loops.nest_plan import Nest, Output
 from tilewright.lowering.linalg_to_loops.provable import constant_of
 from tilewright.lowering.linalg_to_loops.sources import Uniform, Window
+from tilewright.support.records import dataclass
 
 Combine = Callable[[int, SSAValue, SSAValue], SSAValue]
 """Combines two accumulators of the output of a number."""

@@ -10,7 +10,7 @@ expression of outer dimensions is computed once per outer iteration, whatever th
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from xdsl.dialects.builtin import IndexType, IntegerType, LocationAttr, UnknownLoc, VectorType, i1, i8
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
@@ -41,6 +41,7 @@ from tilewright.lowering.linalg_to_loops.strided_lanes import (
 )
 from tilewright.lowering.linalg_to_loops.words import gather_words, load_word, load_words
 from tilewright.support.errors import PassError
+from tilewright.support.records import dataclass
 
 
 @dataclass(slots=True)

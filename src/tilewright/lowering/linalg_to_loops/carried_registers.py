@@ -14,7 +14,7 @@ are under way. Measured (Zen 4, sums of 32 rows of 128 floats at random places):
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from xdsl.ir import Attribute, Block, Operation, SSAValue
@@ -30,6 +30,7 @@ from tilewright.lowering.linalg_to_loops.emitter import Cursor, LoopEmitter, vec
 from tilewright.lowering.linalg_to_loops.nest_plan import Nest, Operand, Output, cost_of, plan_nest
 from tilewright.lowering.linalg_to_loops.predication import if_convert
 from tilewright.lowering.linalg_to_loops.sources import Uniform, Window
+from tilewright.support.records import dataclass
 from tilewright.transforms.linalg.structured import access_of, is_elementwise, loop_extents, shape_or_scalar
 
 if TYPE_CHECKING:

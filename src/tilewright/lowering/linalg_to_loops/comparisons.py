@@ -8,8 +8,6 @@ index of a whole dimension is beyond its limit, or how many whole vectors of lan
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
@@ -19,6 +17,7 @@ from tilewright.lowering.linalg_to_loops.emitter import INDEX, Index, LoopEmitte
 from tilewright.lowering.linalg_to_loops.nest_plan import Nest
 from tilewright.lowering.linalg_to_loops.provable import constant_of, is_at_most, is_same
 from tilewright.lowering.linalg_to_loops.sources import Box
+from tilewright.support.records import dataclass
 
 FALSE_PAST_BOUND = {2: False, 5: True}
 """Value of `index <predicate> bound` past the bound: slt is false there, sge is true."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from xdsl.dialects.builtin import i32
 from xdsl.ir import Attribute, SSAValue
@@ -14,6 +14,7 @@ from tilewright.lowering.linalg_to_loops.emitter import INDEX, Index, LoopEmitte
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering
 from tilewright.lowering.linalg_to_loops.provable import constant_of, is_same, known
 from tilewright.lowering.linalg_to_loops.sources import Box, Source, Uniform, Window, Words
+from tilewright.support.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import IndexType, UnrankedMemRefType, i1, i32
@@ -22,6 +21,7 @@ from tilewright.lowering.linalg_to_loops.external_calls import call_atomic
 from tilewright.lowering.linalg_to_loops.provable import constant_of
 from tilewright.lowering.linalg_to_loops.sources import Source, Uniform, Window
 from tilewright.lowering.linalg_to_loops.strided_lanes import is_narrow, load_strided, store_strided
+from tilewright.support.records import dataclass
 
 if TYPE_CHECKING:
     from tilewright.lowering.linalg_to_loops.body_values import BodyValues

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from xdsl.ir import Block, Operation, SSAValue
@@ -11,6 +11,7 @@ from tilewright.dialects import func
 from tilewright.ir.passes import PassContext
 from tilewright.lowering.linalg_to_loops.sources import Source, Window
 from tilewright.support.facts import TargetFacts
+from tilewright.support.records import dataclass
 from tilewright.transforms.linalg.loads import Disjointness
 
 if TYPE_CHECKING:

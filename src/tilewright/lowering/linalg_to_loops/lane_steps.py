@@ -19,7 +19,7 @@ Integers of 32 bits and more are taken not to overflow along a vector, as everyw
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum, auto
 
 from xdsl.ir import Block, Operation, SSAValue
@@ -29,6 +29,7 @@ from tilewright.dialects.types import bit_width, is_integer_or_index
 from tilewright.lowering.linalg_to_loops.costs import SHORTEST_SEGMENT
 from tilewright.lowering.linalg_to_loops.predication import Predicate
 from tilewright.lowering.linalg_to_loops.provable import constant_of
+from tilewright.support.records import dataclass
 
 NARROWEST = 32
 _BITWISE = arith.AndIOp | arith.ShRSIOp

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Operation, SSAValue
@@ -15,6 +14,7 @@ from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLoweri
 from tilewright.lowering.linalg_to_loops.nest_plan import ANY_EXTENT
 from tilewright.lowering.linalg_to_loops.sources import Source, Window
 from tilewright.lowering.linalg_to_loops.stores import store_box
+from tilewright.support.records import dataclass
 from tilewright.transforms.linalg.structured import shape_or_scalar
 
 

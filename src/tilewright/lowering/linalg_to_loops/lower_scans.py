@@ -12,7 +12,6 @@ the one before.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from xdsl.ir import Block, SSAValue
 from xdsl.ir.affine import AffineDimExpr
@@ -28,6 +27,7 @@ from tilewright.lowering.linalg_to_loops.nest_plan import Nest, Operand
 from tilewright.lowering.linalg_to_loops.provable import is_same
 from tilewright.lowering.linalg_to_loops.region_tiles import carried_buffer
 from tilewright.lowering.linalg_to_loops.sources import Window
+from tilewright.support.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

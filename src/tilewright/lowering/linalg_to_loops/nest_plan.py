@@ -9,7 +9,7 @@ generic  (d0 reduction, d1 parallel)  ins (d0, d1) stride 1 in d1
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from math import prod
 from typing import Protocol
 
@@ -41,6 +41,7 @@ from tilewright.lowering.linalg_to_loops.lane_steps import LaneSteps, find_lane_
 from tilewright.lowering.linalg_to_loops.predication import Predicate, find_obstacle, is_straight
 from tilewright.lowering.linalg_to_loops.sources import Box, Source, Uniform, Window, Words, memory_of
 from tilewright.lowering.linalg_to_loops.split_offsets import SplitOffsets, find_split_offsets
+from tilewright.support.records import dataclass
 from tilewright.transforms.linalg.effects import root_of_memref
 
 ANY_EXTENT = 1 << 20

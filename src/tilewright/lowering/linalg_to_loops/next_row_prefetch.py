@@ -13,7 +13,7 @@ residual took 1.2 times as long. Measured (Zen 4, means and what is left without
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from xdsl.ir import Block, SSAValue
 
@@ -25,6 +25,7 @@ from tilewright.lowering.linalg_to_loops.nest_plan import Fetch, Nest, memory_of
 from tilewright.lowering.linalg_to_loops.program_expressions import ProgramExpressions
 from tilewright.lowering.linalg_to_loops.sources import Window
 from tilewright.lowering.linalg_to_loops.streaming import changes_in, enclosing_loop, iterations_of
+from tilewright.support.records import dataclass
 
 _SECOND_LEVEL = 2
 

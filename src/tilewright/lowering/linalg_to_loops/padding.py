@@ -9,7 +9,7 @@ of the additions. Minimum, maximum, and, or: the padded value is combined once, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import cast
 
 from xdsl.dialects.builtin import i32
@@ -25,6 +25,7 @@ from tilewright.lowering.linalg_to_loops.emitter import Index, LoopEmitter, defa
 from tilewright.lowering.linalg_to_loops.nest_plan import Nest, Operand
 from tilewright.lowering.linalg_to_loops.provable import constant_of, is_at_most
 from tilewright.lowering.linalg_to_loops.sources import Box, Uniform
+from tilewright.support.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ fast streamed, rows of 781 in the caches 1.1 times as fast if asked for).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from xdsl.ir import Block, Operation, SSAValue
 
@@ -39,6 +39,7 @@ from tilewright.lowering.linalg_to_loops.sources import Window
 from tilewright.lowering.linalg_to_loops.stream_prefetch import Stream, plan_streams, plan_word_streams
 from tilewright.lowering.linalg_to_loops.streaming import Streaming, streamed_from
 from tilewright.support.facts import TargetFacts
+from tilewright.support.records import dataclass
 
 
 @dataclass(slots=True)

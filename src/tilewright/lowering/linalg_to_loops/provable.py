@@ -8,14 +8,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects import arith
 from tilewright.dialects.arithmetic import is_arithmetic
 from tilewright.lowering.linalg_to_loops.emitter import Index
+from tilewright.support.records import dataclass
 
 _DEPTH = 12
 

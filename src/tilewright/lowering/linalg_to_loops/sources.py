@@ -10,7 +10,7 @@ Shape changes of a tensor are changes of strides, so they cost nothing:
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from math import prod
 from typing import TypeAlias
@@ -23,6 +23,7 @@ from tilewright.dialects.types import bit_width, is_integer
 from tilewright.lowering.linalg_to_loops.costs import MOST_COMPARED_ROWS
 from tilewright.lowering.linalg_to_loops.emitter import Index, LoopEmitter
 from tilewright.lowering.linalg_to_loops.provable import constant_of, distance, is_same
+from tilewright.support.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,12 +11,13 @@ alone. Sums of 64 bits wrap as addresses do: the order of the terms makes no dif
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from xdsl.dialects.builtin import i32, i64
 from xdsl.ir import Block, SSAValue
 
 from tilewright.dialects import arith
+from tilewright.support.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

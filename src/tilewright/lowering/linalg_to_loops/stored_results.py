@@ -12,7 +12,6 @@ writes is apart, or is the element that the same step writes. A generic with one
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from xdsl.ir import Operation
@@ -23,6 +22,7 @@ from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.overlaps import is_disjoint, writes_directly
 from tilewright.lowering.linalg_to_loops.provable import is_same
 from tilewright.lowering.linalg_to_loops.sources import Window
+from tilewright.support.records import dataclass
 from tilewright.transforms.linalg.effects import may_write
 from tilewright.transforms.linalg.sink_producers import find_store
 from tilewright.transforms.linalg.structured import access_of, is_elementwise, loop_extents

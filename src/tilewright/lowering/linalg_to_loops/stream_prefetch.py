@@ -27,7 +27,6 @@ sums are 1.1 times as fast, swiglu 1.3, a convolution of rows 1.3, sums of rows 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from xdsl.ir.affine import AffineExpr
 
@@ -45,6 +44,7 @@ from tilewright.lowering.linalg_to_loops.costs import (
 from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.nest_plan import ANY_EXTENT, WRITES, Nest, stride_along
 from tilewright.lowering.linalg_to_loops.sources import Window, Words, memory_of
+from tilewright.support.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,6 @@ residual of 2048 rows of 4096 on Zen 4: 1.4 times as fast).
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from math import prod
 
 from xdsl.ir import Block, Operation, SSAValue
@@ -31,6 +30,7 @@ from tilewright.lowering.linalg_to_loops.nest_plan import Nest, Output, stride_a
 from tilewright.lowering.linalg_to_loops.predication import is_straight
 from tilewright.lowering.linalg_to_loops.provable import constant_of, is_at_most
 from tilewright.lowering.linalg_to_loops.sources import Window
+from tilewright.support.records import dataclass
 
 
 def streamed_from(written: int, read: int, traffic: int | None) -> int:

@@ -7,8 +7,6 @@ dest[i, j] = source[i, j] + 1      source contiguous in i, dest contiguous in j
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
@@ -19,6 +17,7 @@ from tilewright.lowering.linalg_to_loops.provable import constant_of, is_at_most
 from tilewright.lowering.linalg_to_loops.sources import Box, Window, Words
 from tilewright.lowering.linalg_to_loops.strided_lanes import is_narrow
 from tilewright.lowering.linalg_to_loops.transposing_copy import transpose_lanes
+from tilewright.support.records import dataclass
 
 SIDES = range(4, 17)
 """Of blocks that fit into registers."""

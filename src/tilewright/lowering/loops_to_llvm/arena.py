@@ -8,11 +8,12 @@ Coroutines run in turns: each has a part of its caller's own.
 from __future__ import annotations
 
 from ctypes import sizeof
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from xdsl.ir import Operation
 
 from tilewright.codegen.native_records import ArenaHeader
+from tilewright.support.records import dataclass
 
 ALIGNMENT = 64
 """Arena slots start at multiples of this: a cache line, and the widest vector."""

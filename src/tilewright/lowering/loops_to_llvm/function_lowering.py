@@ -8,7 +8,7 @@ A rule is a function ``lower_x(low: FunctionLowering, op: XOp) -> None``; it rea
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeAlias
 
 from xdsl.ir import Attribute, Block, Operation, SSAValue
@@ -50,6 +50,7 @@ from tilewright.lowering.loops_to_llvm.uniform_division import UniformDivisor
 from tilewright.lowering.loops_to_llvm.waiting import END_WAIT, STATE_BYTES, WAIT
 from tilewright.support.errors import TilewrightError
 from tilewright.support.facts import TargetFacts
+from tilewright.support.records import dataclass
 
 PASS_NAME = "loops-to-llvm"
 

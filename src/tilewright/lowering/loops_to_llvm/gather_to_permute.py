@@ -14,7 +14,6 @@ floats at offsets that grow by 1/2 from lane to lane): 2.2 times as fast.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Operation, SSAValue
@@ -25,6 +24,7 @@ from tilewright.dialects import arith, vector
 from tilewright.dialects.arithmetic import is_arithmetic
 from tilewright.lowering.loops_to_llvm.types import ValueType
 from tilewright.support.facts import TargetFacts
+from tilewright.support.records import dataclass
 
 _PERMUTATIONS = {
     (8, 4): ("llvm.x86.avx2.permps", "float", "i32"),

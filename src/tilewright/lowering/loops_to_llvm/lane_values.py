@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from tilewright.codegen.lane_builder import LaneBuilder, intrinsic_suffix
 from tilewright.codegen.llvm_text import FunctionText
 from tilewright.dialects.memref import AtomicRMWKind
 from tilewright.lowering.loops_to_llvm.conversions import float_literal, from_compute, widen
 from tilewright.lowering.loops_to_llvm.types import F32, ScalarType, ValueType
+from tilewright.support.records import dataclass
 
 _INSTRUCTIONS = {
     AtomicRMWKind.ADDI: "add",

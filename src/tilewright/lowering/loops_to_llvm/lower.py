@@ -17,7 +17,7 @@ arguments are loads before the loop, its preparation of code starts over at each
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, ModuleOp, UnitAttr
 from xdsl.ir import Attribute, Operation
@@ -63,6 +63,7 @@ from tilewright.lowering.loops_to_llvm.types import TypeTable, UnsupportedTypeEr
 from tilewright.lowering.loops_to_llvm.waiting import find_waiting_loops
 from tilewright.lowering.microkernel_attributes import declared_routines
 from tilewright.support.facts import TargetFacts
+from tilewright.support.records import dataclass
 
 DIVISIBILITY_ATTRIBUTE = "tt.divisibility"
 PROGRAM_SUFFIX = ".program"

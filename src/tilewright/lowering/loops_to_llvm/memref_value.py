@@ -7,13 +7,13 @@ parts travel as separate LLVM values in the order pointer, offset, sizes, stride
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, NoneAttr, StridedLayoutAttr, UnrankedMemRefType
 from xdsl.ir import Attribute
 
 from tilewright.codegen.llvm_text import FunctionText
+from tilewright.support.records import dataclass
 
 Index: TypeAlias = int | str
 """A known number, or the i64 register that holds it."""

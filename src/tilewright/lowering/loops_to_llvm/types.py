@@ -12,7 +12,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import cast
 
 from xdsl.dialects.builtin import (
@@ -31,6 +31,7 @@ from xdsl.ir import Attribute
 
 from tilewright.codegen.float_formats import BF16, F16, FORMATS, FloatFormat, has_native_half, on_cpu
 from tilewright.support.facts import TargetFacts
+from tilewright.support.records import dataclass
 
 
 class UnsupportedTypeError(Exception):

@@ -11,10 +11,9 @@ division. A lane for which the correction has no number (an infinite x, an overf
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from tilewright.codegen.lane_builder import LaneBuilder
 from tilewright.lowering.loops_to_llvm.types import ValueType
+from tilewright.support.records import dataclass
 
 LARGEST, SMALLEST = 2.0**64, 2.0**-64
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from xdsl.dialects.builtin import FunctionType, ModuleOp, TensorType, UnrealizedConversionCastOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
@@ -20,6 +19,7 @@ from tilewright.lowering.ptr_to_memref.addresses import lower_addresses
 from tilewright.lowering.ptr_to_memref.byte_memory import BYTES, find_byte_memory, recast_bytes, view_bytes
 from tilewright.lowering.ptr_to_memref.reconcile_unrealized_casts import reconcile_casts
 from tilewright.lowering.tensor_builder import is_tensor, unranked_memref_of
+from tilewright.support.records import dataclass
 
 CARRIERS = (
     arith.SelectOp,

@@ -19,7 +19,7 @@ another up to a bound (`runs.py`).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from xdsl.ir import SSAValue
 
@@ -30,6 +30,7 @@ from tilewright.lowering.memory_builder import MemoryBuilder
 from tilewright.lowering.scalar_builder import Index
 from tilewright.lowering.structured_to_memref.runs import find_run
 from tilewright.lowering.structured_to_memref.tiles import Tile
+from tilewright.support.records import dataclass
 from tilewright.transforms.linalg.choose_views import UNIT_STRIDE_GUARD
 
 

@@ -9,14 +9,13 @@ Row i is `first + i` for all i if the last one is below the bound, which is one 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from tilewright.dialects import arith, linalg
 from tilewright.dialects.arith import CmpIPredicate
 from tilewright.lowering.memory_builder import MemoryBuilder
 from tilewright.lowering.scalar_builder import Index
+from tilewright.support.records import dataclass
 from tilewright.transforms.linalg.structured import access_of, is_elementwise
 
 

@@ -4,7 +4,6 @@ dimension."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from xdsl.ir import Attribute, Operation, SSAValue
 
@@ -14,6 +13,7 @@ from tilewright.dialects.tts import PointerKind
 from tilewright.lowering.access_lowering import AccessLowerings
 from tilewright.lowering.memory_builder import NotAddressable, check_pointer
 from tilewright.lowering.scalar_builder import Index, fold_index
+from tilewright.support.records import dataclass
 
 LOWERINGS = AccessLowerings()
 """From op class to what lowers a structured access."""

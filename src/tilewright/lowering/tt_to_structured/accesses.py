@@ -5,7 +5,6 @@ A plan holds everything that the rewrite needs, so that the rewrite can not fail
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import cast
 
 from xdsl.dialects.builtin import DenseArrayBase, FloatAttr, IntegerAttr, IntegerType, TensorType
@@ -24,6 +23,7 @@ from tilewright.lowering.tt_to_structured.emission import IndexEmitter
 from tilewright.lowering.tt_to_structured.masks import EmittedMask, MaskEmitter
 from tilewright.lowering.tt_to_structured.placement import Placement
 from tilewright.lowering.tt_to_structured.pointers import PointerEmitter
+from tilewright.support.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.dialects.builtin import i1
 from xdsl.ir import SSAValue
 
@@ -13,6 +11,7 @@ from tilewright.dialects import arith, tt
 from tilewright.dialects.tt.types import shape_of, tensor_type
 from tilewright.lowering.tt_to_structured.emission import Index, IndexEmitter
 from tilewright.lowering.tt_to_structured.placement import Placement
+from tilewright.support.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ before it, one that gives another layout a conversion after it; `tritongpu-remov
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from xdsl.dialects.builtin import FunctionType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
@@ -21,6 +21,7 @@ from tilewright.dialects.tt.types import NO_ENCODING, is_tensor, tensor_type
 from tilewright.dialects.types import as_tensor
 from tilewright.ir.builder import OpBuilder
 from tilewright.layouts.distributed import REGISTER, BlockedLayout
+from tilewright.support.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, cast
 
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, TensorType, i8, i64
@@ -18,6 +17,7 @@ from tilewright.dialects.types import INDEX, element_type, is_tensor, with_eleme
 from tilewright.ir.builder import OpBuilder
 from tilewright.lowering.tt_to_unstructured.offsets import OffsetEmitter, widened
 from tilewright.lowering.tt_to_unstructured.signatures import Pairs
+from tilewright.support.records import dataclass
 
 ACCESSES = (tt.LoadOp, tt.StoreOp, tt.AtomicRMWOp, tt.AtomicCASOp)
 STRUCTURED = (tts.MakeTensorPtrOp, tts.MakeGatherScatterTensorPtrOp)

@@ -7,7 +7,6 @@ them any more. So the module is valid at every moment.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 
 from xdsl.dialects.builtin import IntegerType, i32, i64
 from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
@@ -29,6 +28,7 @@ from tilewright.dialects.types import bit_width, element_type, is_integer, is_te
 from tilewright.ir.appending import append_argument, append_result
 from tilewright.ir.builder import OpBuilder
 from tilewright.lowering.tt_to_unstructured.carrying import pass_to_merge
+from tilewright.support.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -9,13 +9,13 @@ gets.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 from tilewright.analysis.axis_info import AxisInfo
 from tilewright.codegen.nvptx.leaf_memory import MAX_ACCESS_BITS
 from tilewright.layouts.distributed import REGISTER
 from tilewright.layouts.linear import LinearLayout
+from tilewright.support.records import dataclass
 
 
 @dataclass(frozen=True)

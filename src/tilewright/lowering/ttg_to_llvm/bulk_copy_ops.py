@@ -14,7 +14,6 @@ ttng.async_tma_copy_global_to_local %d[%i, %j] %A, %b, %pred : ...
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from itertools import product
 from math import prod
@@ -33,6 +32,7 @@ from tilewright.lowering.ttg_to_llvm.debug_ops import fail_unless
 from tilewright.lowering.ttg_to_llvm.function_lowering import PASS_NAME, FunctionLowering, distinct_registers, lowers
 from tilewright.lowering.ttg_to_llvm.index import map_bits
 from tilewright.lowering.ttg_to_llvm.types import element_of
+from tilewright.support.records import dataclass
 
 EVICTIONS = {EvictionPolicy.EVICT_FIRST: "evict_first", EvictionPolicy.EVICT_LAST: "evict_last"}
 SHARED_SPACE = 3

@@ -7,7 +7,6 @@ of B likewise, so the register of A that belongs to a register of the result is 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from xdsl.ir import SSAValue
 
@@ -20,6 +19,7 @@ from tilewright.lowering.ttg_to_llvm.float_conversions import compute_type, conv
 from tilewright.lowering.ttg_to_llvm.function_lowering import FunctionLowering, lowers
 from tilewright.lowering.ttg_to_llvm.mma import emit_mma
 from tilewright.lowering.ttg_to_llvm.types import ElementType, UnsupportedTypeError
+from tilewright.support.records import dataclass
 
 _SUFFIXES = {"half": "f16", "bfloat": "bf16", "float": "f32", "double": "f64"}
 

@@ -15,13 +15,12 @@ that of the low nibble comes first along the axis.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from tilewright.dialects import ttg
 from tilewright.layouts.access import span_of
 from tilewright.layouts.distributed import REGISTER
 from tilewright.lowering.ttg_to_llvm.function_lowering import FunctionLowering, lowers
 from tilewright.lowering.ttg_to_llvm.types import F16
+from tilewright.support.records import dataclass
 
 HIGH_NIBBLE_SHIFT = 12
 """From bits 4 to 7 of a byte to the lower bits of the other half of a word."""

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Protocol, TypeVar, cast
 
 from xdsl.dialects.builtin import IntegerAttr
@@ -38,6 +38,7 @@ from tilewright.lowering.ttg_to_llvm.index import LayoutIndex
 from tilewright.lowering.ttg_to_llvm.packing import WORD_BITS, pack, unpack
 from tilewright.lowering.ttg_to_llvm.types import ElementType, UnsupportedTypeError, element_of
 from tilewright.lowering.ttg_to_llvm.values import Held, Registers, SharedValue
+from tilewright.support.records import dataclass
 
 PASS_NAME = "ttg-to-llvm"
 ALLOCATION_OFFSET = "allocation.offset"

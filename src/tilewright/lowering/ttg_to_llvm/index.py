@@ -17,11 +17,11 @@ distance are masked and shifted together. `#ttg.blocked<{sizePerThread = [4], th
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from tilewright.codegen.llvm_text import FunctionText
 from tilewright.layouts.distributed import BLOCK, LANE, REGISTER, WARP
 from tilewright.layouts.linear import LinearLayout
+from tilewright.support.records import dataclass
 
 Emit = Callable[[str], str]
 """Appends an instruction with a result, in the entry block or in the current one."""

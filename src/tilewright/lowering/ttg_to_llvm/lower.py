@@ -17,8 +17,6 @@ is one dynamic array of `DeviceModule.shared_bytes`. Functions that are not inli
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 
 from tilewright.analysis.axis_info import ModuleAxisInfo
@@ -48,6 +46,7 @@ from tilewright.lowering.ttg_to_llvm.parameters import (
 )
 from tilewright.lowering.ttg_to_llvm.types import UnsupportedTypeError
 from tilewright.lowering.ttg_to_llvm.warp_specialize_ops import workers_of
+from tilewright.support.records import dataclass
 from tilewright.transforms.ttg.allocate_shared_memory import WORKER_STATE
 from tilewright.transforms.ttg.allocate_warp_groups import TOTAL_NUM_WARPS
 

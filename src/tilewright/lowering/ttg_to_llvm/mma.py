@@ -8,7 +8,6 @@ same words in the same order, whatever `kWidth` is.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from xdsl.dialects.builtin import Float8E4M3FNType, Float8E5M2Type
 from xdsl.ir import SSAValue
@@ -22,6 +21,7 @@ from tilewright.layouts.linear import LinearLayout
 from tilewright.lowering.ttg_to_llvm.function_lowering import FunctionLowering
 from tilewright.lowering.ttg_to_llvm.types import ElementType, UnsupportedTypeError, element_of
 from tilewright.lowering.ttg_to_llvm.words import WORD_BITS, pack_words, unpack_words
+from tilewright.support.records import dataclass
 
 TILE_REGISTERS = 4
 """Registers of one thread in a tile of the result: two columns of two rows."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr
 from xdsl.ir import Attribute
@@ -14,6 +13,7 @@ from tilewright.dialects import tt
 from tilewright.dialects.attributes import NOALIAS
 from tilewright.lowering.ttg_to_llvm.function_lowering import flat_types
 from tilewright.lowering.ttg_to_llvm.types import element_of
+from tilewright.support.records import dataclass
 
 SHARED_PARAMETER = "%shared"
 SCRATCH_PARAMETER = "%scratch"

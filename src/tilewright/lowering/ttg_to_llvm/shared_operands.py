@@ -16,10 +16,11 @@ Passes after it see that the copies are the same: registers and instructions of 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from tilewright.codegen.llvm_text import FunctionText
 from tilewright.lowering.ttg_to_llvm.values import is_literal
+from tilewright.support.records import dataclass
 
 GROUP = 16
 """Registers of an op that share an operand before the next ones get a copy. With 8, 16 and 32 a matmul with run-time

@@ -13,7 +13,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 
 from xdsl.dialects.builtin import (
@@ -29,6 +28,7 @@ from xdsl.ir import Attribute
 
 from tilewright.codegen.float_formats import FORMATS, FloatFormat
 from tilewright.dialects import tt
+from tilewright.support.records import dataclass
 
 
 class UnsupportedTypeError(Exception):

@@ -13,8 +13,9 @@ the same element, or elements known to be equal, hold the same operand: rules co
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from tilewright.support.records import dataclass
 
 Registers: TypeAlias = tuple[str, ...]
 

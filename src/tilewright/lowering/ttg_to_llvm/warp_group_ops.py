@@ -17,7 +17,6 @@ wgmma.commit_group.sync.aligned;
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from xdsl.dialects.builtin import (
     BFloat16Type,
@@ -43,6 +42,7 @@ from tilewright.lowering.ttg_to_llvm.function_lowering import PASS_NAME, Functio
 from tilewright.lowering.ttg_to_llvm.index import Partial, map_bits
 from tilewright.lowering.ttg_to_llvm.types import ElementType, element_of
 from tilewright.lowering.ttg_to_llvm.words import WORD_BITS, pack_words, unpack_words
+from tilewright.support.records import dataclass
 
 CORE_ROWS = 8
 NO_SWIZZLE_BYTES = 16

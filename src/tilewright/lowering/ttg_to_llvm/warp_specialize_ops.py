@@ -32,7 +32,7 @@ and would ask, in the issue slots of those that work, until A is done.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Operation, Region, SSAValue
@@ -52,6 +52,7 @@ from tilewright.lowering.ttg_to_llvm.function_lowering import (
     lowers,
 )
 from tilewright.lowering.ttg_to_llvm.values import SharedValue
+from tilewright.support.records import dataclass
 from tilewright.transforms.ttg.allocate_warp_groups import LEAST_REGISTERS, MAX_REGISTERS, WARP_GROUP, groups_of
 
 MEETING = 1

@@ -12,7 +12,7 @@ partitions are to give up (STUCK).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp, UnitAttr, i32, i64
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
@@ -25,6 +25,7 @@ from tilewright.dialects.types import is_tensor
 from tilewright.ir.builder import OpBuilder
 from tilewright.ir.diagnostics import op_error
 from tilewright.lowering.ttg_to_tt.function_memory import PASS, allocate, assert_of_barrier, function_of
+from tilewright.support.records import dataclass
 from tilewright.transforms.common.lift_cf_to_scf import structurize
 
 MOVES, STUCK = 0, 1

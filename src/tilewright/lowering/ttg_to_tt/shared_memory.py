@@ -9,7 +9,6 @@ entry block, as on a GPU, where it lives as long as the CTA.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -29,6 +28,7 @@ from tilewright.ir.lowerings import Lowerings
 from tilewright.layouts.shared import OFFSET
 from tilewright.lowering.ttg_to_tt.function_memory import PASS, allocate, function_of
 from tilewright.lowering.ttg_to_tt.partitions import Partitions
+from tilewright.support.records import dataclass
 
 
 def element_strides(type: MemDescType) -> tuple[int, ...]:

@@ -10,7 +10,6 @@ The two inner ones are the minimum and the maximum in one instruction each.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -31,6 +30,7 @@ from tilewright.lowering.linalg_to_loops.networks.parities import (
 from tilewright.lowering.linalg_to_loops.networks.plan import Step
 from tilewright.lowering.linalg_to_loops.networks.registers import VectorBuilder, lane_sets
 from tilewright.lowering.linalg_to_loops.networks.segments import Layout
+from tilewright.support.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

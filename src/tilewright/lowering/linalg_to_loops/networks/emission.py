@@ -11,7 +11,6 @@ for %o = 0 to 64 {                      the bits of the index that no step of th
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeAlias
 
@@ -28,6 +27,7 @@ from tilewright.lowering.linalg_to_loops.networks.plan import Network, Step, bas
 from tilewright.lowering.linalg_to_loops.networks.registers import Registers, VectorBuilder, numbers_of
 from tilewright.lowering.linalg_to_loops.networks.segments import Layout, Segment, cut_into_segments
 from tilewright.lowering.linalg_to_loops.sources import Source, Uniform, Window
+from tilewright.support.records import dataclass
 from tilewright.transforms.linalg.structured import shape_or_scalar
 
 Operands: TypeAlias = "dict[SSAValue, tuple[Registers, int]]"

@@ -13,7 +13,6 @@ So the direction of a step is known lane by lane, but for what the loops around 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from xdsl.dialects.builtin import IndexType, IntegerAttr
@@ -21,6 +20,7 @@ from xdsl.ir import Attribute, Operation
 
 from tilewright.dialects import arith
 from tilewright.dialects.types import bit_width
+from tilewright.support.records import dataclass
 
 EQUAL, UNEQUAL = 0, 1
 

@@ -13,7 +13,7 @@ one bit, so a chain has about as many as its largest tensor has.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import prod
 
 from xdsl.dialects.builtin import IndexType
@@ -25,6 +25,7 @@ from tilewright.dialects import arith, linalg, tensor
 from tilewright.dialects.arithmetic import is_arithmetic
 from tilewright.dialects.types import is_tensor
 from tilewright.lowering.linalg_to_loops.costs import LEAST_EXCHANGES
+from tilewright.support.records import dataclass
 from tilewright.transforms.linalg.effects import may_write
 from tilewright.transforms.linalg.structured import access_of, is_elementwise, loop_extents, shape_or_scalar
 

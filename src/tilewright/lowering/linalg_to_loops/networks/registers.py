@@ -8,7 +8,6 @@ neighbours along bit 5                          another register
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from xdsl.dialects.builtin import VectorType, i1
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -21,6 +20,7 @@ from tilewright.lowering.linalg_to_loops.body_values import pack_bool, unpack_bo
 from tilewright.lowering.linalg_to_loops.emitter import INDEX, Cursor, Index, LoopEmitter, vector_type
 from tilewright.lowering.linalg_to_loops.networks.segments import Layout
 from tilewright.lowering.linalg_to_loops.sources import Window
+from tilewright.support.records import dataclass
 
 
 @dataclass(slots=True)

@@ -12,7 +12,6 @@ memory, and as many times the code: where to cut is chosen for the least sum of 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 from xdsl.ir import SSAValue
@@ -20,6 +19,7 @@ from xdsl.ir import SSAValue
 from tilewright.dialects.types import bit_width
 from tilewright.lowering.linalg_to_loops.costs import MOST_REGISTER_BITS, PASS_COST
 from tilewright.lowering.linalg_to_loops.networks.plan import Network, Step
+from tilewright.support.records import dataclass
 
 Layout = tuple["int | None", ...]
 """The bit that each bit of a lane's number stands for; None: both lanes hold the same element."""
