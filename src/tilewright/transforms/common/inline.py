@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence, Set
-from dataclasses import dataclass
 
 from xdsl.dialects.builtin import (
     CallSiteLoc,
@@ -28,6 +27,7 @@ from tilewright.ir.locations import call_site
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.splicing import move_ops_before
 from tilewright.ir.walking import find_ops, ops_within
+from tilewright.support.records import dataclass
 from tilewright.transforms.common.canonicalize import canonicalize
 from tilewright.transforms.common.lift_cf_to_scf import structurize
 from tilewright.transforms.common.symbol_dce import is_private, referenced_symbols

@@ -7,8 +7,8 @@ share registers: an argument of `i8` has one register of four, one of `f16` two 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from tilewright.support.records import dataclass
 from tilewright.transforms.inline_ptx.forms import NotLaneWise
 from tilewright.transforms.inline_ptx.numbers import Numbers
 from tilewright.transforms.inline_ptx.program import read_program, run_program

@@ -15,11 +15,12 @@ stays as it is.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NoReturn
 
 from tilewright.support.ptx.syntax import Immediate, Instruction, Negated, Operand, Register, Symbol, Vector
 from tilewright.support.ptx.types import Type, immediate_bits, parse_type
+from tilewright.support.records import dataclass
 from tilewright.transforms.inline_ptx.numbers import Numbers
 from tilewright.transforms.inline_ptx.terms import Term
 

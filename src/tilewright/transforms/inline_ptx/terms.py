@@ -16,13 +16,13 @@ Equal terms are one object. A term is made after those that it depends on, so `s
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, cast
 
 from xdsl.ir import Operation
 
 from tilewright.dialects import arith, tt
+from tilewright.support.records import dataclass
 
 FLOAT_BITS = {"f8E4M3FN": 8, "f8E5M2": 8, "f16": 16, "bf16": 16, "f32": 32, "f64": 64}
 STANDARD_WIDTHS = (8, 16, 32, 64)

@@ -21,8 +21,6 @@ Where neighbours in memory are neighbours along another dimension than the last,
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, StridedLayoutAttr
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
@@ -30,6 +28,7 @@ from tilewright.dialects import arith, bufferization, linalg, memref, scf
 from tilewright.dialects.arithmetic import is_arithmetic
 from tilewright.dialects.construction import MixedIndex
 from tilewright.dialects.types import is_memref
+from tilewright.support.records import dataclass
 from tilewright.transforms.linalg.row_buffers import laid_out_along
 from tilewright.transforms.linalg.structured import shape_or_scalar
 

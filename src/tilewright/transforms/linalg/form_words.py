@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp, TensorType, i8, i32
 from xdsl.ir import Block, Operation, Region, SSAValue
@@ -17,6 +16,7 @@ from tilewright.dialects.types import element_type, is_tensor
 from tilewright.ir.builder import OpBuilder
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import find_ops
+from tilewright.support.records import dataclass
 from tilewright.transforms.linalg.fusion_plan import (
     changes_unit_dims_only,
     is_copy,

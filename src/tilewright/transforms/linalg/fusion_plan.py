@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache, lru_cache
 from math import prod
 
@@ -16,6 +16,7 @@ from tilewright.dialects import arith, bufferization, cf, linalg, memref, tensor
 from tilewright.dialects.arithmetic import is_arithmetic, takes_many_instructions
 from tilewright.dialects.types import is_integer_or_index
 from tilewright.ir.walking import find_ops, is_subclass, ops_within
+from tilewright.support.records import dataclass
 from tilewright.transforms.linalg.effects import Writers, may_write, root_of_memref
 from tilewright.transforms.linalg.loads import Disjointness
 from tilewright.transforms.linalg.structured import is_elementwise, loop_extents, shape_or_scalar

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from xdsl.ir import Block, Operation, SSAValue
 
@@ -11,6 +11,7 @@ from tilewright.dialects.types import is_tensor
 from tilewright.ir.block_order import ProgramOrder
 from tilewright.ir.effects import is_pure
 from tilewright.ir.walking import ops_within
+from tilewright.support.records import dataclass
 from tilewright.transforms.linalg.effects import VIEWS, root_of_memref
 from tilewright.transforms.linalg.loads import Disjointness, find_load
 

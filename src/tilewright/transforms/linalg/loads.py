@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
@@ -11,6 +9,7 @@ from tilewright.dialects import bufferization, func, linalg, memref, scf
 from tilewright.dialects.attributes import NOALIAS
 from tilewright.dialects.construction import MixedIndex
 from tilewright.dialects.types import is_memref, is_tensor
+from tilewright.support.records import dataclass
 from tilewright.transforms.linalg.effects import may_write, root_of_memref, written_memory
 from tilewright.transforms.linalg.structured import shape_or_scalar
 

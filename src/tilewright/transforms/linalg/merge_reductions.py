@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, IndexType, ModuleOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineMap
@@ -16,6 +14,7 @@ from tilewright.dialects.construction import segment_sizes
 from tilewright.dialects.types import bit_width, element_type, is_tensor
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import ops_within
+from tilewright.support.records import dataclass
 from tilewright.transforms.linalg.hoisting import Hoisting
 from tilewright.transforms.linalg.loads import Disjointness
 from tilewright.transforms.linalg.sibling_loops import captured, value_key

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
@@ -12,6 +11,7 @@ from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
 from tilewright.dialects import cf, func, linalg, memref
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import ops_within
+from tilewright.support.records import dataclass
 from tilewright.transforms.linalg.effects import Writers, may_write
 from tilewright.transforms.linalg.hoisting import Hoisting
 from tilewright.transforms.linalg.loads import Disjointness, ancestor_in

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, IndexType, MemRefType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
@@ -14,6 +13,7 @@ from tilewright.dialects.arithmetic import is_arithmetic
 from tilewright.dialects.construction import segment_sizes
 from tilewright.dialects.types import bit_width, element_type, is_tensor
 from tilewright.ir.walking import ops_within
+from tilewright.support.records import dataclass
 from tilewright.transforms.linalg.hoisting import Hoisting
 from tilewright.transforms.linalg.structured import access_of, loop_extents
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects import arith, tt, tts
 from tilewright.dialects.tt.types import PointerType, shape_of
 from tilewright.dialects.types import bit_width
+from tilewright.support.records import dataclass
 from tilewright.transforms.sanitize.emission import Emitter, Number
 
 LOADS = (tts.LoadOp, tts.MaskedLoadOp, tts.GatherOp)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.dialects.builtin import i32, i64
 from xdsl.ir import BlockArgument, OpResult, SSAValue
 
 from tilewright.dialects import arith, scf, tt, tts
 from tilewright.dialects.tt.types import PointerType
 from tilewright.ir.builder import OpBuilder
+from tilewright.support.records import dataclass
 from tilewright.support.sanitizing import EXTENTS
 from tilewright.transforms.sanitize.accesses import pointee_size
 from tilewright.transforms.sanitize.emission import Emitter

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, ModuleOp, StringAttr, i8, i32, i64
@@ -19,6 +19,7 @@ from tilewright.ir.builder import OpBuilder
 from tilewright.ir.locations import find_call_sites, find_span
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import ops_within
+from tilewright.support.records import dataclass
 from tilewright.support.sanitizing import BOUNDS, Extra, Plan, Site
 from tilewright.transforms.sanitize.accesses import Access, describe_access
 from tilewright.transforms.sanitize.emission import Emitter

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp, i32, i64
 from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
@@ -17,6 +16,7 @@ from tilewright.ir.builder import OpBuilder
 from tilewright.ir.effects import is_pure
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import ops_within
+from tilewright.support.records import dataclass
 from tilewright.transforms.tt.branch_slices import clone_ops, erase_unused, slice_of
 
 LEAST, MOST = -(1 << 31), (1 << 31) - 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, OpResult, SSAValue
@@ -14,6 +14,7 @@ from tilewright.ir.builder import OpBuilder
 from tilewright.ir.effects import is_pure, may_write
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import ops_within
+from tilewright.support.records import dataclass
 from tilewright.transforms.tt.branch_slices import clone_ops, erase_unused, slice_of
 
 MOST_OPS = 400

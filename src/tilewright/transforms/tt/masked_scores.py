@@ -5,7 +5,6 @@ them, and what `triton-scale-after-max` makes of them.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
@@ -14,6 +13,7 @@ from tilewright.dialects.tt.folds import splat_of
 from tilewright.dialects.types import element_type
 from tilewright.ir.builder import OpBuilder
 from tilewright.ir.effects import is_pure
+from tilewright.support.records import dataclass
 from tilewright.transforms.tt.branch_slices import clone_ops
 
 

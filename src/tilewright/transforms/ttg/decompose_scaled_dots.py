@@ -21,8 +21,6 @@ After:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.dialects.builtin import (
     BFloat16Type,
     Float8E4M3FNType,
@@ -48,6 +46,7 @@ from tilewright.dialects.types import as_tensor, bit_width, element_type, with_e
 from tilewright.ir.builder import OpBuilder
 from tilewright.ir.diagnostics import op_error
 from tilewright.layouts.distributed import DotOperandLayout, SliceLayout
+from tilewright.support.records import dataclass
 from tilewright.transforms.ttg.slices import before_conversions
 
 Float = BFloat16Type | Float16Type | Float32Type

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from xdsl.dialects.builtin import ModuleOp, bf16, f32
@@ -16,6 +15,7 @@ from tilewright.dialects.types import element_type, with_element_type
 from tilewright.ir.builder import OpBuilder
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import ops_within
+from tilewright.support.records import dataclass
 
 ROUND_TO_TF32 = "cvt.rna.tf32.f32 $0, $1;"
 """f32 to the nearest number with 10 bits of mantissa; halves go away from zero."""

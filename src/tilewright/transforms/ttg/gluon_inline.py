@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from xdsl.dialects.builtin import ModuleOp
@@ -11,6 +10,7 @@ from xdsl.ir import Operation
 from tilewright.dialects import ttg, ttng
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import find_ops
+from tilewright.support.records import dataclass
 from tilewright.transforms.common.inline import Inliner
 from tilewright.transforms.ttg.gluon_canonicalize import canonicalize_around_layouts
 

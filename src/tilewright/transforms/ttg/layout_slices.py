@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
 
@@ -12,6 +12,7 @@ from tilewright.dialects.tt.types import is_tensor
 from tilewright.dialects.ttg.verification import ProgramShape
 from tilewright.dialects.types import as_tensor
 from tilewright.ir.walking import is_subclass
+from tilewright.support.records import dataclass
 from tilewright.transforms.ttg.layout_inference import (
     can_be_recomputed,
     can_fold_conversion,

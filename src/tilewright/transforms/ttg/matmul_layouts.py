@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from xdsl.dialects.builtin import (
     BFloat16Type,
@@ -26,6 +25,7 @@ from tilewright.dialects import arith, tt, ttg
 from tilewright.dialects.tt.enums import InputPrecision
 from tilewright.dialects.types import as_tensor, bit_width, element_type, is_float, is_integer, is_tensor
 from tilewright.layouts.distributed import NvidiaMmaLayout
+from tilewright.support.records import dataclass
 from tilewright.transforms.ttg.slices import chained_operand, defining_op
 
 MMA, WGMMA = 2, 3

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.dialects.builtin import ModuleOp, i1
 from xdsl.ir import BlockArgument, OpResult, SSAValue
 
@@ -12,6 +10,7 @@ from tilewright.dialects.tt.folds import splat_of
 from tilewright.ir.builder import OpBuilder
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import ops_within
+from tilewright.support.records import dataclass
 from tilewright.transforms.ttg.pipeliner.carried import CarriedValues
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp, UnitAttr
 from xdsl.ir import Operation, SSAValue
@@ -14,6 +13,7 @@ from tilewright.dialects.types import is_tensor
 from tilewright.ir.effects import is_memory_free
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import ops_within
+from tilewright.support.records import dataclass
 from tilewright.transforms.common.modes import AUTO, NEVER
 from tilewright.transforms.ttg.pipeliner.machine_model import (
     product_clocks,

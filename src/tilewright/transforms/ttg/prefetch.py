@@ -5,7 +5,6 @@ iteration before this one ends.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
@@ -21,6 +20,7 @@ from tilewright.ir.builder import OpBuilder
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import ops_within
 from tilewright.layouts.distributed import DotOperandLayout, NvidiaMmaLayout
+from tilewright.support.records import dataclass
 from tilewright.transforms.common.loop_rules import is_defined_outside
 from tilewright.transforms.ttg.pipeliner.carried import CarriedValues
 from tilewright.transforms.ttg.pipeliner.schedule import body_ops, carried_source

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i32, i64
 from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
 
@@ -15,6 +13,7 @@ from tilewright.dialects.types import as_tensor, bit_width, element_type, is_ten
 from tilewright.ir.builder import OpBuilder
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import ops_within
+from tilewright.support.records import dataclass
 from tilewright.transforms.common.loop_rules import is_defined_outside
 from tilewright.transforms.ttg.pipeliner.carried import CarriedValues
 from tilewright.transforms.ttg.pipeliner.schedule import carried_source

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
@@ -16,6 +15,7 @@ from tilewright.ir.appending import append_argument, append_operands, append_res
 from tilewright.ir.builder import OpBuilder
 from tilewright.ir.walking import ops_within
 from tilewright.layouts.distributed import LANE, REGISTER, WARP, BlockedLayout
+from tilewright.support.records import dataclass
 
 NEUTRAL: dict[type[Operation], float] = {
     arith.AddfOp: -0.0,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, OpResult, SSAValue
@@ -15,6 +14,7 @@ from tilewright.ir.builder import OpBuilder
 from tilewright.ir.effects import is_memory_free
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import ops_within
+from tilewright.support.records import dataclass
 from tilewright.transforms.common.modes import AUTO, NEVER
 from tilewright.transforms.ttg.allocate_warp_groups import HOPPER
 from tilewright.transforms.ttg.capability import compute_capability

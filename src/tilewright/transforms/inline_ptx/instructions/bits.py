@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cache
 
 from tilewright.dialects import arith, math
+from tilewright.support.records import dataclass
 from tilewright.transforms.inline_ptx.forms import Form, Result, means
 from tilewright.transforms.inline_ptx.instructions.integers import B32
 from tilewright.transforms.inline_ptx.numbers import Numbers

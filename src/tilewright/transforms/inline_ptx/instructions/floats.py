@@ -6,12 +6,12 @@ Approximations of the hardware are computed as well as the target computes them,
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from xdsl.ir import Operation
 
 from tilewright.dialects import arith, math
 from tilewright.support.ptx.types import Type
+from tilewright.support.records import dataclass
 from tilewright.transforms.inline_ptx.forms import Form, Result, element_name, means
 from tilewright.transforms.inline_ptx.numbers import DIRECTED, SMALLEST_NORMAL, Numbers
 from tilewright.transforms.inline_ptx.terms import Term

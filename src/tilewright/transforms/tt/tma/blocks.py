@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import gcd, prod
 
 from xdsl.ir import SSAValue
@@ -15,6 +14,7 @@ from tilewright.dialects.arith import find_constant_int
 from tilewright.dialects.tt.enums import CacheModifier
 from tilewright.dialects.tt.folds import splat_of
 from tilewright.dialects.types import as_tensor, bit_width, is_tensor
+from tilewright.support.records import dataclass
 from tilewright.transforms.tt.tma.edges import is_hidden
 from tilewright.transforms.tt.tma.polynomial import Atom, Expansion, Monomial, Polynomial, Unprovable, divide_term
 

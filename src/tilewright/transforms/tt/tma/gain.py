@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects import scf, tt
 from tilewright.dialects.ttg.verification import integer_attribute
 from tilewright.dialects.types import as_tensor, bit_width, is_tensor
+from tilewright.support.records import dataclass
 from tilewright.transforms.tt.tma.independence import find_dependence, stores_of
 from tilewright.transforms.tt.tma.polynomial import Unprovable
 from tilewright.transforms.tt.tma.promotion import Promotion

@@ -7,7 +7,7 @@ whatever else is no sum or product are scalars of their own.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from xdsl.ir import Attribute, Block, BlockArgument, OpResult, SSAValue
 
@@ -15,6 +15,7 @@ from tilewright.analysis.index_algebra import Constant, Expr, Phi, Product, Sum,
 from tilewright.dialects import arith, scf
 from tilewright.dialects.arith import find_constant_int
 from tilewright.dialects.types import bit_width, is_integer
+from tilewright.support.records import dataclass
 
 Atom = SSAValue | Phi
 Monomial = tuple[Atom, ...]

@@ -14,7 +14,7 @@ cannot know that, the kernel is launched in the form without tensor maps.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, IntegerType, StringAttr, i64
 from xdsl.ir import Attribute, BlockArgument, OpResult, SSAValue
@@ -25,6 +25,7 @@ from tilewright.dialects.arith import find_constant_int
 from tilewright.dialects.construction import UNIT
 from tilewright.dialects.tt.types import TensorDescType
 from tilewright.dialects.types import bit_width
+from tilewright.support.records import dataclass
 from tilewright.transforms.tt.tma.polynomial import Polynomial, Unprovable, is_number
 
 RECIPE = "ttg.tensor_map"

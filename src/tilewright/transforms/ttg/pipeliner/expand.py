@@ -24,12 +24,11 @@ scf.for %i = %lb to %ub step %s iter_args(%acc = %c, %x = %x0) -> (f32, f32) : i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from tilewright.dialects import arith, scf, ttng
 from tilewright.ir.builder import OpBuilder
+from tilewright.support.records import dataclass
 from tilewright.transforms.ttg.pipeliner.predication import guarded, predicate
 from tilewright.transforms.ttg.pipeliner.schedule import (
     CLUSTER,

@@ -16,7 +16,7 @@ A part is in registers that the whole would have it in, so nothing moves between
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, TensorType
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
@@ -33,6 +33,7 @@ from tilewright.dialects.types import as_tensor, is_tensor
 from tilewright.ir.builder import OpBuilder
 from tilewright.layouts.distributed import REGISTER, LinearDistributedLayout, dim_names
 from tilewright.layouts.linear import LinearLayout
+from tilewright.support.records import dataclass
 
 
 @dataclass(frozen=True)

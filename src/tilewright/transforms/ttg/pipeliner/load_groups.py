@@ -4,7 +4,7 @@ buffers each needs.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import prod
 
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -17,6 +17,7 @@ from tilewright.dialects.ttg.encodings import layout_of
 from tilewright.dialects.ttg.types import MemDescType
 from tilewright.dialects.types import as_tensor, is_tensor
 from tilewright.layouts.distributed import REGISTER
+from tilewright.support.records import dataclass
 from tilewright.transforms.ttg.pipeliner.copies import (
     MIN_COPY_BITS,
     buffer_encoding,

@@ -36,7 +36,6 @@ between two of them:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeVar
 
 from xdsl.dialects.builtin import i32, i64
@@ -54,6 +53,7 @@ from tilewright.dialects.ttg.verification import DEFAULT_THREADS_PER_WARP, warps
 from tilewright.dialects.types import as_tensor
 from tilewright.ir.builder import OpBuilder
 from tilewright.layouts.shared import SwizzledSharedLayout
+from tilewright.support.records import dataclass
 from tilewright.transforms.ttg.pipeliner.carried import CarriedValues
 from tilewright.transforms.ttg.pipeliner.load_groups import LoadGroup, LoadGroups, PipelinedLoad
 from tilewright.transforms.ttg.pipeliner.schedule import MEET_AT_MBARRIERS, Schedule

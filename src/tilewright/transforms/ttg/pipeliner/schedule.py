@@ -17,13 +17,14 @@ scf.for %i = %lb to %ub step %s : i32 {
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 
 from tilewright.dialects import scf
 from tilewright.dialects.construction import i32_attr
 from tilewright.dialects.ttg.verification import integer_attribute
+from tilewright.support.records import dataclass
 
 STAGE, CLUSTER = "loop.stage", "loop.cluster"
 MAX_STAGE = "tt.scheduled_max_stage"

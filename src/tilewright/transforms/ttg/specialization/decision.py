@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
@@ -14,6 +13,7 @@ from tilewright.dialects.tt.descriptor import has_block_shape
 from tilewright.dialects.ttg.verification import warps_of_program
 from tilewright.dialects.types import is_tensor
 from tilewright.ir.effects import is_memory_free
+from tilewright.support.records import dataclass
 from tilewright.transforms.common.modes import AUTO
 from tilewright.transforms.tt.persist_programs import TILES
 from tilewright.transforms.tt.tma.gain import LEAST_SUMS, MOST_SUMS, WARPS

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from xdsl.dialects.builtin import i32, i64
 from xdsl.ir import SSAValue
@@ -13,6 +12,7 @@ from tilewright.dialects.ttg.shared_encodings import shared_encoding_of
 from tilewright.dialects.ttg.types import MemDescType, memdesc_type
 from tilewright.ir.builder import OpBuilder
 from tilewright.layouts.shared import SwizzledSharedLayout
+from tilewright.support.records import dataclass
 from tilewright.transforms.ttg.pipeliner.carried import CarriedValues
 
 BARRIER_LAYOUT = shared_encoding_of(SwizzledSharedLayout(1, 1, 1, (0,)))
