@@ -7,7 +7,6 @@ Calls are not told apart, so inline first: a function that moves any pointer on 
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
@@ -15,6 +14,7 @@ from xdsl.ir import SSAValue
 from tilewright.analysis.written_arguments import WRITERS, edges_of, holds_pointer
 from tilewright.dialects import tt, ttg, ttng
 from tilewright.ir.walking import find_ops, ops_within
+from tilewright.support.records import dataclass
 
 UPDATERS = (tt.AtomicRMWOp, tt.AtomicCASOp, tt.DescriptorReduceOp, ttng.AsyncTMAReduceOp)
 """Those of the writers that read as well."""

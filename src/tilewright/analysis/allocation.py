@@ -13,7 +13,6 @@ tt.call @f(%a) : ...                             // virtual: as large as all tha
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import Enum
 
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp
@@ -30,6 +29,7 @@ from tilewright.dialects.ttg.constraints import as_memdesc
 from tilewright.dialects.ttg.types import MemDescType
 from tilewright.ir.diagnostics import op_error
 from tilewright.ir.walking import ops_within
+from tilewright.support.records import dataclass
 
 ScratchSize = Callable[[Operation], int]
 """Bytes of scratch that an op needs."""

@@ -7,13 +7,14 @@ Recursion is refused with an error that names the cycle, at the call that closes
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.dialects import tt
 from tilewright.ir.diagnostics import op_error
 from tilewright.ir.walking import ops_within
+from tilewright.support.records import dataclass
 
 
 @dataclass

@@ -7,13 +7,14 @@ linalg.reduce { (%v, %i, %best, %place): ... yield select(%v > %best, %v, %best)
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.analysis.selections import STARTS_AT_FIRST, find_choices
 from tilewright.dialects import arith, linalg, linalg_ext
 from tilewright.dialects.arithmetic import is_arithmetic
+from tilewright.support.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

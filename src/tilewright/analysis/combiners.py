@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.dialects.builtin import (
     BFloat16Type,
     Float16Type,
@@ -19,6 +17,7 @@ from xdsl.irdl import IRDLOperation
 
 from tilewright.dialects import arith
 from tilewright.dialects.types import is_integer
+from tilewright.support.records import dataclass
 
 _FLOATS = (Float16Type, BFloat16Type, Float32Type, Float64Type)
 INFINITY = float("inf")

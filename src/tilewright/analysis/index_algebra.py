@@ -14,13 +14,14 @@ algebra.add(algebra.scale(x, 4), algebra.scale(x, -4)) is algebra.zero
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from xdsl.ir import SSAValue
 
 from tilewright.dialects import arith
 from tilewright.dialects.types import bit_width
+from tilewright.support.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, eq=False)

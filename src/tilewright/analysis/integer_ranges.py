@@ -12,12 +12,12 @@ Numbers are signed. An op that may overflow gives any number, and so does what a
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
 
 from tilewright.dialects import arith, scf, tt
 from tilewright.dialects.types import bit_width, element_type
+from tilewright.support.records import dataclass
 
 MAX_DEPTH = 60
 """Longest chain of ops that is followed; what lies deeper may be any number."""

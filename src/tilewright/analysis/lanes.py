@@ -18,12 +18,13 @@ program computes it: sums of remainders, quotients and affine parts have the sam
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import pairwise
 
 from xdsl.ir import Attribute, SSAValue
 
 from tilewright.analysis.index_algebra import Constant, Expr, IndexAlgebra, Phi
+from tilewright.support.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

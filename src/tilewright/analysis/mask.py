@@ -17,7 +17,7 @@ MaskState(bounds=(DimBounds(uppers=(Bound(m, start),)), DimBounds()), conditions
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TypeVar
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr
@@ -31,6 +31,7 @@ from tilewright.analysis.splats import is_splat_tree
 from tilewright.dialects import arith, tt
 from tilewright.dialects.tt.types import shape_of
 from tilewright.dialects.types import bit_width, element_type
+from tilewright.support.records import dataclass
 
 MAX_DEPTH = 60
 """Longest chain of mask ops that is followed; what lies deeper is taken as a lane mask."""

@@ -8,12 +8,13 @@ carried offset. Whether a slot is really carried is decided when code is emitted
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.analysis.index_algebra import Expr, IndexAlgebra, Phi
 from tilewright.analysis.lanes import Base, BlockPointer, Lanes, Unknown
+from tilewright.support.records import dataclass
 
 State = Lanes | BlockPointer
 PartKey = tuple[str, int]

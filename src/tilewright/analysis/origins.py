@@ -16,7 +16,6 @@ elements. What is cast to wider elements later keeps the alignment that it had.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
@@ -26,6 +25,7 @@ from tilewright.dialects import arith, cf, scf, tt, tts
 from tilewright.dialects.tt.types import is_block_pointer, is_pointer_like
 from tilewright.dialects.types import bit_width, element_type, is_integer, is_tensor
 from tilewright.ir.walking import ops_within
+from tilewright.support.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,8 @@ smaller than what lives at the busiest moment, so the search ends where that is 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+
+from tilewright.support.records import dataclass
 
 
 @dataclass(frozen=True)

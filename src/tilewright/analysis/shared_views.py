@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
 
@@ -15,6 +14,7 @@ from tilewright.dialects.ttg.constraints import as_memdesc
 from tilewright.dialects.ttg.shared_encodings import shared_layout_of
 from tilewright.dialects.ttg.types import MemDescType
 from tilewright.dialects.types import bit_width
+from tilewright.support.records import dataclass
 
 VIEWS = (
     ttg.MemDescIndexOp,

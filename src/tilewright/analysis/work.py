@@ -8,7 +8,6 @@ are known, and the program's place in the grid; others count once, and are told.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import product
 from math import prod
 from typing import Any
@@ -24,6 +23,7 @@ from tilewright.dialects.traits import ElementwiseMappable
 from tilewright.dialects.tt.enums import ScaleDotElemType
 from tilewright.dialects.types import as_tensor, element_type, is_float, is_tensor
 from tilewright.reference.machine import MEANINGS, Frame, Machine
+from tilewright.support.records import dataclass
 
 SAMPLED_PROGRAMS = 27
 """Programs that are looked at where the work depends on the place in the grid."""

@@ -15,11 +15,12 @@ from __future__ import annotations
 
 import math
 import struct
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from tilewright.codegen.lane_builder import LaneBuilder
 from tilewright.codegen.llvm_text import FunctionText, ModuleText, Parameter, vector_constant
 from tilewright.support.facts import TargetFacts
+from tilewright.support.records import dataclass
 
 F32_MANTISSA = 23
 F32_BIAS = 127

@@ -27,10 +27,11 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 
 from tilewright.codegen.instructions import Instructions, Operand, Value, checked, overload_of, pointer_in, same_lanes
+from tilewright.support.records import dataclass
 
 _PLAIN_NAME = re.compile(r"[A-Za-z$._-][\w$.-]*", re.ASCII)
 _DECLARED_NAME = re.compile(r"@([\w.$-]+|\"[^\"]+\")\s*\(")

@@ -4,7 +4,7 @@ compiler does."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,6 +15,7 @@ from tilewright.compiler.source import ASTSource, TextSource
 from tilewright.compiler.toolchain import toolchain_fingerprint
 from tilewright.runtime.compiling import compile, find_described
 from tilewright.support.errors import OutOfResources
+from tilewright.support.records import dataclass
 from tilewright.targets.base import GPUTarget, Target
 
 IRSource = TextSource

@@ -17,8 +17,10 @@ An op for each access and argument: PyTorch also counts them, to know whether an
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
+
+from tilewright.support.records import dataclass
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp

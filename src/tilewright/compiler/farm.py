@@ -17,7 +17,6 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
@@ -28,6 +27,7 @@ from tilewright.compiler.source import TextSource
 from tilewright.support import knobs
 from tilewright.support.disk_cache import DiskCache, Entry, cache_directory
 from tilewright.support.errors import FarmError, TilewrightError
+from tilewright.support.records import dataclass
 from tilewright.targets.base import Target
 
 CONNECT_SECONDS = 10

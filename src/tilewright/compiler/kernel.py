@@ -5,11 +5,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property, partial
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Protocol
 
+from tilewright.support.records import dataclass
 from tilewright.targets.capabilities import CountsRegisters, NativeKernel
 
 if TYPE_CHECKING:

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 from tilewright.compiler.options import CompileOptions
 from tilewright.compiler.source import Source
 from tilewright.support.disk_cache import DiskCache, Entry
 from tilewright.support.hook_chain import HookChain
+from tilewright.support.records import dataclass
 from tilewright.targets.base import Target
 
 Listener = Callable[..., Any]

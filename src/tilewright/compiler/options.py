@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from tilewright.support import knobs
 from tilewright.support.errors import OptionError, UnknownOptionError
+from tilewright.support.records import dataclass
 
 REFUSED = {
     "warp_size": "it follows from the target, 32 threads on NVIDIA GPUs",

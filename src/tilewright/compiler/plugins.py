@@ -17,7 +17,6 @@ Plug-ins of one place run in the order of their names.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
 from typing import TYPE_CHECKING
@@ -25,6 +24,7 @@ from typing import TYPE_CHECKING
 from tilewright.compiler.toolchain import PASSES
 from tilewright.support.entry_points import find_entry_points
 from tilewright.support.errors import PipelineError
+from tilewright.support.records import dataclass
 from tilewright.targets.base import BUILT_IN, ENTRY_POINT_GROUP
 from tilewright.targets.capabilities import HasBaseline
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -13,6 +13,7 @@ from tilewright.language.callables import JITCallable
 from tilewright.language.dependencies import describe_constant
 from tilewright.support.errors import ArgumentError, CompilationError, OptionError, ParseError
 from tilewright.support.fingerprint import fingerprint
+from tilewright.support.records import dataclass
 from tilewright.targets.base import Target, find_target
 
 if TYPE_CHECKING:

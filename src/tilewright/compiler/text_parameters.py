@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import islice
 from keyword import iskeyword
@@ -17,6 +16,7 @@ from tilewright.ir.parsing import parse_module
 from tilewright.ir.walking import find_ops
 from tilewright.language.dtypes import dtype
 from tilewright.language.type_names import SCALARS
+from tilewright.support.records import dataclass
 
 if TYPE_CHECKING:
     from xdsl.ir import Attribute, BlockArgument

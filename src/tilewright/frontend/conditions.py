@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 from typing import Any
 
 from xdsl.ir import SSAValue
@@ -12,6 +11,7 @@ from tilewright.frontend.state import FunctionState
 from tilewright.language.arithmetic import truth
 from tilewright.language.creation import unsplat
 from tilewright.language.values import describe, tensor, unwrap
+from tilewright.support.records import dataclass
 
 
 @dataclass(frozen=True)

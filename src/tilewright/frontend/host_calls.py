@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from xdsl.dialects.builtin import ArrayAttr, BoolAttr, DictionaryAttr, IntegerAttr, StringAttr, i64
@@ -27,6 +26,7 @@ from tilewright.frontend.errors import span_of
 from tilewright.frontend.functions import unique_symbol
 from tilewright.frontend.state import FunctionState
 from tilewright.language.values import base_value, tensor, tuple, unwrap
+from tilewright.support.records import dataclass
 
 
 @dataclass(frozen=True)

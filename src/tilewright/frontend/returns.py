@@ -6,7 +6,6 @@ A constant stays one where all ways return the same; ways with different numbers
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 from typing import Any
 
 from xdsl.dialects.builtin import LocationAttr
@@ -17,6 +16,7 @@ from tilewright.frontend.state import FunctionState
 from tilewright.language.creation import constant, literal_dtype
 from tilewright.language.dtypes import base_type, void
 from tilewright.language.values import base_value, constexpr, constexpr_type, describe, tuple, tuple_type, type_of
+from tilewright.support.records import dataclass
 
 NOTHING = constexpr_type(None)
 

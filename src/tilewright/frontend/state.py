@@ -6,7 +6,7 @@ import ast
 import warnings
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -27,6 +27,7 @@ from tilewright.language.dtypes import block_of, block_type, dtype
 from tilewright.language.values import base_value, tensor
 from tilewright.support import knobs
 from tilewright.support.errors import CompilationError
+from tilewright.support.records import dataclass
 
 OpT = TypeVar("OpT", bound=Operation)
 

@@ -7,7 +7,6 @@ import inspect
 import linecache
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property, partial, update_wrapper
 from types import CellType, FunctionType
 from typing import TYPE_CHECKING, Any
@@ -16,6 +15,7 @@ from tilewright.language.context import is_active
 from tilewright.language.dtypes import dtype
 from tilewright.language.values import constexpr, unwrap
 from tilewright.support.errors import NoSourceError, OutsideOfKernelError
+from tilewright.support.records import dataclass
 from tilewright.support.tracebacks import ends_tracebacks
 
 if TYPE_CHECKING:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from threading import local
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tilewright.language.dtypes import block_of, block_type, dtype
 from tilewright.support.errors import OutsideOfKernelError
+from tilewright.support.records import dataclass
 
 if TYPE_CHECKING:
     from xdsl.ir import Operation, SSAValue

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from tilewright.language.ir_modules import builtin, tt
+from tilewright.support.records import dataclass
 
 if TYPE_CHECKING:
     from xdsl.ir import Attribute, SSAValue

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from tilewright.language.callables import constexpr_function
 from tilewright.language.context import current, is_active
+from tilewright.support.records import dataclass
 
 
 @dataclass(frozen=True)

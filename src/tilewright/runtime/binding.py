@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import inspect
 from collections.abc import Hashable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from tilewright.compiler.options import OPTION_NAMES
@@ -22,6 +21,7 @@ from tilewright.runtime.specialization import (
 )
 from tilewright.runtime.storage import Storage, are_disjoint, are_writes_apart
 from tilewright.support.errors import ArgumentError, ArgumentTypeError
+from tilewright.support.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -21,6 +21,7 @@ from tilewright.runtime.specialization import Classified, Constant, Descriptor, 
 from tilewright.runtime.storage import Storage
 from tilewright.support.disk_cache import Entry
 from tilewright.support.errors import TargetError
+from tilewright.support.records import dataclass
 from tilewright.support.tracebacks import ends_tracebacks
 from tilewright.targets.base import DescribedTarget, Target, find_target
 from tilewright.targets.capabilities import configured

@@ -7,10 +7,10 @@ where the capsule is named `dltensor_versioned`). It is read here and left uncon
 from __future__ import annotations
 
 import ctypes
-from dataclasses import dataclass
 from typing import Any
 
 from tilewright.support.errors import ArgumentTypeError
+from tilewright.support.records import dataclass
 
 CPU, CUDA, CUDA_HOST, CUDA_MANAGED = 1, 2, 3, 13
 DEVICES = {CPU: "cpu", CUDA_HOST: "cpu"}

@@ -7,7 +7,6 @@ GPU. TILEWRIGHT_TARGET names another target (a third party's, or a simulated one
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
 from typing import Any
@@ -18,6 +17,7 @@ from tilewright.runtime.storage import Storage
 from tilewright.support import knobs
 from tilewright.support.errors import ArgumentValueError, TargetError
 from tilewright.support.facts import GpuFacts
+from tilewright.support.records import dataclass
 from tilewright.targets.base import GPUTarget, Target, describe_target, find_target
 from tilewright.targets.capabilities import Placed, is_timed
 

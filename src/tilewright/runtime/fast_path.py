@@ -8,7 +8,7 @@ plans here, and whatever is unusual takes the slow path again.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from operator import itemgetter
 from typing import Any
 
@@ -20,6 +20,7 @@ from tilewright.runtime.specialization import ParameterRule
 from tilewright.runtime.tensor_descriptor import TensorDescriptor
 from tilewright.support import knobs
 from tilewright.support.errors import ArgumentValueError
+from tilewright.support.records import dataclass
 from tilewright.targets.capabilities import Repeatable, Start, can
 
 _ndarray: Any = np.ndarray

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -13,6 +12,7 @@ from tilewright.language.gluon.layouts import NVMMASharedLayout
 from tilewright.runtime.jit import JITFunction
 from tilewright.runtime.tensor_descriptor import TensorDescriptor as PlainDescriptor
 from tilewright.runtime.tensor_descriptor import element_bytes
+from tilewright.support.records import dataclass
 
 
 class GluonJITFunction(JITFunction):

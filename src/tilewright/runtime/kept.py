@@ -8,7 +8,7 @@ divisibility by 16. For pointers that share memory, where it was promised that n
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from tilewright.compiler.kernel import CompiledKernel
@@ -32,6 +32,7 @@ from tilewright.runtime.specialization import (
 )
 from tilewright.support import knobs
 from tilewright.support.errors import ArgumentValueError, MisalignedPointerError, OptionError
+from tilewright.support.records import dataclass
 from tilewright.support.tracebacks import ends_tracebacks
 
 

@@ -26,7 +26,6 @@ from __future__ import annotations
 import ctypes
 import sys
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
@@ -38,6 +37,7 @@ from tilewright.runtime.allocations import Extent, extent_of_array, is_allocatio
 from tilewright.runtime.specialization import ParameterRule
 from tilewright.runtime.storage import dtype_name
 from tilewright.runtime.tensor_descriptor import TensorDescriptor
+from tilewright.support.records import dataclass
 
 Seen = tuple[tuple[Hashable, ...], tuple[Any, ...]]
 """The key of a launch, and its slots: addresses and numbers of the run-time arguments, constants 1 among them."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ctypes
 import weakref
-from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
@@ -16,6 +15,7 @@ import numpy as np
 from tilewright.compiler.kernel import CompiledKernel
 from tilewright.runtime.storage import Storage, find_storage
 from tilewright.support.errors import ArgumentTypeError, DeviceAssertionError, SanitizerError
+from tilewright.support.records import dataclass
 from tilewright.support.sanitizing import (
     ASSERTION,
     CLAIMED,

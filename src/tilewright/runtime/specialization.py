@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from tilewright.language.callables import JITCallable
 from tilewright.runtime.storage import Storage, find_storage
 from tilewright.runtime.tensor_descriptor import TensorDescriptor
 from tilewright.support.errors import ArgumentTypeError, ArgumentValueError
+from tilewright.support.records import dataclass
 
 DIVISIBILITY = 16
 

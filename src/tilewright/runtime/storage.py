@@ -8,7 +8,6 @@ PyTorch is recognised by its attributes and never imported.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -16,6 +15,7 @@ import numpy as np
 
 from tilewright.runtime.allocations import extent_of, extent_of_array, is_allocation
 from tilewright.support.errors import ArgumentTypeError, ArgumentValueError
+from tilewright.support.records import dataclass
 
 #: NumPy (and ml_dtypes) type names to the names that Triton signatures use.
 NUMPY_DTYPES: dict[str, str] = {

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from tilewright.runtime.storage import Storage, find_storage
 from tilewright.support.errors import ArgumentTypeError, ArgumentValueError
+from tilewright.support.records import dataclass
 
 MAX_RANK = 5
 ALIGNMENT = 16

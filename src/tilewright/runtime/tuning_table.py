@@ -9,13 +9,13 @@ import re
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from io import StringIO
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tilewright.support import knobs
+from tilewright.support.records import dataclass
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -7,13 +7,13 @@ the entry point group `tilewright.targets`, whose value is a function without ar
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from tilewright.support.errors import TargetError
 from tilewright.support.facts import GpuFacts, TargetFacts
+from tilewright.support.records import dataclass
 from tilewright.targets.capabilities import NativeKernel, Stages
 
 if TYPE_CHECKING:

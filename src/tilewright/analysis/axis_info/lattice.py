@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from math import gcd
 
 from xdsl.ir import Attribute
 
 from tilewright.dialects.tt.types import PointerType, is_block_pointer
 from tilewright.dialects.types import bit_width, element_type, is_tensor
+from tilewright.support.records import dataclass
 
 LARGEST = 1 << 62
 """Divisibility of zero, and where products stop growing."""

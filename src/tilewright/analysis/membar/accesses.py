@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
 
 from xdsl.ir import BlockArgument, Operation, SSAValue
@@ -13,6 +13,7 @@ from tilewright.analysis.allocation import Buffer, BufferKind, ModuleAllocation
 from tilewright.analysis.shared_views import Box, view_of
 from tilewright.dialects import gpu, tt, ttg, ttng
 from tilewright.dialects.ttg.types import MemDescType
+from tilewright.support.records import dataclass
 
 
 class Timing(Enum):

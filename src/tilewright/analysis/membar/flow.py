@@ -7,11 +7,12 @@ comes. Other ops have none. Conditionals, loops and blocks become edges.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from xdsl.ir import Block, Operation, Region
 
 from tilewright.dialects import scf, tt, ttg
+from tilewright.support.records import dataclass
 
 
 @dataclass(eq=False, slots=True)

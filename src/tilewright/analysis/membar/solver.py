@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from xdsl.ir import Operation
 
@@ -19,6 +19,7 @@ from tilewright.analysis.membar.accesses import (
 from tilewright.analysis.membar.filters import MembarFilter, is_signal_of_all
 from tilewright.analysis.membar.flow import FlowGraph, Point
 from tilewright.dialects import tt, ttng
+from tilewright.support.records import dataclass
 
 NONE: frozenset[Access] = frozenset()
 RELEASES = (ttng.ArriveBarrierOp,)

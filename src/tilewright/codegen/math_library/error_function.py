@@ -7,7 +7,6 @@ approximation of (1 + 2x) exp(x^2) erfc x", 1981): exp, numerator and denominato
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tilewright.codegen.math_library import double
@@ -15,6 +14,7 @@ from tilewright.codegen.math_library.error_function_table import erf_by_table, h
 from tilewright.codegen.math_library.exponential import FACTS, emit_exp, reduced
 from tilewright.codegen.math_library.number import Number, fast_two_sum, two_product
 from tilewright.codegen.math_library.scaling import scale
+from tilewright.support.records import dataclass
 
 if TYPE_CHECKING:
     from tilewright.codegen.math_library import FormBuilder

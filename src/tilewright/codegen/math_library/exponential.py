@@ -11,7 +11,6 @@ underflows costs x86 an assist of 150 cycles.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tilewright.codegen.math_library import double
@@ -26,6 +25,7 @@ from tilewright.codegen.math_library.scaling import (
     power_of_two,
     scale,
 )
+from tilewright.support.records import dataclass
 
 if TYPE_CHECKING:
     from tilewright.codegen.math_library import FormBuilder

@@ -13,8 +13,9 @@ granted about exact sums and lost digits therefore holds.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from tilewright.support.records import dataclass
 
 if TYPE_CHECKING:
     from tilewright.codegen.math_library import FormBuilder

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING
 
 from tilewright.codegen.math_library.number import Number, two_product
+from tilewright.support.records import dataclass
 
 if TYPE_CHECKING:
     from tilewright.codegen.math_library import FormBuilder

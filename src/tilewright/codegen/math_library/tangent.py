@@ -6,13 +6,13 @@ Angles that are too large to reduce take the slow path, as sine's and cosine's d
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tilewright.codegen.math_library import double, trigonometric
 from tilewright.codegen.math_library.number import Condition, Number, fast_two_sum, two_product
 from tilewright.codegen.math_library.scaling import exponent_bits
 from tilewright.codegen.math_library.slow_path import emit_with_slow_path
+from tilewright.support.records import dataclass
 
 if TYPE_CHECKING:
     from tilewright.codegen.math_library import FormBuilder

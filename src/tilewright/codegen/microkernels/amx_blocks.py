@@ -16,7 +16,6 @@ meanwhile: products that alternate with other work (attention) pay that each tim
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from tilewright.codegen.float_formats import (
     FORMATS,
@@ -32,6 +31,7 @@ from tilewright.codegen.microkernels.elements import ElementKind
 from tilewright.codegen.microkernels.spec import MatmulKernel
 from tilewright.codegen.microkernels.tile import Rows
 from tilewright.support.facts import TargetFacts
+from tilewright.support.records import dataclass
 
 TILE_ROWS = 16
 

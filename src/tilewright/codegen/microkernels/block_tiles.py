@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Self
 
 from tilewright.codegen.llvm_text import FunctionText
 from tilewright.codegen.microkernels.elements import ElementKind, RegisterTile
 from tilewright.codegen.microkernels.tile import Rows
 from tilewright.support.facts import TargetFacts
+from tilewright.support.records import dataclass
 
 SHORT_ROWS = 4
 """Rows of the tiles for what is left of the rows."""

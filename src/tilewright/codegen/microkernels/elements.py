@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 
 from tilewright.codegen.float_formats import F16, FORMATS, FloatFormat, has_native_half, widen_to_f32
 from tilewright.codegen.lane_builder import LaneBuilder
 from tilewright.support.facts import TargetFacts
+from tilewright.support.records import dataclass
 
 _PLAIN = {"f32": ("float", 32), "f64": ("double", 64), "f16": ("half", 16), "i8": ("i8", 8), "i32": ("i32", 32)}
 _ACCUMULATORS = {"f32": ("float", 32), "f64": ("double", 64), "i32": ("i32", 32)}

@@ -14,12 +14,12 @@ more parameter says where that is.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from tilewright.codegen.llvm_text import FunctionText
 from tilewright.codegen.microkernels.block_tiles import Upcoming
 from tilewright.codegen.microkernels.elements import ElementKind, RegisterTile
 from tilewright.codegen.microkernels.panels import call_fill, padded_depth
+from tilewright.support.records import dataclass
 
 SOURCE_PARAMETERS = ("source_ptr",)
 

@@ -15,11 +15,10 @@ cycle by ``vdpbf16ps`` (Golden Cove: 16) as by multiply-adds of f32, to which bf
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from tilewright.codegen.lane_builder import LaneBuilder
 from tilewright.codegen.microkernels.elements import ElementKind
 from tilewright.support.facts import TargetFacts
+from tilewright.support.records import dataclass
 
 _FAST_BF16 = ("znver",)
 """How LLVM's names of processors begin whose `vdpbf16ps` is worth it."""

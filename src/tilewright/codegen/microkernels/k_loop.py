@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Protocol
 
 from tilewright.codegen.llvm_text import FunctionText, Phi
+from tilewright.support.records import dataclass
 
 UNROLLED = 2
 """Steps of k that an iteration takes of the loops that prefetch: counters and addresses cost power, too, which is

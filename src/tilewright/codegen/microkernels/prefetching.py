@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from tilewright.codegen.llvm_text import FunctionText
 from tilewright.codegen.microkernels.block_tiles import Upcoming
 from tilewright.codegen.microkernels.elements import RegisterTile
 from tilewright.codegen.microkernels.k_loop import KState, LinesAhead
 from tilewright.codegen.microkernels.tile import Rows
+from tilewright.support.records import dataclass
 
 GROUP_COLUMNS = 128
 """Columns that are packed together, so that each row of B is visited once for several panels."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from tilewright.codegen.microkernels.amx import amx_outputs, has_amx_form, has_size, uses_amx
 from tilewright.codegen.microkernels.amx_panels import BLOCK as AMX_COLUMNS
@@ -20,6 +20,7 @@ from tilewright.codegen.microkernels.spec import (
     PanelRoutine,
 )
 from tilewright.support.facts import TargetFacts
+from tilewright.support.records import dataclass
 
 
 def exact_variant(

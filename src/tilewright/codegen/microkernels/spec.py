@@ -9,11 +9,11 @@ replaces a field.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
 from tilewright.codegen.microkernels.elements import ElementKind, element_kind
+from tilewright.support.records import dataclass
 
 WHOLE_BLOCK = 1024
 """A tile size that no Triton block exceeds in both directions: one call for the whole block."""

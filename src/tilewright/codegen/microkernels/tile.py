@@ -7,7 +7,6 @@ strips of a few rows (those past the end are the last one again, which is stored
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Self
 
@@ -16,6 +15,7 @@ from tilewright.codegen.llvm_text import FunctionText, ModuleText, Parameter
 from tilewright.codegen.microkernels.elements import ElementKind, RegisterTile, plan_register_tile
 from tilewright.codegen.microkernels.k_loop import KLoop, KState, LinesAhead
 from tilewright.support.facts import TargetFacts
+from tilewright.support.records import dataclass
 
 PARAMETERS = (
     *("a_ptr", "a_row_stride", "a_k_stride", "b_ptr", "b_row_stride", "c_ptr", "c_row_stride"),

@@ -17,12 +17,12 @@ import re
 import subprocess
 import tempfile
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 from tilewright.codegen.nvptx.ptxas import find_program
 from tilewright.support.errors import AssemblerError, NoAssemblerError
+from tilewright.support.records import dataclass
 
 PROGRAM = "cuobjdump"
 INSTRUCTION_BYTES = 16

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from tilewright.support.facts import GpuFacts
+from tilewright.support.records import dataclass
 
 NVPTX_TRIPLE = "nvptx64-nvidia-cuda"
 WARP_SIZE = 32

@@ -8,12 +8,12 @@ swap, inside of a branch.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from tilewright.codegen.llvm_text import FunctionText
 from tilewright.codegen.nvptx.facts import NvptxFacts
 from tilewright.codegen.nvptx.inline_asm import inline_asm
 from tilewright.codegen.nvptx.leaf_memory import build_vector
+from tilewright.support.records import dataclass
 
 _LLVM_ORDERINGS = {"relaxed": "monotonic", "acquire": "acquire", "release": "release", "acq_rel": "acq_rel"}
 _LLVM_SCOPES = {"gpu": ' syncscope("device")', "cta": ' syncscope("block")', "sys": ""}

@@ -7,11 +7,11 @@ None for always. Everything here has an effect that LLVM does not see, so each i
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from tilewright.codegen.llvm_text import FunctionText
 from tilewright.codegen.nvptx.facts import NvptxFacts
 from tilewright.codegen.nvptx.inline_asm import inline_asm
+from tilewright.support.records import dataclass
 
 SHARED_POINTER, GENERIC_POINTER = "ptr addrspace(3)", "ptr"
 Operands = list[tuple[str, str]]

@@ -8,11 +8,11 @@ one row.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from tilewright.codegen.llvm_text import FunctionText
 from tilewright.codegen.nvptx.facts import NvptxFacts
 from tilewright.codegen.nvptx.inline_asm import inline_asm
+from tilewright.support.records import dataclass
 
 FULL_WARP = "-1"
 SHARED_POINTER, GLOBAL_POINTER = "ptr addrspace(3)", "ptr addrspace(1)"

@@ -8,11 +8,11 @@ priority of L1, so an access with both keeps the operator and the policy for L2.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from tilewright.codegen.llvm_text import FunctionText
 from tilewright.codegen.nvptx.facts import NvptxFacts
 from tilewright.codegen.nvptx.inline_asm import inline_asm
+from tilewright.support.records import dataclass
 
 GLOBAL, SHARED = 1, 3
 SPACES = {GLOBAL: "global", SHARED: "shared"}

@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from tilewright.codegen.nvptx.facts import REGISTERS, WARP_SIZE
+from tilewright.support.records import dataclass
 
 REGISTER_UNIT = 256
 """Registers of a warp are allocated in so many."""

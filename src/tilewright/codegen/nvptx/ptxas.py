@@ -11,7 +11,6 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from tilewright.codegen.nvptx.facts import NvptxFacts
 from tilewright.codegen.nvptx.libdevice import cuda_roots, triton_nvidia_folder
 from tilewright.support import knobs
 from tilewright.support.errors import AssemblerError, NoAssemblerError, OutOfSharedMemory
+from tilewright.support.records import dataclass
 
 PROGRAM = "ptxas"
 WORD_BYTES = 4

@@ -5,11 +5,10 @@ tilewright's own back ends are in `targets/`; programs look here for what they m
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from tilewright.compat.backends.compiler import BaseBackend
 from tilewright.runtime.driver import Driver, driver_for
 from tilewright.support.errors import TargetError
+from tilewright.support.records import dataclass
 
 DriverBase = Driver
 

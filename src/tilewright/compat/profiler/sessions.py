@@ -6,7 +6,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial, wraps
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from tilewright.runtime import hooks
 from tilewright.support import knobs
 from tilewright.support.errors import ArgumentValueError
 from tilewright.support.forking import gate
+from tilewright.support.records import dataclass
 
 DEFAULT_PROFILE_NAME = "proton"
 SUFFIX = ".hatchet"

@@ -7,10 +7,11 @@ of the second cache for a fraction of the lines, is checked and left out.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any
 
 from tilewright.language.values import constexpr_type, unwrap
+from tilewright.support.records import dataclass
 
 _PRIORITIES = ("evict_normal", "evict_unchanged", "evict_first", "evict_last")
 _MODIFIERS = ("ca", "cg", "wb", "cs", "wt", "cv")

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from typing import TYPE_CHECKING, Any
 
 from tilewright.language.callables import constexpr_function
 from tilewright.language.registry import wrong_layout
 from tilewright.language.values import constexpr_type, is_sequence, unwrap
+from tilewright.support.records import dataclass
 
 if TYPE_CHECKING:
     from xdsl.ir import Attribute

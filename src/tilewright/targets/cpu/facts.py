@@ -10,7 +10,7 @@ import os
 import platform
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from functools import lru_cache
@@ -20,6 +20,7 @@ from typing import Any
 
 from tilewright.support.errors import KnobError, TargetError
 from tilewright.support.facts import TargetFacts
+from tilewright.support.records import dataclass
 
 _X86_64_V2 = frozenset({"sse2", "sse3", "ssse3", "sse4.1", "sse4.2", "cx16", "sahf", "popcnt"})
 _X86_64_V3 = _X86_64_V2 | {"avx", "avx2", "fma", "f16c", "bmi", "bmi2", "lzcnt", "movbe"}

@@ -17,7 +17,6 @@ import os
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -25,6 +24,7 @@ from typing import Any
 
 from tilewright.codegen.llvm_backend import Effort, compile_text, renamed
 from tilewright.support.errors import TargetError
+from tilewright.support.records import dataclass
 from tilewright.targets.cpu.c_runtime import HEADER, RUNTIME, runtime_source
 from tilewright.targets.cpu.facts import CpuFacts, host_facts
 from tilewright.targets.cpu.native_runtime import runtime_text

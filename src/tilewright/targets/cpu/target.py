@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
@@ -13,6 +12,7 @@ from tilewright.codegen import llvm_backend
 from tilewright.support import knobs
 from tilewright.support.errors import OutOfResources
 from tilewright.support.fingerprint import fingerprint
+from tilewright.support.records import dataclass
 from tilewright.targets.cpu.assertions import find_assertions
 from tilewright.targets.cpu.facts import CpuFacts, host_facts, named_facts, without_features
 from tilewright.targets.cpu.kernel import CpuKernel

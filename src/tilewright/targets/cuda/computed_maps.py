@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from tilewright.support.records import dataclass
 
 Range = tuple[int, int]
 Number = tuple[Any, ...]

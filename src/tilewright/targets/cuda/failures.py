@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from tilewright.support.errors import (
     DeviceError,
     DeviceLostError,
@@ -19,6 +17,7 @@ from tilewright.support.errors import (
     TargetError,
     TilewrightError,
 )
+from tilewright.support.records import dataclass
 
 LOST = (
     "the CUDA context of this process is lost: results that are still on the GPU cannot be read, and further launches "

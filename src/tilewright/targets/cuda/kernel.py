@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from functools import cached_property
 from typing import Any
 
@@ -18,6 +18,7 @@ from tilewright.support.errors import (
     OutOfThreads,
     TilewrightError,
 )
+from tilewright.support.records import dataclass
 from tilewright.targets.cuda.computed_maps import ComputedMapParameter
 from tilewright.targets.cuda.driver import (
     CudaDriver,

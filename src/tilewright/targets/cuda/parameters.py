@@ -9,12 +9,13 @@ from __future__ import annotations
 import ctypes
 import struct
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import lru_cache
 from itertools import zip_longest
 from math import gcd
 from typing import TYPE_CHECKING, Any
 
+from tilewright.support.records import dataclass
 from tilewright.targets.cuda.computed_maps import ComputedMapParameter, MapDim, computed_map_from_json
 
 if TYPE_CHECKING:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import ctypes
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tilewright.support.errors import DeviceAssertionError
+from tilewright.support.records import dataclass
 from tilewright.targets.cuda.computed_maps import ComputedMapParameter
 from tilewright.targets.cuda.parameters import (
     GridParameter,

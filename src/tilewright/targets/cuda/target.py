@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ from tilewright.ir.walking import ops_within
 from tilewright.support import knobs
 from tilewright.support.errors import NoAssemblerError
 from tilewright.support.fingerprint import fingerprint
+from tilewright.support.records import dataclass
 from tilewright.targets.cuda.architecture import asked_architecture, check_options, present_architecture
 from tilewright.targets.cuda.failures import GET_PTXAS
 from tilewright.targets.cuda.kernel import CudaKernel, KernelFacts

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Sequence
 from ctypes import Structure, addressof, c_void_p
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import IntEnum
 from itertools import starmap
 from types import CellType
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tilewright.support import knobs
+from tilewright.support.records import dataclass
 from tilewright.targets.launch_cache import records
 from tilewright.targets.launch_cache.object_layouts import TensorLayout, find_array_layout
 from tilewright.targets.launch_cache.records import MOST_CALLS, MOST_POINTERS, MOST_SLOTS

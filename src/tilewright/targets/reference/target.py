@@ -7,11 +7,11 @@ they derive from; a kernel that leaves them is stopped with a located error.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tilewright.support import knobs
 from tilewright.support.facts import TargetFacts
+from tilewright.support.records import dataclass
 from tilewright.targets.reference.kernel import ReferenceKernel
 
 if TYPE_CHECKING:
