@@ -36,7 +36,7 @@ def on_hopper(a_gpu: str) -> Iterator[None]:
 
 @triton.jit
 def four_bits(
-    a_ptr, w_ptr, scale_ptr, c_ptr, M, N, K,
+    a_ptr, w_ptr, scale_ptr, c_ptr, M, N, K, w_row,
     BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr,
 ):  # fmt: skip
     """C = A W^T, two weights in a byte."""
@@ -45,7 +45,7 @@ def four_bits(
     total = tl.zeros((BM, BN), tl.float32)
     for start in range(0, K, BK):
         x = tl.load(a_ptr + rows[:, None] * K + (start + k)[None, :], (rows < M)[:, None], other=0.0)
-        packed = tl.load(w_ptr + columns[:, None] * (K // 2) + (start // 2 + pairs)[None, :], (columns < N)[:, None])
+        packed = tl.load(w_ptr + columns[:, None] * w_row + (start // 2 + pairs)[None, :], (columns < N)[:, None])
         scale = tl.load(scale_ptr + start // GROUP * N + columns, columns < N)
         weights = tl.interleave(packed & 15, packed >> 4).to(x.dtype)
         total = tl.dot(x, tl.trans((weights - 8.0) * scale[:, None]), total)
@@ -108,7 +108,7 @@ def multiply_four_bits(
     packed = codes[:, 0::2] | codes[:, 1::2] << 4
     out = np.full((m, n), np.nan, np.float32)
     bm, bn, bk = block
-    arguments = [a, packed, scales, out, m, n, k]
+    arguments = [a, packed, scales, out, m, n, k, k // 2]
     compiled: Any = four_bits[(-(-m // bm), -(-n // bn))](
         *arguments, BM=bm, BN=bn, BK=bk, GROUP=GROUP, num_warps=warps, num_stages=stages
     )
@@ -177,6 +177,51 @@ def test_computed_left_operands(wide: Any, narrow: Any, block: int, by_row: bool
     factors = np.repeat(scale.astype(np.float64), block, 0).T if by_row else scale.astype(np.float64)
     assert np.array_equal(out, (a.astype(np.float64) * factors) @ b.astype(np.float64))
     assert reads_registers(compiled)
+
+
+@pytest.fixture
+def specialized() -> Iterator[None]:
+    """A warp that copies, in a loop over programs, wherever that can be."""
+    with knobs.scope(tma_loads="always", persist_programs="always", specialize_warps="always"):
+        yield
+
+
+def check_specialized(compiled: Any) -> None:
+    assert "warp_specialize" in compiled.asm["ttgir"] and reads_registers(compiled)
+    if find_ptxas() is not None and find_program("cuobjdump") is not None:
+        check_assembled(compiled)
+
+
+@pytest.mark.parametrize("left", [False, True])
+def test_a_warp_that_copies(specialized: None, left: bool) -> None:
+    check_specialized(multiply_widened((256, 256, 320), (128, 128, 64), left=left, warps=8, transposed=not left))
+
+
+@pytest.mark.parametrize(("m", "n", "k"), [(256, 256, 320), (100, 130, 64), (64, 64, 0)])
+def test_a_warp_that_copies_weights_of_four_bits(specialized: None, m: int, n: int, k: int) -> None:
+    """Edges of the matrices and no iterations at all; weights advance by half of what activations do."""
+    compiled, _ = multiply_four_bits(m, n, k, (128, 128, 64), warps=8, stages=3)
+    check_specialized(compiled)
+
+
+@pytest.mark.costly
+def test_each_wait_and_arrival_of_a_warp_that_copies(a_gpu: str, specialized: None) -> None:
+    if a_gpu == "cuda":
+        pytest.skip("what is taken out is found by the simulated GPU")
+    with knobs.scope(persist_programs="never"):
+        compiled, arguments = multiply_four_bits(64, 64, 320, (64, 64, 64), warps=4, stages=3)
+    check_specialized(compiled)
+    kernel = compiled.native
+    assert not is_refused(SimulatedKernel(kernel.facts, kernel.ptx), arguments)
+    for what in ("wgmma.wait_group", "mbarrier.arrive", "mbarrier.try_wait"):
+        changed = without_each(kernel.ptx, what)
+        missed = [which for which, ptx in changed if not is_refused(SimulatedKernel(kernel.facts, ptx), arguments)]
+        assert len(missed) <= (what == "wgmma.wait_group") < len(changed), missed
+
+
+def test_rows_across_k_are_not_copied_by_tma(specialized: None) -> None:
+    compiled = multiply_widened((64, 64, 128), (64, 64, 64), left=False, warps=4, transposed=False)
+    assert "warp_specialize" not in compiled.asm["ttgir"]
 
 
 @pytest.mark.parametrize("warps", [4, 8])

@@ -94,3 +94,52 @@ tt.func public @odd_rows(%a: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %c: !tt.
   tt.store %pc, %x : tensor<64x64x!tt.ptr<f32>>
   tt.return
 }
+
+// -----
+
+// What a left operand is computed from, two weights in a byte; the loop counts its iterations, of which half of what it
+// counted is a multiple.
+// CHECK-LABEL: @two_in_a_byte
+// CHECK-SAME: %{{[a-z0-9_]+}}: !tt.tensordesc<64x32xi8>
+// CHECK: [[WHOLE:%[a-z0-9_]+]] = arith.divsi [[N:%[a-z0-9_]+]], [[STEP:%[a-z0-9_]+]] : i32
+// CHECK: [[REST:%[a-z0-9_]+]] = arith.remsi [[N]], [[STEP]] : i32
+// CHECK: [[ONE:%[a-z0-9_]+]] = arith.minsi [[REST]], %{{[a-z0-9_]+}} : i32
+// CHECK: [[COUNT:%[a-z0-9_]+]] = arith.addi [[WHOLE]], [[ONE]] : i32
+// CHECK: scf.for [[I:%[a-z0-9_]+]] = %{{[a-z0-9_]+}} to [[COUNT]]
+// CHECK: tt.descriptor_load {{.*}} -> tensor<64x32xi8>
+// CHECK: tt.dot
+tt.func public @two_in_a_byte(%a: !tt.ptr<i8> {tt.divisibility = 16 : i32}, %b: tensor<64x64xf16>, %c: !tt.ptr<f32>, %n: i32, %stride: i32 {tt.divisibility = 16 : i32}) {
+  %c0 = arith.constant 0 : i32
+  %c2 = arith.constant 2 : i32
+  %c64 = arith.constant 64 : i32
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %four = arith.constant dense<4> : tensor<64x32xi8>
+  %low = arith.constant dense<15> : tensor<64x32xi8>
+  %r = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>
+  %k = tt.make_range {end = 32 : i32, start = 0 : i32} : tensor<32xi32>
+  %r2 = tt.expand_dims %r {axis = 1 : i32} : tensor<64xi32> -> tensor<64x1xi32>
+  %s1 = tt.splat %stride : i32 -> tensor<64x1xi32>
+  %far = arith.muli %r2, %s1 : tensor<64x1xi32>
+  %far2 = tt.broadcast %far : tensor<64x1xi32> -> tensor<64x32xi32>
+  %pa = tt.splat %a : !tt.ptr<i8> -> tensor<64x32x!tt.ptr<i8>>
+  %x = scf.for %i = %c0 to %n step %c64 iter_args(%acc = %zero) -> (tensor<64x64xf32>) : i32 {
+    %half = arith.divsi %i, %c2 : i32
+    %si = tt.splat %half : i32 -> tensor<32xi32>
+    %depth = arith.addi %si, %k : tensor<32xi32>
+    %d0 = tt.expand_dims %depth {axis = 0 : i32} : tensor<32xi32> -> tensor<1x32xi32>
+    %d1 = tt.broadcast %d0 : tensor<1x32xi32> -> tensor<64x32xi32>
+    %oa = arith.addi %far2, %d1 : tensor<64x32xi32>
+    %qa = tt.addptr %pa, %oa : tensor<64x32x!tt.ptr<i8>>, tensor<64x32xi32>
+    %v = tt.load %qa : tensor<64x32x!tt.ptr<i8>>
+    %even = arith.andi %v, %low : tensor<64x32xi8>
+    %odd = arith.shrui %v, %four : tensor<64x32xi8>
+    %both = tt.join %even, %odd : tensor<64x32xi8> -> tensor<64x32x2xi8>
+    %all = tt.reshape %both : tensor<64x32x2xi8> -> tensor<64x64xi8>
+    %w = arith.uitofp %all : tensor<64x64xi8> to tensor<64x64xf16>
+    %d = tt.dot %w, %b, %acc : tensor<64x64xf16> * tensor<64x64xf16> -> tensor<64x64xf32>
+    scf.yield %d : tensor<64x64xf32>
+  }
+  %pc = tt.splat %c : !tt.ptr<f32> -> tensor<64x64x!tt.ptr<f32>>
+  tt.store %pc, %x : tensor<64x64x!tt.ptr<f32>>
+  tt.return
+}

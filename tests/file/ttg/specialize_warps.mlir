@@ -3,7 +3,7 @@
 // RUN: tilewright-opt %s --split-input-file --tritongpu-schedule-loops --tritongpu-specialize-warps=mode=always --tritongpu-pipeline --verify-each 2>&1 | filecheck %s --check-prefix=PIPE
 // RUN: tilewright-opt %s --split-input-file --tritongpu-schedule-loops --tritongpu-specialize-warps --verify-each --remarks 2>&1 | filecheck %s --check-prefix=AUTO
 
-// CHECK: remark: {{.*}} the warps of this loop all do the same: what it copies goes to registers
+// CHECK: remark: {{.*}} the warps of this loop all do the same: not only products of warp groups read what it copies
 
 // AUTO-DAG: remark: {{.*}} the warps of this loop all do the same: it has no chain of products, whose arithmetic others could fill
 // AUTO-NOT: ttg.warp_specialize

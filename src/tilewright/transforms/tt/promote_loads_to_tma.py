@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import ModuleOp
+from collections.abc import Mapping
+
+from xdsl.dialects.builtin import DictionaryAttr, ModuleOp
 from xdsl.ir import Operation
 
 from tilewright.dialects import scf, tt
@@ -11,27 +13,32 @@ from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.remark_kinds import RemarkKind
 from tilewright.ir.walking import ops_within
 from tilewright.transforms.common.modes import ALWAYS, AUTO, NEVER
-from tilewright.transforms.tt.tma.gain import Launch, pays_by_chain, pays_by_tiles
-from tilewright.transforms.tt.tma.polynomial import Unprovable
+from tilewright.transforms.tt.tma.blocks import Block
+from tilewright.transforms.tt.tma.computed_operands import computed_from, feeds_products
+from tilewright.transforms.tt.tma.counted_loops import can_count, count_iterations
+from tilewright.transforms.tt.tma.gain import Launch, dots_of, pays_by_chain, pays_by_tiles
+from tilewright.transforms.tt.tma.polynomial import AdvancesInParts, Unprovable
 from tilewright.transforms.tt.tma.promotion import Promotion
 
 
-def _operands_of_dots(loop: scf.ForOp) -> list[tt.LoadOp]:
-    """The loads that products of a loop read. Raises `Unprovable` where something else stands between."""
-    loads: dict[tt.LoadOp, None] = {}
-    for dot in loop.body.block.ops:
-        if not isinstance(dot, tt.DotOp):
-            continue
-        for operand in (dot.a, dot.b):
+def _operands_of_dots(loop: scf.ForOp) -> dict[tt.LoadOp, int | None]:
+    """The loads of blocks that products of a loop read; of those that operands are computed from, the dimension that is
+    summed over. Raises `Unprovable` where something else reads them.
+    """
+    loads: dict[tt.LoadOp, int | None] = {}
+    for dot in dots_of(loop):
+        for index, operand in enumerate((dot.a, dot.b)):
             source = operand.owner
             while isinstance(source, tt.TransOp):
                 source = source.src.owner
             if isinstance(source, tt.LoadOp) and source.parent is loop.body.block:
                 loads[source] = None
+            else:
+                loads.update(computed_from(dot, index))
     for load in loads:
-        if any(not isinstance(use.operation, tt.DotOp | tt.TransOp) for use in load.result.uses):
+        if not feeds_products(load, loop):
             raise Unprovable("what it reads is used by more than products")
-    return list(loads)
+    return loads
 
 
 @register_pass
@@ -52,8 +59,10 @@ class PromoteLoadsToTMAPass(Pass):
       scf.for %start = %c0 to %n step %c64 iter_args(...) -> (...) : i32 {
         %x = tt.descriptor_load %d[%start, %c0] : !tt.tensordesc<64x128xf16> -> tensor<64x128xf16>
     ```
-    All loads of a loop's products are copied so, or none. A launch whose arguments do not allow it (a tensor that is
-    not aligned, blocks that begin before it, ...) runs the kernel in the form that it has without this pass.
+    All loads of a loop's products are copied so, or none: of operands that are computed in registers, what they are
+    computed from. A loop that advances over several elements in a byte counts its iterations. A launch whose arguments
+    do not allow it (a tensor that is not aligned, blocks that begin before it, ...) runs the kernel in the form that it
+    has without this pass.
     """
 
     name = "triton-promote-loads-to-tma"
@@ -82,8 +91,7 @@ class PromoteLoadsToTMAPass(Pass):
         [loop] = loops
         try:
             _check_order(function, loop)
-            promotion = Promotion(function)
-            prepared = [promotion.prepare(load, loop) for load in _operands_of_dots(loop)]
+            promotion, prepared = _prepare(function, loop)
         except Unprovable as reason:
             context.remark(loop, f"its products' operands are not copied by TMA: {reason}", RemarkKind.NOT_TMA)
             return
@@ -95,6 +103,31 @@ class PromoteLoadsToTMAPass(Pass):
             return True
         launch = Launch(self.num_warps, self.num_stages)
         return pays_by_chain(loop, launch) or (self.persist != NEVER and pays_by_tiles(function, loop, launch))
+
+
+def _prepare(function: tt.FuncOp, loop: scf.ForOp) -> tuple[Promotion, list[tuple[Block, DictionaryAttr]]]:
+    """All loads of a loop's products, as blocks with their recipes; the loop may come to count its iterations. Raises
+    `Unprovable`.
+    """
+    loads = _operands_of_dots(loop)
+    try:
+        return _prepare_all(function, loop, loads)
+    except AdvancesInParts:
+        if not can_count(loop):
+            raise
+    count_iterations(loop)
+    return _prepare_all(function, loop, loads)
+
+
+def _prepare_all(
+    function: tt.FuncOp, loop: scf.ForOp, loads: Mapping[tt.LoadOp, int | None]
+) -> tuple[Promotion, list[tuple[Block, DictionaryAttr]]]:
+    promotion = Promotion(function)
+    prepared = [promotion.prepare(load, loop) for load in loads]
+    for (block, _), depth in zip(prepared, loads.values(), strict=True):
+        if depth is not None and depth != (0 if block.is_transposed else 1):
+            raise Unprovable("an operand is computed from rows that lie across K")
+    return promotion, prepared
 
 
 def _check_order(function: tt.FuncOp, loop: scf.ForOp) -> None:

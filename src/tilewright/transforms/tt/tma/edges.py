@@ -14,7 +14,7 @@ from xdsl.ir import Operation, SSAValue, Use
 from tilewright.dialects import scf, tt
 from tilewright.dialects.arithmetic import is_arithmetic
 from tilewright.dialects.construction import static_values
-from tilewright.dialects.types import is_tensor
+from tilewright.dialects.types import as_tensor, is_tensor
 
 Place = tuple[SSAValue, int]
 """A tensor, and the dimension that the rows of the load lie along."""
@@ -53,6 +53,12 @@ def _follow(op: Operation, use: Use, dim: int) -> Iterator[Place]:
                 yield op.results[0], dim
         case tt.TransOp():
             yield op.result, static_values(op.order).index(dim)
+        case tt.JoinOp():
+            yield op.result, dim
+        case tt.ReshapeOp():
+            source, result = (as_tensor(value.type).get_shape() for value in (op.src, op.result))
+            if source[: dim + 1] == result[: dim + 1]:
+                yield op.result, dim
         case scf.YieldOp():
             loop = op.parent_op()
             if isinstance(loop, scf.ForOp):

@@ -8,6 +8,7 @@ from tilewright.dialects import scf, tt
 from tilewright.dialects.ttg.verification import integer_attribute
 from tilewright.dialects.types import as_tensor, bit_width, is_tensor
 from tilewright.support.records import dataclass
+from tilewright.transforms.tt.tma.computed_operands import feeds_products
 from tilewright.transforms.tt.tma.independence import find_dependence, stores_of
 from tilewright.transforms.tt.tma.polynomial import Unprovable
 from tilewright.transforms.tt.tma.promotion import Promotion
@@ -88,20 +89,31 @@ def stages_with_result(loop: scf.ForOp, launch: Launch, result: SSAValue) -> int
 
     It does not if it has a chain of products that take longer than what is between, or whose warp groups take no turns
     (attention, heads of 128, on an H100: 586 TFLOP/s in place of 610; with a causal mask 541 of 525, heads of 64 467 of
-    455), if there is room for too few iterations, or if it reads more than operands, which no warp would copy ahead.
+    455), if there is room for too few iterations, or if it reads more than operands, which no warp would copy ahead;
+    what operands of a single product are computed from is copied, too.
     """
     is_chain = len(dots_of(loop)) > 1
     if not dots_of(loop) or not launch.has_room(loop):
         return None
     if is_chain and (not launch.takes_turns or fills_products(loop)):
         return None
-    copied = [op.results[0] for op in loop.body.block.ops if isinstance(op, tt.LoadOp | tt.DescriptorLoadOp)]
-    if not all(isinstance(use.operation, tt.DotOp | tt.TransOp) for value in copied for use in value.uses):
+    loads = [op for op in loop.body.block.ops if isinstance(op, tt.LoadOp | tt.DescriptorLoadOp)]
+    if not all(feeds_products(op, loop) if len(dots_of(loop)) == 1 else _is_multiplied(op) for op in loads):
         return None
+    copied = [op.results[0] for op in loads if _is_block(op.results[0])]
     kept = {value for dot in dots_of(loop) for value in (dot.a, dot.b) if _is_outside(value, loop)}
     room = SHARED_BYTES - sum(map(_bytes, (result, *kept)))
     stages = min(launch.stages_of(loop), room // max(sum(map(_bytes, copied)), 1))
     return stages if stages >= (LEAST_STAGES_OF_CHAIN if is_chain else LEAST_STAGES) else None
+
+
+def _is_multiplied(load: Operation) -> bool:
+    """Return whether products alone read what a load reads, as it is."""
+    return all(isinstance(use.operation, tt.DotOp | tt.TransOp) for use in load.results[0].uses)
+
+
+def _is_block(value: SSAValue) -> bool:
+    return is_tensor(value.type) and len(value.type.get_shape()) > 1
 
 
 def fills_products(loop: scf.ForOp) -> bool:

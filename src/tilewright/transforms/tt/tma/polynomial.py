@@ -26,6 +26,10 @@ class Unprovable(Exception):
     """Why a load is left as it is."""
 
 
+class AdvancesInParts(Unprovable):
+    """A loop advances an address by no multiple of its step: it might of the number of the iteration."""
+
+
 @dataclass(frozen=True)
 class Polynomial:
     """A sum of products of scalars, each with a coefficient that is not 0."""
@@ -130,7 +134,7 @@ class Expansion:
         step = find_constant_int(self.loop.step)
         each = None if not step else advance.divided(Polynomial.constant(step))
         if each is None:
-            raise Unprovable("the loop does not advance its addresses by a multiple of its step")
+            raise AdvancesInParts("the loop does not advance its addresses by a multiple of its step")
         counted = Polynomial.atom(self.loop.induction_variable).plus(self.of_value(self.loop.lb), -1)
         return self.of(initial).plus(each.times(counted))
 
@@ -180,8 +184,25 @@ class Expansion:
             case arith.MuliOp():
                 self.computed[value] = None
                 return self.of_value(op.operands[0]).times(self.of_value(op.operands[1]))
+            case arith.DivSIOp():
+                return self._of_quotient(op)
             case _:
                 return Polynomial.atom(value)
+
+    def _of_quotient(self, op: arith.DivSIOp) -> Polynomial:
+        """What divides evenly; a scalar of its own where that is not known. Half of a counter is a multiple of the
+        number of the iteration.
+        """
+        divisor, step = find_constant_int(op.operands[1]), find_constant_int(self.loop.step)
+        if not divisor:
+            return Polynomial.atom(op.results[0])
+        dividend = self.of_value(op.operands[0])
+        quotient = dividend.divided(Polynomial.constant(divisor))
+        if quotient is not None:
+            return quotient
+        if step is not None and step > 1 and Polynomial.atom(self.loop.induction_variable).terms == dividend.terms:
+            raise AdvancesInParts("its addresses divide the counter of the loop")
+        return Polynomial.atom(op.results[0])
 
 
 def is_number(type: Attribute) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue, Use
 
 from tilewright.analysis.axis_info import ModuleAxisInfo
 from tilewright.dialects import scf, tt, ttg, ttng
@@ -121,8 +121,8 @@ def _find_rings(loop: scf.ForOp, schedule: Schedule) -> tuple[Ring, ...]:
     counts: dict[frozenset[Operation], int] = {}
     for group in groups.find():
         for load in group.loads:
-            readers = frozenset(groups.readers(load))
-            _check_load(load, readers)
+            readers = frozenset(dot for reader in groups.readers(load) for dot in _products_after(loop, reader))
+            _check_load(load)
             by_readers.setdefault(readers, []).append(load)
             counts[readers] = max(counts.get(readers, 2), group.num_buffers)
     if not by_readers:
@@ -130,13 +130,37 @@ def _find_rings(loop: scf.ForOp, schedule: Schedule) -> tuple[Ring, ...]:
     return tuple(Ring(tuple(loads), tuple(readers), counts[readers]) for readers, loads in by_readers.items())
 
 
-def _check_load(load: PipelinedLoad, readers: frozenset[Operation]) -> None:
+def _products_after(loop: scf.ForOp, reader: Operation) -> list[Operation]:
+    """The products that read a buffer, or the registers that an op fills from it, which are computed with or not."""
+    found: list[Operation] = []
+    stack, seen = [reader], {reader}
+    while stack:
+        op = stack.pop()
+        if isinstance(op, ttng.WarpGroupDotOp):
+            found.append(op)
+            continue
+        following = [use.operation for use in _uses(op) if not _is_sum(use)]
+        if not is_memory_free(op) or op.regions or len(following) < sum(1 for _ in _uses(op)):
+            raise CannotSpecialize("not only products of warp groups read what it copies")
+        if any(user.parent is not loop.body.block or isinstance(user, scf.YieldOp) for user in following):
+            raise CannotSpecialize("not only products of warp groups read what it copies")
+        stack += [user for user in following if user not in seen]
+        seen.update(following)
+    return found
+
+
+def _is_sum(use: Use) -> bool:
+    """Return whether a use is what a product adds to."""
+    return isinstance(use.operation, ttng.WarpGroupDotOp) and use.index > 1
+
+
+def _uses(op: Operation) -> Iterator[Use]:
+    return (use for result in op.results for use in result.uses)
+
+
+def _check_load(load: PipelinedLoad) -> None:
     if not load.uses_tma:
         raise CannotSpecialize("not all of its copies are by TMA")
-    if not all(load.is_buffer(user) for user in load.users):
-        raise CannotSpecialize("what it copies goes to registers")
-    if not all(isinstance(reader, ttng.WarpGroupDotOp) for reader in readers):
-        raise CannotSpecialize("not only products of warp groups read what it copies")
     assert isinstance(load.op, tt.DescriptorLoadOp)
     if not _is_argument(load.op.desc):
         raise CannotSpecialize("the kernel makes the descriptor of a copy itself")
