@@ -51,6 +51,9 @@ assert blocks_of(lambda x: x.mean((2, 3)), images) == [[{"XBLOCK": 32, "R0_BLOCK
 assert blocks_of(lambda x, at: x[at] * 2, x[:, :64], at) == [[{"XBLOCK": 32, "YBLOCK": 32}]]
 assert blocks_of(lambda x, y: (x[..., None] * y).exp(), x, torch.randn(96, 8)) == [[{"XBLOCK": 8, "YBLOCK": 128}]]
 assert blocks_of(lambda x, y: x * y, x, x[0]) == [[{"XBLOCK": 1024}]]
+# Whole rows, few at a time, or whole columns: one size.
+assert blocks_of(lambda x: x.softmax(-1), x) == [[{"XBLOCK": 4}]]
+assert blocks_of(lambda x: (x[:32] * 2).sum(0), x) == [[{"XBLOCK": 64}]]
 # Few columns, rows, scans and whoever asks for tuning are Inductor's.
 assert all("R0_BLOCK" not in kwargs or kwargs["R0_BLOCK"] > 8 for [kwargs] in blocks_of(lambda x: x.sum(0), x[:, :4]))
 assert len(blocks_of(lambda x: x.exp() + 1, x, options={"max_autotune_pointwise": True})[0]) > 1

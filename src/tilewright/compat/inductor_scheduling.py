@@ -20,6 +20,8 @@ VECTOR = 8
 """Columns of fewer elements than this are no reason for narrower blocks."""
 FEWEST_COLUMNS = 16
 """A cache line. Matrices with fewer columns are left to Inductor, which takes more rows at a time."""
+FEWEST_ROWS, ROW_ELEMENTS = 4, 256
+"""Rows of a kernel that reduces each of them at once: few, unless they are short."""
 SQUARE = 32
 """The side of a block where neighbours in memory are in both dimensions."""
 ELEMENTS = 1024
@@ -49,6 +51,12 @@ def column_blocks(columns: int, rows: int, threads: int, *, length: int = 0) -> 
     return {"XBLOCK": block, "R0_BLOCK": min(ROWS, power_of_two(rows))}
 
 
+def row_blocks(rows: int, length: int, threads: int) -> dict[str, int]:
+    """Return the blocks of a kernel that reduces whole rows of elements that are neighbours in memory."""
+    most = max(FEWEST_ROWS, ROW_ELEMENTS // power_of_two(length))
+    return {"XBLOCK": share(rows, most, 1, threads)}
+
+
 def elementwise_blocks(sizes: Mapping[str, int], threads: int) -> dict[str, int] | None:
     """Return the blocks of an elementwise kernel of one dimension or two, or None of three."""
     if has_one_block(sizes):
@@ -68,21 +76,28 @@ def kernel_blocks(features: Any, tiling: Mapping[str, Any], keywords: Mapping[st
         return None
     if not features.is_reduction():
         return elementwise_blocks(sizes, threads)
-    if set(sizes) != {"x", "r0_"} or not _reduces_rows(features, keywords.get("tiling_scores")):
-        return None
-    return column_blocks(sizes["x"], sizes["r0_"], threads, length=row_length(features))
+    return reduction_blocks(features, sizes, keywords.get("tiling_scores") or {}, threads)
 
 
-def _reduces_rows(features: Any, scores: Mapping[str, int] | None) -> bool:
-    """Return whether neighbours in memory belong to different sums, and the reduction is a loop."""
-    hints = import_module("torch._inductor.runtime.hints").ReductionHint
+def reduction_blocks(
+    features: Any, sizes: Mapping[str, int], scores: Mapping[str, int], threads: int
+) -> dict[str, int] | None:
+    """Return the blocks of a kernel that reduces one dimension; `scores` say where neighbours in memory are."""
     choices = import_module("torch._inductor.virtualized").V.choices
+    hints = import_module("torch._inductor.runtime.hints").ReductionHint
     hint = features.get_reduction_hint()
-    if hint not in (hints.OUTER, hints.OUTER_TINY) and not (
-        hint == hints.DEFAULT and scores and scores.get("x", 0) > 8 * scores.get("r0_", 0)
-    ):
-        return False
-    return not choices.should_use_persistent_reduction(features, cooperative_reduction=False)
+    along_x, along_r = (scores.get(name, 0) for name in ("x", "r0_"))
+    is_whole = choices.should_use_persistent_reduction(features, cooperative_reduction=False)
+    if is_whole and set(sizes) == {"y", "x", "r0_"}:
+        return {**row_blocks(sizes["x"], sizes["r0_"], threads), "YBLOCK": 1}
+    if set(sizes) != {"x", "r0_"}:
+        return None
+    if is_whole and (hint == hints.INNER or (hint == hints.DEFAULT and along_r >= along_x)):
+        return row_blocks(sizes["x"], sizes["r0_"], threads)
+    if hint in (hints.OUTER, hints.OUTER_TINY) or (hint == hints.DEFAULT and (is_whole or along_x > 8 * along_r)):
+        blocks = column_blocks(sizes["x"], sizes["r0_"], threads, length=row_length(features))
+        return {"XBLOCK": blocks["XBLOCK"]} if is_whole and blocks else blocks
+    return None
 
 
 def scheduling_class(base: Any) -> Any:

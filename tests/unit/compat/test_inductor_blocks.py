@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tilewright.compat.inductor_scheduling import column_blocks, elementwise_blocks, share
+from tilewright.compat.inductor_scheduling import column_blocks, elementwise_blocks, row_blocks, share
 
 
 @pytest.mark.parametrize(
@@ -35,3 +35,11 @@ def test_blocks_of_columns_end_where_rows_do(length: int, block: int) -> None:
 def test_blocks_of_two_dimensions_have_a_thousand_elements(y: int, x: int, blocks: tuple[int, int]) -> None:
     assert elementwise_blocks({"y": y, "x": x}, 1) == dict(zip(("YBLOCK", "XBLOCK"), blocks, strict=True))
     assert elementwise_blocks({"z": 2, "y": y, "x": x}, 1) is None
+
+
+@pytest.mark.parametrize(
+    ("rows", "length", "threads", "block"),
+    [(256, 768, 1, 4), (256, 49, 1, 4), (4096, 8, 1, 32), (6, 64, 4, 2), (1, 9, 1, 1)],
+)
+def test_rows_are_reduced_a_few_at_a_time(rows: int, length: int, threads: int, block: int) -> None:
+    assert row_blocks(rows, length, threads) == {"XBLOCK": block}
