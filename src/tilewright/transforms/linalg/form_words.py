@@ -17,7 +17,7 @@ from tilewright.ir.builder import OpBuilder
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import find_ops
 from tilewright.support.records import dataclass
-from tilewright.transforms.linalg.fusion_plan import (
+from tilewright.transforms.linalg.producers import (
     changes_unit_dims_only,
     is_copy,
     is_movable,

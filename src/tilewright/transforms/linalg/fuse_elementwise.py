@@ -16,17 +16,17 @@ from tilewright.ir.effects import is_trivially_dead
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import ops_within
 from tilewright.transforms.linalg.effects import Writers
-from tilewright.transforms.linalg.fusion_plan import (
-    FusionPlan,
+from tilewright.transforms.linalg.fusion_plan import FusionPlan, plan_fusion
+from tilewright.transforms.linalg.generators import repeat_generators
+from tilewright.transforms.linalg.loads import Disjointness
+from tilewright.transforms.linalg.own_elements import read_own_elements
+from tilewright.transforms.linalg.producers import (
+    SHAPE_CHANGES,
     access_to,
-    plan_fusion,
     substitute,
     through_collapse,
     through_expand,
 )
-from tilewright.transforms.linalg.generators import repeat_generators
-from tilewright.transforms.linalg.loads import Disjointness
-from tilewright.transforms.linalg.own_elements import read_own_elements
 from tilewright.transforms.linalg.structured import is_elementwise
 
 
@@ -102,7 +102,7 @@ def _stay_apart(values: Sequence[SSAValue]) -> bool:
     roots: set[SSAValue] = set()
     for value in values:
         root = value
-        while isinstance(op := root.owner, tensor.ExpandShapeOp | tensor.CollapseShapeOp):
+        while isinstance(op := root.owner, SHAPE_CHANGES):
             root = op.src
         if isinstance(root.owner, linalg.FillOp | tensor.SplatOp | arith.ConstantOp):
             return False

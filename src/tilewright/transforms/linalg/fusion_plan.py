@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import field
-from functools import cache, lru_cache
 from math import prod
 
-from xdsl.dialects.builtin import TensorType
-from xdsl.ir import Block, Operation, SSAValue, Use
-from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir.affine import AffineDimExpr
 
 from tilewright.analysis.selections import STARTS_AT_FIRST
-from tilewright.dialects import arith, bufferization, cf, linalg, memref, tensor
-from tilewright.dialects.arithmetic import is_arithmetic, takes_many_instructions
+from tilewright.dialects import arith, bufferization, linalg, memref, tensor
+from tilewright.dialects.arithmetic import is_arithmetic
 from tilewright.dialects.types import is_integer_or_index
-from tilewright.ir.walking import find_ops, is_subclass, ops_within
+from tilewright.ir.walking import find_ops, ops_within
 from tilewright.support.records import dataclass
+from tilewright.transforms.linalg.body_cost import EXPENSIVE, body_cost, is_expensive
 from tilewright.transforms.linalg.effects import Writers, may_write, root_of_memref
 from tilewright.transforms.linalg.loads import Disjointness
+from tilewright.transforms.linalg.producers import (
+    SHAPE_CHANGES,
+    Readers,
+    access_to,
+    is_movable,
+    is_output,
+    producer_of,
+    reads_output,
+    structured_readers,
+    users_through_copies,
+)
 from tilewright.transforms.linalg.structured import is_elementwise, loop_extents, shape_or_scalar
 
 CHEAP = 16
@@ -35,9 +45,6 @@ SHORTEST_RUN = 16
 LONGEST_CHAIN = 1000
 """Ops that are computed inside of one another, at most. Beyond, a value goes through memory: passing a tile on costs
 nothing next to a thousand ops on it, while a loop without end takes more than its length to compile."""
-
-EXPENSIVE = 100
-_SHAPE_CHANGES = tensor.ExpandShapeOp | tensor.CollapseShapeOp
 
 
 @dataclass(slots=True)
@@ -117,45 +124,43 @@ class FusionPlan:
 
 
 def _can_vanish(op: Operation) -> bool:
-    return isinstance(op, linalg.FillOp | tensor.SplatOp | arith.ConstantOp | _SHAPE_CHANGES)
+    return isinstance(op, linalg.FillOp | tensor.SplatOp | arith.ConstantOp | SHAPE_CHANGES)
+
+
+@dataclass(frozen=True, slots=True)
+class _Writes:
+    """The ops of a block that write memory."""
+
+    order: dict[Operation, int]
+    """The positions of all ops of the block."""
+    ops: Sequence[tuple[int, Operation]]
+    """Those that may write, each with its position."""
+    memory: Disjointness
+
+    def may_come_between(self, op: Operation, reader: Operation, roots: Iterable[SSAValue]) -> bool:
+        """Return whether memory that an op reads may be written between it and a reader of its result."""
+        first, last = self.order[op], self.order[reader]
+        return any(
+            first < number < last and self.memory.may_disturb(writer, root)
+            for number, writer in self.ops
+            for root in roots
+        )
 
 
 def plan_fusion(block: Block, writers: Writers, memory: Disjointness) -> FusionPlan:
     """The plan for the structured ops of one block."""
     plan = FusionPlan()
     order = {op: number for number, op in enumerate(block.ops)}
-    writes = [(number, op) for op, number in order.items() if writers.may_write(op)]
+    writes = _Writes(order, [(number, op) for op, number in order.items() if writers.may_write(op)], memory)
     for op in block.ops:
         if isinstance(op, linalg.StructuredOp) and op.results:
-            _decide(op, plan, order, writes, memory)
+            _describe(op, plan)
+            _decide(op, plan, writes)
     return plan
 
 
-def _is_written_between(
-    op: Operation,
-    reader: Operation,
-    plan: FusionPlan,
-    order: dict[Operation, int],
-    writes: Sequence[tuple[int, Operation]],
-    memory: Disjointness,
-) -> bool:
-    """Return whether what an op reads may be written between it and a reader of its result."""
-    first, last = order[op], order[reader]
-    return any(
-        first < number < last and memory.may_disturb(writer, root)
-        for number, writer in writes
-        for root in plan.reading[op]
-    )
-
-
-def _decide(
-    op: linalg.StructuredOp,
-    plan: FusionPlan,
-    order: dict[Operation, int],
-    writes: Sequence[tuple[int, Operation]],
-    memory: Disjointness,
-) -> None:
-    """Decide for a producer which of its readers compute it themselves. Producers come before their readers."""
+def _describe(op: linalg.StructuredOp, plan: FusionPlan) -> None:
+    """Note what an op costs, reads and computes, with the producers that move into it."""
     body = list(op.body.block.ops)
     plan.own_cost[op] = plan.cost[op] = sum(map(body_cost, body))
     for value in op.inputs:
@@ -165,7 +170,7 @@ def _decide(
             plan.depth[op] = max(plan.depth.get(op, 0), plan.depth.get(producer, 0) + 1)
     loads = find_ops(op.body, memref.LoadOp, tensor.ExtractOp)
     for load in loads:
-        plan.reading.setdefault(op, set()).update(_memory_behind(load))
+        plan.reading.setdefault(op, set()).update(_memory_of(load))
     if _has_runs(op, plan):
         plan.runs.add(op)
         plan.cost[op] = 1
@@ -174,41 +179,49 @@ def _decide(
             plan.scattered.add(op)
     elif _follows_row(op, plan):
         plan.rows.add(op)
-    if any(map(_is_expensive, body)):
+    if any(map(is_expensive, body)):
         plan.computing.add(op)
+
+
+def _decide(op: linalg.StructuredOp, plan: FusionPlan, writes: _Writes) -> None:
+    """Decide for a producer which of its readers compute it themselves. Producers come before their readers."""
     if not is_movable(op) or plan.depth.get(op, 0) >= LONGEST_CHAIN:
         return
     result = op.results[0]
     readers = structured_readers(result)
     same_block = [reader for reader in readers.ops if reader.parent_block() is op.parent_block()]
-    reads_memory = op in plan.reading
-    if not reads_memory and _is_between_exchanges(op, readers, plan):
+    if op in plan.reading:
+        if any(_is_disturbed(op, reader, plan, writes) for reader in same_block):
+            return
+    elif _is_between_exchanges(op, readers, plan):
         return
-    total = plan.cost[op]
-    if any(
-        reads_memory
-        and (_is_written_between(op, reader, plan, order, writes, memory) or _may_disturb(reader, op, plan, memory))
-        for reader in same_block
-    ):
-        return
-    trivial = total <= 2 and not reads_memory
     if _is_index_arithmetic(op, plan) and not _repeats_much(op, len(readers.ops), plan):
         plan.indices.add(op)
-    if total <= CHEAP or op in plan.indices or (len(readers.ops) == 1 and not readers.others and len(same_block) == 1):
-        for reader in readers.ops:
-            if reader in same_block or (trivial and not op.inputs):
-                if total > CHEAP and _repeats(op, reader, result):
-                    continue
-                if op in plan.computing and _has_atomics(reader):
-                    continue
-                if STARTS_AT_FIRST in reader.attributes and any(inner.regions for inner in op.body.block.ops):
-                    continue
-                _move(op, reader, plan)
+    has_one_reader = len(readers.ops) == 1 and not readers.others and len(same_block) == 1
+    if plan.cost[op] > CHEAP and op not in plan.indices and not has_one_reader:
+        _keep_in_first_reader(op, result, plan, writes)
         return
-    _keep_in_first_reader(op, result, plan, order, writes, memory)
+    is_trivial = plan.cost[op] <= 2 and op not in plan.reading and not op.inputs
+    for reader in readers.ops:
+        if (reader in same_block or is_trivial) and _may_move(op, reader, plan):
+            _move(op, reader, plan)
 
 
-def _memory_behind(op: memref.LoadOp | tensor.ExtractOp) -> list[SSAValue]:
+def _may_move(op: linalg.StructuredOp, reader: linalg.StructuredOp, plan: FusionPlan) -> bool:
+    """Return whether a reader computes the elements that it reads without doing much work again."""
+    if plan.cost[op] > CHEAP and _repeats(op, reader):
+        return False
+    if op in plan.computing and _has_atomics(reader):
+        return False
+    return STARTS_AT_FIRST not in reader.attributes or not any(inner.regions for inner in op.body.block.ops)
+
+
+def _is_disturbed(op: linalg.StructuredOp, reader: linalg.StructuredOp, plan: FusionPlan, writes: _Writes) -> bool:
+    """Return whether a reader would read other memory than an op did."""
+    return writes.may_come_between(op, reader, plan.reading[op]) or _may_disturb(reader, op, plan, writes.memory)
+
+
+def _memory_of(op: memref.LoadOp | tensor.ExtractOp) -> list[SSAValue]:
     """The pointer argument or buffer that an op of a body reads; none if it is a tensor that was computed."""
     if isinstance(op, memref.LoadOp):
         return [root_of_memref(op.memref)]
@@ -346,7 +359,7 @@ def _has_atomics(op: Operation) -> bool:
     return any(isinstance(inner, memref.AtomicRMWOp | memref.GenericAtomicRMWOp) for inner in ops_within(op))
 
 
-def _repeats(producer: linalg.StructuredOp, reader: linalg.StructuredOp, value: SSAValue) -> bool:
+def _repeats(producer: linalg.StructuredOp, reader: linalg.StructuredOp) -> bool:
     """Return whether a reader would compute one element of a dear producer in many iterations of a reduction."""
     if is_elementwise(reader):
         return False
@@ -354,31 +367,23 @@ def _repeats(producer: linalg.StructuredOp, reader: linalg.StructuredOp, value: 
     for operand, map_ in zip(reader.inputs, reader.maps, strict=False):
         if producer_of(operand) is producer:
             used |= {expr.position for expr in map_.results if isinstance(expr, AffineDimExpr)}
-    _ = value
     return len(used) < len(reader.iterators)
 
 
-def _keep_in_first_reader(
-    op: linalg.StructuredOp,
-    result: SSAValue,
-    plan: FusionPlan,
-    order: dict[Operation, int],
-    writes: Sequence[tuple[int, Operation]],
-    memory: Disjointness,
-) -> None:
+def _keep_in_first_reader(op: linalg.StructuredOp, result: SSAValue, plan: FusionPlan, writes: _Writes) -> None:
     """A dear producer with several readers is a further result of the first, if that walks the same elements."""
     block = op.parent_block()
     users = [_in_block(user, block) for user in users_through_copies(result)]
-    first = min(users, key=lambda user: order.get(user, 1 << 30), default=None)
+    first = min(users, key=lambda user: writes.order.get(user, 1 << 30), default=None)
     if not isinstance(first, linalg.StructuredOp) or first.parent_block() is not block or len(users) < 2:
         return
     if isinstance(first, linalg.MatmulOp | linalg.BatchMatmulOp | linalg.FillOp):
         return
-    if any(use.operation is first and _reads_output(first, use.index) for use in result.uses if _is_output(use)):
+    if any(use.operation is first and reads_output(first, use.index) for use in result.uses if is_output(use)):
         return
     if STARTS_AT_FIRST in first.attributes:
         return
-    if op in plan.reading and _is_written_between(op, first, plan, order, writes, memory):
+    if op in plan.reading and writes.may_come_between(op, first, plan.reading[op]):
         return
     accesses = [access for access in (access_to(operand, map_.results, result) for operand, map_
                 in zip(first.inputs, first.maps, strict=False)) if access is not None]  # fmt: skip
@@ -392,98 +397,6 @@ def _keep_in_first_reader(
     plan.cost[first] = EXPENSIVE
 
 
-def is_copy(op: Operation) -> bool:
-    """Return whether an op only rearranges the elements of its one input: a transpose or a broadcast."""
-    if not isinstance(op, linalg.StructuredOp) or len(op.inputs) != 1 or not is_movable(op):
-        return False
-    body = op.body.block
-    end = body.first_op
-    return isinstance(end, linalg.YieldOp) and end.operands[0] is body.args[0]
-
-
-def users_through_copies(value: SSAValue) -> list[Operation]:
-    """The ops that do something with the elements of a value."""
-    found: list[Operation] = []
-    for use in value.uses:
-        user = use.operation
-        if (isinstance(user, _SHAPE_CHANGES) and changes_unit_dims_only(user)) or (is_copy(user) and use.index == 0):
-            found.extend(inner for inner in users_through_copies(user.results[0]) if inner not in found)
-        elif (
-            isinstance(user, linalg.StructuredOp)
-            and use.index >= len(user.inputs)
-            and not _reads_output(user, use.index)
-        ):
-            continue
-        elif user not in found:
-            found.append(user)
-    return found
-
-
-def _is_output(use: Use) -> bool:
-    """Return whether a structured op is given a value as destination."""
-    op = use.operation
-    return isinstance(op, linalg.StructuredOp) and use.index >= len(op.inputs)
-
-
-def _reads_output(op: linalg.StructuredOp, index: int) -> bool:
-    return bool(op.body.block.args[index].uses.get_length())
-
-
-def access_to(operand: SSAValue, access: tuple[AffineExpr, ...], value: SSAValue) -> tuple[AffineExpr, ...] | None:
-    """Return how an access of `operand` reaches `value` through copies and unit dimensions; None if it does not."""
-    while operand is not value:
-        op = operand.owner
-        if isinstance(op, tensor.ExpandShapeOp):
-            inner = through_expand(op, access)
-            operand = op.src
-        elif isinstance(op, tensor.CollapseShapeOp):
-            inner = through_collapse(op, access)
-            operand = op.src
-        elif isinstance(op, linalg.StructuredOp) and is_copy(op):
-            loops: list[AffineExpr] = [AffineConstantExpr(0)] * len(op.iterators)
-            for expr, outer in zip(op.maps[-1].results, access, strict=True):
-                assert isinstance(expr, AffineDimExpr)
-                loops[expr.position] = outer
-            inner = tuple(substitute(expr, loops) for expr in op.maps[0].results)
-            operand = op.inputs[0]
-        else:
-            return None
-        if inner is None:
-            return None
-        access = inner
-    return access
-
-
-def substitute(expr: AffineExpr, loops: Sequence[AffineExpr]) -> AffineExpr:
-    """An access of a producer, in terms of the consumer's loops."""
-    return loops[expr.position] if isinstance(expr, AffineDimExpr) else expr
-
-
-def through_expand(op: tensor.ExpandShapeOp, access: tuple[AffineExpr, ...]) -> tuple[AffineExpr, ...] | None:
-    """The access below an expansion that only adds unit dimensions."""
-    shape = shape_or_scalar(op.result.type)  # pyright: ignore[reportAttributeAccessIssue]
-    inner: list[AffineExpr] = []
-    for group in op.groups:
-        wide = [dim for dim in group if shape[dim] != 1]
-        if len(wide) > 1:
-            return None
-        inner.append(access[wide[0]] if wide else AffineConstantExpr(0))
-    return tuple(inner)
-
-
-def through_collapse(op: tensor.CollapseShapeOp, access: tuple[AffineExpr, ...]) -> tuple[AffineExpr, ...] | None:
-    """The access below a collapse that only drops unit dimensions."""
-    shape = shape_or_scalar(op.src.type)
-    inner: list[AffineExpr] = [AffineConstantExpr(0)] * len(shape)
-    for position, group in enumerate(op.groups):
-        wide = [dim for dim in group if shape[dim] != 1]
-        if len(wide) > 1:
-            return None
-        if wide:
-            inner[wide[0]] = access[position]
-    return tuple(inner)
-
-
 def _in_block(op: Operation, block: Block | None) -> Operation:
     current = op
     while current.parent_block() is not block:
@@ -492,93 +405,3 @@ def _in_block(op: Operation, block: Block | None) -> Operation:
             return op
         current = parent
     return current
-
-
-@dataclass(frozen=True, slots=True)
-class Readers:
-    """Who reads a value: structured ops, and whether anything else does."""
-
-    ops: list[linalg.StructuredOp]
-    others: bool
-
-
-def structured_readers(value: SSAValue) -> Readers:
-    """The structured ops that read a value as input, looking through changes of unit dimensions."""
-    ops: list[linalg.StructuredOp] = []
-    others = False
-    for use in value.uses:
-        user = use.operation
-        if isinstance(user, linalg.StructuredOp) and not isinstance(user, linalg.MatmulOp | linalg.BatchMatmulOp):
-            if use.index >= len(user.inputs):
-                # A destination that the body does not read is only a shape.
-                if user.body.block.args[use.index].uses.get_length():
-                    others = True
-            elif user not in ops:
-                ops.append(user)
-        elif isinstance(user, _SHAPE_CHANGES) and changes_unit_dims_only(user):
-            inner = structured_readers(user.results[0])
-            ops.extend(reader for reader in inner.ops if reader not in ops)
-            others = others or inner.others
-        else:
-            others = True
-    return Readers(ops, others)
-
-
-def changes_unit_dims_only(op: Operation) -> bool:
-    """Return whether a change of shape adds or drops nothing but unit dimensions."""
-    assert isinstance(op, _SHAPE_CHANGES)
-    larger = op.result.type if isinstance(op, tensor.ExpandShapeOp) else op.src.type
-    assert isinstance(larger, TensorType)
-    shape = larger.get_shape()
-    return all(sum(shape[dim] != 1 for dim in group) <= 1 for group in op.groups)
-
-
-def producer_of(value: SSAValue) -> linalg.StructuredOp | None:
-    """The structured op behind a value, through unit dimensions."""
-    owner = value.owner
-    while isinstance(owner, _SHAPE_CHANGES) and changes_unit_dims_only(owner):
-        owner = owner.src.owner
-    return owner if isinstance(owner, linalg.StructuredOp) else None
-
-
-def is_movable(op: linalg.StructuredOp) -> bool:
-    """Elementwise, one result, no effect on memory, each element reached by its own index."""
-    if len(op.results) != 1 or not is_elementwise(op) or isinstance(op, linalg.FillOp):
-        return False
-    if not _are_by_own_index(tuple(op.maps)):
-        return False
-    if op.body.block.args[len(op.inputs)].uses.get_length() and op.outputs[0].owner is op:
-        return False
-    return not any(map(_is_visible, op.body.block.ops))
-
-
-@lru_cache(maxsize=1024)
-def _are_by_own_index(maps: tuple[AffineMap, ...]) -> bool:
-    """Return whether each element of the last operand has an index of its own, and the others go by loops alone."""
-    output = maps[-1].results
-    if any(not isinstance(expr, AffineDimExpr) for expr in output) or len(set(output)) != maps[-1].num_dims:
-        return False
-    return all(isinstance(expr, AffineDimExpr | AffineConstantExpr) for map_ in maps for expr in map_.results)
-
-
-def _is_visible(op: Operation) -> bool:
-    """Return whether others see that an op of a body runs: it writes, or may end the program."""
-    return may_write(op) or isinstance(op, cf.AssertOp)
-
-
-def body_cost(op: Operation) -> int:
-    """Rough cycles of one element; what must not be repeated costs `EXPENSIVE`."""
-    return EXPENSIVE if op.regions or _is_expensive(op) else _cost_of_class(type(op))
-
-
-@cache
-def _cost_of_class(cls: type[Operation]) -> int:
-    if is_subclass(cls, (linalg.YieldOp, linalg.IndexOp, arith.ConstantOp, arith.IndexCastOp)):
-        return 0
-    slow = (memref.LoadOp, tensor.ExtractOp, arith.DivSIOp, arith.DivUIOp, arith.RemSIOp, arith.RemUIOp)
-    return EXPENSIVE if is_subclass(cls, slow) else 1
-
-
-def _is_expensive(op: Operation) -> bool:
-    """Return whether an op on floats takes many cycles."""
-    return takes_many_instructions(op) or is_subclass(type(op), (arith.DivfOp, arith.RemFOp))

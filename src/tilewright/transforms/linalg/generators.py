@@ -11,10 +11,10 @@ from xdsl.ir import Block, Operation
 
 from tilewright.dialects import linalg, tensor
 from tilewright.dialects.types import is_tensor
-from tilewright.transforms.linalg.fusion_plan import EXPENSIVE, body_cost, is_movable
+from tilewright.transforms.linalg.body_cost import EXPENSIVE, body_cost
+from tilewright.transforms.linalg.producers import SHAPE_CHANGES, is_movable
 
 _LIMIT = 8
-_SHAPE_CHANGES = tensor.ExpandShapeOp | tensor.CollapseShapeOp
 
 
 def repeat_generators(block: Block) -> None:
@@ -42,7 +42,7 @@ def repeat_generators(block: Block) -> None:
 
 def _cost_of_generator(op: Operation, costs: dict[Operation, int]) -> int:
     """The cost per element of what depends on nothing but indices and scalars."""
-    if isinstance(op, _SHAPE_CHANGES):
+    if isinstance(op, SHAPE_CHANGES):
         return costs.get(op.src.owner, EXPENSIVE) if isinstance(op.src.owner, Operation) else EXPENSIVE
     if isinstance(op, linalg.FillOp | tensor.EmptyOp):
         return 0
