@@ -1,4 +1,7 @@
-"""`autotune` and `heuristics`: choose a kernel's meta-parameters, by measuring or by rule."""
+"""`autotune`: choose a kernel's meta-parameters by measuring.
+
+Triton's module of this name has `heuristics`, too (`runtime.heuristics`).
+"""
 
 from __future__ import annotations
 
@@ -7,22 +10,22 @@ import inspect
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
-from tilewright.runtime.driver import chosen_target_is_timed, current_driver, default_target
-from tilewright.runtime.interface import NamedKernel, innermost
-from tilewright.runtime.threads import get_num_threads
+from tilewright.runtime.cached_timings import CachedTimings
+from tilewright.runtime.driver import chosen_target_is_timed
+from tilewright.runtime.heuristics import Heuristics, heuristics
+from tilewright.runtime.interface import Launchable, NamedKernel, innermost
+from tilewright.runtime.tuning_config import AutotunerError, Config, checked_configs
 from tilewright.runtime.tuning_table import TuningTable
 from tilewright.support import knobs
 from tilewright.support.errors import (
     AssemblerError,
     CompileTimeAssertionFailure,
-    NoConfigError,
     OptionError,
     OutOfResources,
     TilewrightError,
 )
-from tilewright.support.fingerprint import fingerprint
 from tilewright.support.tracebacks import ends_tracebacks
 
 if TYPE_CHECKING:
@@ -33,68 +36,6 @@ QUANTILES = (0.5, 0.2, 0.8)
 
 PTXASError = AssemblerError
 """What Triton's module of this name has it as."""
-
-
-class AutotunerError(TilewrightError):
-    """Autotuning cannot choose: every configuration was pruned away."""
-
-
-class Launchable(Protocol):
-    """What autotune and heuristics wrap: a jit function, or one of themselves."""
-
-    arg_names: list[str]
-
-    def run(self, *args: Any, grid: Any, warmup: bool, **keywords: Any) -> Any: ...
-
-
-class Config:
-    """One point of the search: values of meta-parameters (`kwargs`) and launch options.
-
-    `pre_hook(args)` runs before each launch with this configuration; args maps names to values.
-    """
-
-    def __init__(
-        self,
-        kwargs: Mapping[str, Any],
-        num_warps: int = 4,
-        num_stages: int = 3,
-        num_ctas: int = 1,
-        maxnreg: int | None = None,
-        pre_hook: Callable[[dict[str, Any]], Any] | None = None,
-        ir_override: str | None = None,
-    ) -> None:
-        self.kwargs = dict(kwargs)
-        self.num_warps = num_warps
-        self.num_stages = num_stages
-        self.num_ctas = num_ctas
-        self.maxnreg = maxnreg
-        self.pre_hook = pre_hook
-        self.ir_override = ir_override
-
-    def all_kwargs(self) -> dict[str, Any]:
-        """Meta-parameters and the options that are set."""
-        options = {
-            "num_warps": self.num_warps,
-            "num_ctas": self.num_ctas,
-            "num_stages": self.num_stages,
-            "maxnreg": self.maxnreg,
-            "ir_override": self.ir_override,
-        }
-        return {**self.kwargs, **{name: value for name, value in options.items() if value is not None}}
-
-    def _identity(self) -> tuple[Any, ...]:
-        return (*sorted(self.all_kwargs().items()), self.pre_hook)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Config) and self._identity() == other._identity()
-
-    def __hash__(self) -> int:
-        return hash(self._identity())
-
-    def __str__(self) -> str:
-        return ", ".join(f"{name}: {value}" for name, value in self.all_kwargs().items())
-
-    __repr__ = __str__
 
 
 class Autotuner(NamedKernel):
@@ -127,7 +68,7 @@ class Autotuner(NamedKernel):
     ) -> None:
         self.fn = fn
         self.arg_names = list(arg_names)
-        self.configs = _checked(configs) or [Config({})]
+        self.configs = checked_configs(configs) or [Config({})]
         self.keys = list(key)
         self._check_names(reset_to_zero=reset_to_zero or (), restore_value=restore_value or ())
         self.cache: dict[tuple[Any, ...], Config] = {}
@@ -227,7 +168,7 @@ class Autotuner(NamedKernel):
         candidates = self.prune_configs(keywords)
         self.configs_skipped = {}
         search = self._search(candidates)
-        kept = self._kept_results(key, candidates, "all" if search is None else "some")
+        kept = self._cached_timings(key, candidates, "all" if search is None else "some")
         name = getattr(self.fn, "__name__", str(self.fn))
         timings = kept.load() if kept is not None else None
         with TuningTable(name, key, [config.all_kwargs() for config in candidates]) as table:
@@ -250,7 +191,7 @@ class Autotuner(NamedKernel):
         if _takes(self.pre_hook, "reset_only"):
             self.pre_hook({**self.nargs, **keywords, **best.all_kwargs()}, reset_only=True)
 
-    def _kept_results(self, key: tuple[Any, ...], candidates: Sequence[Config], extent: str) -> KeptResults | None:
+    def _cached_timings(self, key: tuple[Any, ...], candidates: Sequence[Config], extent: str) -> CachedTimings | None:
         """Return where the timings for this key are kept on disk, if they are: those of our own clock are, and with
         `cache_results` those of another; those of configurations with hooks never are."""
         is_ours = self._do_bench is None and chosen_target_is_timed()
@@ -258,7 +199,7 @@ class Autotuner(NamedKernel):
         source = getattr(self.fn, "cache_key", None)
         if not wanted or source is None or any(config.pre_hook is not None for config in candidates):
             return None
-        return KeptResults(source, key, candidates, extent)
+        return CachedTimings(source, key, candidates, extent)
 
     @staticmethod
     def _check_conflicts(config: Config, keywords: dict[str, Any]) -> None:
@@ -411,54 +352,10 @@ class Autotuner(NamedKernel):
         self.restore_copies = {}
 
 
-class KeptResults:
-    """Timings of one kernel and key in the disk cache: valid for this source, these configurations, this compiler, the
-    switches that change code, this machine and this number of threads."""
-
-    def __init__(self, source: str, key: tuple[Any, ...], candidates: Sequence[Config], extent: str) -> None:
-        from tilewright.compiler.toolchain import toolchain_fingerprint
-        from tilewright.support.disk_cache import DiskCache, cache_directory
-
-        machine = (current_driver(default_target()).target.fingerprint(), get_num_threads())
-        self._configs = {str(config): config for config in candidates}
-        self._cache = DiskCache(cache_directory())
-        self._name = fingerprint(
-            "autotune",
-            source,
-            repr(key),
-            sorted(self._configs),
-            extent,
-            toolchain_fingerprint(),
-            machine,
-            knobs.code_key(),
-        )
-
-    def load(self) -> dict[Config, Sequence[float]] | None:
-        """Return what was measured before, or None."""
-        entry = self._cache.get(self._name)
-        if entry is None or not entry.metadata.keys() <= self._configs.keys():
-            return None
-        return {self._configs[name]: times for name, times in entry.metadata.items()}
-
-    def store(self, timings: Mapping[Config, Sequence[float]]) -> None:
-        """Keep what was measured."""
-        from tilewright.support.disk_cache import Entry
-
-        self._cache.put(self._name, Entry({str(config): list(times) for config, times in timings.items()}))
-
-
 def _chosen(search: TuningSearch, candidates: Sequence[Config]) -> Iterator[Config]:
     """The configurations that a search asks for."""
     while (index := search.next()) is not None:
         yield candidates[index]
-
-
-def _checked(configs: Sequence[Any]) -> list[Config]:
-    """The configurations. Raises TypeError for what is none."""
-    for config in configs:
-        if not isinstance(config, Config):
-            raise NoConfigError(f"autotune(configs=...): expected triton.Config({{...}}), got {type(config).__name__}")
-    return list(configs)
 
 
 def _first_line(error: Exception) -> str:
@@ -476,33 +373,6 @@ def _takes(function: Callable[..., Any], name: str) -> bool:
     """Can `function` be given a keyword argument of this name?"""
     parameters = inspect.signature(function).parameters.values()
     return any(p.name == name or p.kind is p.VAR_KEYWORD for p in parameters)
-
-
-class Heuristics(NamedKernel):
-    """Computes meta-parameters from the arguments before each launch."""
-
-    def __init__(
-        self, fn: Launchable, arg_names: Sequence[str], values: Mapping[str, Callable[[dict[str, Any]], Any]]
-    ) -> None:
-        self.fn = fn
-        self.values = dict(values)
-        self.arg_names = list(arg_names)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or "fn" not in self.__dict__:
-            raise AttributeError(name)
-        return getattr(self.fn, name)
-
-    @ends_tracebacks
-    def run(self, *args: Any, grid: Any = None, warmup: bool = False, **keywords: Any) -> Any:
-        arguments = dict(zip(self.arg_names, args, strict=False))
-        for name, rule in self.values.items():
-            keywords[name] = rule({**arguments, **keywords})
-        return self.fn.run(*args, grid=grid, warmup=warmup, **keywords)
-
-    @ends_tracebacks
-    def warmup(self, *args: Any, grid: Any = None, **keywords: Any) -> Any:
-        return self.run(*args, grid=grid, warmup=True, **keywords)
 
 
 def autotune(
@@ -551,6 +421,4 @@ def autotune(
     return decorate
 
 
-def heuristics(values: Mapping[str, Callable[[dict[str, Any]], Any]]) -> Callable[[Launchable], Heuristics]:
-    """Decorator: before each launch set the parameters named in `values` to what their functions return."""
-    return lambda fn: Heuristics(fn, fn.arg_names, values)
+__all__ = ["Autotuner", "AutotunerError", "Config", "Heuristics", "Launchable", "PTXASError", "autotune", "heuristics"]

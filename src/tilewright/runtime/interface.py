@@ -7,9 +7,17 @@ from collections.abc import Callable
 from functools import partial, reduce
 from importlib import import_module
 from pickle import PicklingError
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 from tilewright.support.tracebacks import ends_tracebacks
+
+
+class Launchable(Protocol):
+    """What autotune and heuristics wrap: a jit function, or one of themselves."""
+
+    arg_names: list[str]
+
+    def run(self, *args: Any, grid: Any, warmup: bool, **keywords: Any) -> Any: ...
 
 
 class KernelInterface:
