@@ -38,6 +38,7 @@ from tilewright.lowering.loops_to_llvm import (
     func_ops,
     math_ops,
     memref_ops,
+    vector_memory_ops,
     vector_ops,
 )
 from tilewright.lowering.loops_to_llvm.arena import FramePlan
@@ -95,7 +96,7 @@ class LoweredModule:
     """What ends each instruction of the entry, then."""
 
 
-OP_FILES = (arith_ops, math_ops, control_ops, func_ops, memref_ops, atomic_ops, vector_ops)
+OP_FILES = (arith_ops, math_ops, control_ops, func_ops, memref_ops, atomic_ops, vector_memory_ops, vector_ops)
 """The files that fill the table of rules."""
 
 
