@@ -15,7 +15,7 @@ from itertools import accumulate
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from tilewright.dialects import scf, tt, ttng
+from tilewright.dialects import scf, tt, ttg, ttng
 from tilewright.ir.walking import find_ops, ops_within
 
 WRITERS = (
@@ -30,6 +30,9 @@ WRITERS = (
     ttng.AsyncTMAReduceOp,
     ttng.AsyncTMAScatterOp,
 )
+
+ASSEMBLY = (tt.ElementwiseInlineAsmOp, ttg.InlineAsmOp)
+"""What may write through any pointer that it is given, unless it is pure."""
 
 Edges = Iterable[tuple[SSAValue, SSAValue]]
 
@@ -50,6 +53,8 @@ def find_written_arguments(module: ModuleOp) -> frozenset[int]:
             if holds_pointer(source.type) and holds_pointer(target.type):
                 targets[source].append(target)
     stored_through = {op.operands[0] for op in find_ops(module, *WRITERS)}
+    for op in find_ops(module, *ASSEMBLY):
+        stored_through.update(() if op.pure.value.data else op.args)
     arguments = kernel.body.blocks[0].args
     first_slots = accumulate((_num_slots(argument.type) for argument in arguments), initial=0)
     return frozenset(

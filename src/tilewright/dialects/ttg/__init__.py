@@ -8,6 +8,7 @@ from tilewright.dialects.ttg.control import *
 from tilewright.dialects.ttg.conversion import *
 from tilewright.dialects.ttg.encodings import *
 from tilewright.dialects.ttg.indexed_access import *
+from tilewright.dialects.ttg.inline_assembly import *
 from tilewright.dialects.ttg.memory import *
 from tilewright.dialects.ttg.shared_encodings import *
 from tilewright.dialects.ttg.types import *

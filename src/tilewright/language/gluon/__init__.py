@@ -111,6 +111,7 @@ from tilewright.language.gluon.buffers import (
 )
 from tilewright.language.gluon.cache_policies import CachePolicy as CachePolicy
 from tilewright.language.gluon.conflicts import bank_conflicts as bank_conflicts
+from tilewright.language.gluon.inline_assembly import inline_asm as inline_asm
 from tilewright.language.gluon.layouts import (
     AutoLayout as AutoLayout,
     BlockedLayout as BlockedLayout,

@@ -1,4 +1,4 @@
-"""tt.elementwise_inline_asm: the user's PTX applied to groups of elements.
+"""tt.elementwise_inline_asm: the user's PTX applied to groups of elements. ttg.inline_asm: once in each thread.
 
 Elements of less than 32 bits go into 32-bit registers, as many as fit and `packed_element` says: with f16 and
 `packed_element = 2` an operand is one register that holds two. Results come back the same way.
@@ -9,11 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tilewright.codegen.nvptx.inline_asm import inline_asm
-from tilewright.dialects import tt
+from tilewright.dialects import tt, ttg
 from tilewright.ir.diagnostics import op_error
+from tilewright.lowering.ttg_to_llvm.buffers import pads_of
 from tilewright.lowering.ttg_to_llvm.function_lowering import PASS_NAME, FunctionLowering, lowers
 from tilewright.lowering.ttg_to_llvm.packing import from_words, to_words
+from tilewright.lowering.ttg_to_llvm.shared_access import Pads, padded_operand, step_pointer
 from tilewright.lowering.ttg_to_llvm.types import ElementType
+from tilewright.lowering.ttg_to_llvm.values import SharedValue
 
 WORD_BITS = 32
 
@@ -36,6 +39,37 @@ def lower_inline_asm(op: tt.ElementwiseInlineAsmOp, fn: FunctionLowering) -> Non
             result += output[: count - start]
     for value, registers in zip(op.result, results, strict=True):
         fn.set_like(value, registers)
+
+
+@lowers(ttg.InlineAsmOp)
+def lower_inline_asm_of_threads(op: ttg.InlineAsmOp, fn: FunctionLowering) -> None:
+    operands: list[tuple[str, str]] = []
+    for operand in op.args:
+        if isinstance(operand.type, ttg.MemDescType):
+            operands.append(("i32", _address(fn, fn.shared(operand), pads_of(operand.type))))
+        else:
+            operands += [(fn.element(operand).text, register) for register in fn.registers(operand)]
+    counts = [fn.num_registers(result.type) for result in op.result]
+    types = [fn.element(result).text for result, count in zip(op.result, counts, strict=True) for _ in range(count)]
+    constraints = op.constraints.data.replace(" ", "")
+    given = [constraint for constraint in constraints.split(",") if constraint and not constraint.startswith("~")]
+    if len(given) != len(types) + len(operands):
+        raise op_error(
+            op,
+            f"has {len(given)} constraints for {len(types)} registers of results and {len(operands)} of operands",
+            pass_name=PASS_NAME,
+        )
+    has_effect = not op.pure.value.data
+    registers = inline_asm(fn.text, op.asm_string.data, constraints, types, operands, has_effect=has_effect)
+    for result, count in zip(op.result, counts, strict=True):
+        fn.set_like(result, registers[:count])
+        del registers[:count]
+
+
+def _address(fn: FunctionLowering, view: SharedValue, pads: Pads) -> str:
+    """Where the first element of a view lies, an i32."""
+    offset = view.flip if view.flip == "0" else padded_operand(fn, view.flip, pads)
+    return fn.text.cast("ptrtoint", "ptr addrspace(3)", step_pointer(fn, view.base, offset), "i32")
 
 
 def _operands(fn: FunctionLowering, element: ElementType, group: Sequence[str]) -> list[tuple[str, str]]:

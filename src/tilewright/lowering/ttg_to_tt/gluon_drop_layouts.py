@@ -27,6 +27,7 @@ from tilewright.lowering.ttg_to_tt.shared_memory import LOWERINGS, Buffers
 OF_GPUS = ("ttg", "ttng")
 MODULE_ATTRIBUTES = ("ttg.num-ctas", "ttg.num-warps", "ttg.threads-per-warp", "ttg.target")
 NEEDS = {
+    "ttg.inline_asm": "`inline_asm`",
     "ttng.cluster_arrive": "clusters of CTAs",
     "ttng.cluster_wait": "clusters of CTAs",
     "ttng.cluster_barrier": "clusters of CTAs",

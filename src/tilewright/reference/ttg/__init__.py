@@ -16,9 +16,21 @@ from tilewright.reference.ttg import (
     control,
     conversions,
     indexed_access,
+    inline_assembly,
     products,
     warp_specialize,
 )
 
-OP_FAMILIES = (async_copies, barriers, boxes, buffers, control, conversions, indexed_access, products, warp_specialize)
+OP_FAMILIES = (
+    async_copies,
+    barriers,
+    boxes,
+    buffers,
+    control,
+    conversions,
+    indexed_access,
+    inline_assembly,
+    products,
+    warp_specialize,
+)
 """The modules that fill the table of meanings."""
