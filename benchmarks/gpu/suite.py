@@ -42,6 +42,7 @@ LAUNCHED = (
     "test_specialized_warps",
     "test_persistent_programs",
     "test_widened_operands",
+    "test_int_to_float",
     "test_batches_by_tma",
     "test_atomics",
     "test_conversions",

@@ -224,6 +224,31 @@ def test_rows_across_k_are_not_copied_by_tma(specialized: None) -> None:
     assert "warp_specialize" not in compiled.asm["ttgir"]
 
 
+@triton.jit
+def computed_deeply(a_ptr, b_ptr, c_ptr, K, BM: tl.constexpr, BK: tl.constexpr):
+    """Each value is used twice, forty times over."""
+    m, k = tl.arange(0, BM), tl.arange(0, BK)
+    total = tl.zeros((BM, BM), tl.float32)
+    for start in range(0, K, BK):
+        a = tl.load(a_ptr + m[:, None] * K + (start + k)[None, :]).to(tl.float16)
+        for _ in tl.static_range(40):
+            a = tl.where(a > 0, -a, a + 1)
+        total = tl.dot(a, tl.load(b_ptr + (start + k)[:, None] * BM + m[None, :]), total)
+    tl.store(c_ptr + m[:, None] * BM + m[None, :], total)
+
+
+def test_deep_expressions() -> None:
+    """Shared values are looked at once, not once for each way to them."""
+    random = np.random.default_rng(0)
+    a, b = random.integers(-8, 8, (64, 128)).astype(np.int8), random.integers(-8, 8, (128, 64)).astype(np.float16)
+    out = np.full((64, 64), np.nan, np.float32)
+    assert reads_registers(computed_deeply[(1,)](a, b, out, 128, BM=64, BK=64))
+    expected = a.astype(np.float64)
+    for _ in range(40):
+        expected = np.where(expected > 0, -expected, expected + 1)
+    assert np.array_equal(out, expected @ b.astype(np.float64))
+
+
 @pytest.mark.parametrize("warps", [4, 8])
 def test_registers_in_flight_are_held(warps: int) -> None:
     """What the last product of a round reads is used after the wait in the next, by a store that no thread executes."""

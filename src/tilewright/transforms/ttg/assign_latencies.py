@@ -150,7 +150,8 @@ class _Assigner:
             for load in chosen:
                 load.attributes[LATENCY] = i32_attr(latency)
             for op in _ahead_of_products(loop, chosen):
-                op.attributes[LATENCY] = i32_attr(1)
+                if not isinstance(op, PipelinedLoad) or self._may_run_ahead(op, loop):
+                    op.attributes[LATENCY] = i32_attr(1)
 
     def _choose(self, loop: scf.ForOp, levels: dict[Operation, int], stages: int) -> dict[Operation, int]:
         written = WrittenMemory(loop)
@@ -166,6 +167,11 @@ class _Assigner:
                     reason = "it is copied by 'cp.async', not by TMA: it goes through a tensor of pointers"
                     self._context.remark(load, reason, RemarkKind.NOT_TMA)
         return chosen
+
+    def _may_run_ahead(self, load: PipelinedLoad, loop: scf.ForOp) -> bool:
+        """Return whether a load of any width may be executed in the iteration before, its result in registers."""
+        is_volatile = isinstance(load, tt.LoadOp) and load.is_volatile.value.data
+        return not is_volatile and not WrittenMemory(loop).may_hold((address_of(load),))
 
     def _objection(self, load: PipelinedLoad, written: WrittenMemory) -> str | None:
         if not is_tensor(load.result.type):

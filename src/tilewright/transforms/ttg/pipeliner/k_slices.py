@@ -31,6 +31,7 @@ from tilewright.dialects.ttg.encodings import LinearEncoding, encoding_of, layou
 from tilewright.dialects.ttg.views import is_cut_by_swizzle
 from tilewright.dialects.types import as_tensor, is_tensor
 from tilewright.ir.builder import OpBuilder
+from tilewright.ir.effects import is_memory_free
 from tilewright.layouts.distributed import REGISTER, LinearDistributedLayout, dim_names
 from tilewright.layouts.linear import LinearLayout
 from tilewright.support.records import dataclass
@@ -55,18 +56,26 @@ Leaf = Callable[[Operation], bool]
 
 def can_slice(value: SSAValue, part: Part, is_leaf: Leaf) -> bool:
     """Return whether a part of a value can be computed without the whole, by ops of its block from loads."""
-    if not is_tensor(value.type) or _is_whole(value, part):
-        return True
-    op = value.op if isinstance(value, OpResult) else None
-    if op is None or _part_type(as_tensor(value.type), part) is None:
-        return False
-    if is_leaf(op):
-        return not isinstance(op, ttg.LocalLoadOp) or _can_cut(op, part)
-    parts = _operand_parts(op, part)
-    if parts is None:
-        return False
-    pairs = zip(op.operands, parts, strict=True)
-    return all(needed is None or can_slice(operand, needed, is_leaf) for operand, needed in pairs)
+    stack, seen = [(value, part)], {(value, part)}
+    while stack:
+        value, part = stack.pop()
+        if not is_tensor(value.type) or _is_whole(value, part):
+            continue
+        op = value.op if isinstance(value, OpResult) else None
+        if op is None or _part_type(as_tensor(value.type), part) is None:
+            return False
+        if is_leaf(op):
+            if isinstance(op, ttg.LocalLoadOp) and not _can_cut(op, part):
+                return False
+            continue
+        parts = _operand_parts(op, part)
+        if parts is None:
+            return False
+        pairs = ((operand, needed) for operand, needed in zip(op.operands, parts, strict=True) if needed is not None)
+        further = [pair for pair in pairs if pair not in seen]
+        seen.update(further)
+        stack += further
+    return True
 
 
 class Slicer:
@@ -75,11 +84,13 @@ class Slicer:
     def __init__(self, builder: OpBuilder) -> None:
         self._builder = builder
         self._made: dict[tuple[SSAValue, Part], SSAValue] = {}
+        self._loaded: set[tuple[SSAValue, Part]] = set()
 
     def load(self, value: SSAValue, part: Part) -> None:
         """Load what a part of a value is computed from."""
-        if not is_tensor(value.type) or _is_whole(value, part):
+        if not is_tensor(value.type) or _is_whole(value, part) or (value, part) in self._loaded:
             return
+        self._loaded.add((value, part))
         assert isinstance(value, OpResult)
         if isinstance(value.op, ttg.LocalLoadOp):
             self.slice(value, part)
@@ -151,7 +162,9 @@ def _operand_parts(op: Operation, part: Part) -> tuple[Part | None, ...] | None:
             return (part, part) if part.dim + 1 < len(as_tensor(op.result.type).get_shape()) else None
         case tt.ReshapeOp():
             return _part_of_reshaped(op, part)
-        case _ if is_elementwise_class(type(op)) and len(op.results) == 1:
+        case tt.ElementwiseInlineAsmOp():
+            return None  # of several elements at a time, perhaps
+        case _ if is_elementwise_class(type(op)) and len(op.results) == 1 and is_memory_free(op) and not op.regions:
             return (part,) * len(op.operands)
         case _:
             return None

@@ -95,14 +95,15 @@ def _split(dot: ttng.WarpGroupDotOp, parts: list[Part]) -> list[ttng.WarpGroupDo
 
 def _erase_unused(value: SSAValue) -> None:
     """Erase what only a value that nobody uses was computed by."""
-    op = value.op if isinstance(value, OpResult) else None
-    if op is None or any(result.uses for result in op.results) or not _may_erase(op):
-        return
-    operands = tuple(op.operands)
-    op.detach()
-    op.erase()
-    for operand in operands:
-        _erase_unused(operand)
+    stack = [value]
+    while stack:
+        value = stack.pop()
+        op = value.op if isinstance(value, OpResult) else None
+        if op is None or op.parent is None or any(result.uses for result in op.results) or not _may_erase(op):
+            continue
+        stack += op.operands
+        op.detach()
+        op.erase()
 
 
 def _may_erase(op: Operation) -> bool:
