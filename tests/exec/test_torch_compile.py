@@ -37,6 +37,11 @@ def test_functions_compiled_by_torch(tmp_path: Path, torch_children: Children) -
     run_program(torch_children, tmp_path, "compiled_by_torch.py")
 
 
+def test_weights_of_fewer_bytes(tmp_path: Path, torch_children: Children) -> None:
+    """Matmuls of few rows are one kernel with what makes their weights; others are calls, as without tilewright."""
+    run_program(torch_children, tmp_path, "weights_in_torch.py")
+
+
 @pytest.mark.parametrize("start", ["subprocess", "fork"])
 def test_kernels_come_back_pickled_from_workers(start: str, tmp_path: Path, torch_children: Children) -> None:
     chosen = {"TORCHINDUCTOR_WORKER_START": start, "TORCHINDUCTOR_COMPILE_THREADS": "2"}

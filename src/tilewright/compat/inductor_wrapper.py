@@ -12,6 +12,7 @@ from functools import lru_cache
 from importlib import import_module
 from typing import Any
 
+from tilewright.compat.inductor_products import file_lowering, fuse_few_rows
 from tilewright.compat.inductor_scheduling import scheduling_class
 from tilewright.compiler.toolchain import toolchain_fingerprint
 
@@ -56,6 +57,8 @@ def _keyed_pass(present: Any) -> Any:
     which state of this compiler wrote a graph's code.
     """
     base: Any = import_module("torch._inductor.custom_graph_pass").CustomGraphModulePass
+    config = import_module("torch._inductor.config")
+    file_lowering()
 
     class KeyedPass(base):
         """The present pass, and our state in its name."""
@@ -63,6 +66,8 @@ def _keyed_pass(present: Any) -> Any:
         def __call__(self, graph: Any) -> None:
             if present is not None:
                 present(graph)
+            if config.cpu_backend == "triton" and fuse_few_rows(graph.graph):
+                graph.recompile()
 
         def uuid(self) -> Any:
             theirs = "" if present is None else present.uuid()
