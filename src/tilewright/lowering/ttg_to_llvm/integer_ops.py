@@ -10,7 +10,7 @@ from xdsl.ir import Operation
 
 from tilewright.codegen.lane_builder import LaneBuilder
 from tilewright.dialects import arith, math, tt
-from tilewright.dialects.types import element_type
+from tilewright.dialects.types import element_type, is_tensor
 from tilewright.lowering.llvm_instructions import INTEGER_BINARY, INTEGER_MINMAX
 from tilewright.lowering.ttg_to_llvm.float_conversions import compute_type, to_compute
 from tilewright.lowering.ttg_to_llvm.function_lowering import FunctionLowering, lowers
@@ -165,22 +165,14 @@ def lower_cmpf(op: arith.CmpfOp, fn: FunctionLowering) -> None:
 
 @lowers(arith.SelectOp)
 def lower_select(op: arith.SelectOp, fn: FunctionLowering) -> None:
-    yes, no = fn.flat(op.operands[1]), fn.flat(op.operands[2])
-    conditions = fn.registers(op.operands[0])
-    if len(conditions) > 1:
-        text = fn.element(op.operands[1]).text
-        yes, no = ([(text, register) for register in fn.registers(value)] for value in op.operands[1:])
-    if len(conditions) != len(yes):
-        conditions *= len(yes)
-    made: dict[tuple[str, str, str], str] = {}
-    results: list[str] = []
-    for condition, (type_text, a), (_, b) in zip(conditions, yes, no, strict=True):
-        key = (condition, a, b)
-        result = made.get(key)
-        if result is None:
-            result = made[key] = _select(fn, condition, type_text, a, b)
-        results.append(result)
-    fn.bind_flat(op.results, iter(results))
+    if is_tensor(op.operands[0].type):
+        text = fn.element(op.result).text
+        fn.elementwise(op, lambda condition, a, b: _select(fn, condition, text, a, b))
+        return
+    [condition] = fn.registers(op.operands[0])
+    pairs = list(zip(fn.flat(op.operands[1]), fn.flat(op.operands[2]), strict=True))
+    made = {(yes, no): _select(fn, condition, yes[0], yes[1], no[1]) for yes, no in dict.fromkeys(pairs)}
+    fn.bind_flat(op.results, iter([made[pair] for pair in pairs]))
 
 
 def _select(fn: FunctionLowering, condition: str, type_text: str, a: str, b: str) -> str:
