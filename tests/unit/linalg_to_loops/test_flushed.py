@@ -15,8 +15,8 @@ from tilewright.dialects import make_context
 from tilewright.ir.parsing import parse_module
 from tilewright.ir.passes import PassContext
 from tilewright.ir.printing import print_op
-from tilewright.lowering.linalg_to_loops.allow_flush_to_zero import LinalgAllowFlushToZeroPass
-from tilewright.lowering.linalg_to_loops.select_microkernels import LinalgSelectMicrokernelsPass
+from tilewright.lowering.linalg_matmuls.allow_flush_to_zero import LinalgAllowFlushToZeroPass
+from tilewright.lowering.linalg_matmuls.select_microkernels import LinalgSelectMicrokernelsPass
 from tilewright.targets.cpu.facts import host_facts, named_facts
 
 MARK = "tilewright.flushes_subnormals"

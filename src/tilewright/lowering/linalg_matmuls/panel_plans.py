@@ -7,7 +7,7 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from tilewright.codegen.microkernels import MatmulKernel, PanelPlan, plan_panels
 from tilewright.dialects import func, memref, scf
 from tilewright.dialects.attributes import NOALIAS
-from tilewright.lowering.linalg_to_loops.costs import LARGEST_PACKED_OPERAND
+from tilewright.support.cpu_costs import LARGEST_PACKED_OPERAND
 from tilewright.support.facts import TargetFacts
 from tilewright.transforms.linalg.effects import root_of_memref, written_memory
 

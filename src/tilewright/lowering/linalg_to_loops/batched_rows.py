@@ -22,11 +22,11 @@ from tilewright.analysis.combiners import is_identity
 from tilewright.dialects import vector
 from tilewright.dialects.construction import index_array
 from tilewright.dialects.types import bit_width, element_type, is_float
-from tilewright.lowering.linalg_to_loops.costs import FEWEST_LANES
 from tilewright.lowering.linalg_to_loops.emitter import Index, LoopEmitter, vector_type
 from tilewright.lowering.linalg_to_loops.nest_plan import Nest, Output
 from tilewright.lowering.linalg_to_loops.provable import constant_of
 from tilewright.lowering.linalg_to_loops.sources import Uniform, Window
+from tilewright.support.cpu_costs import FEWEST_LANES
 from tilewright.support.records import dataclass
 
 Combine = Callable[[int, SSAValue, SSAValue], SSAValue]

@@ -25,11 +25,11 @@ from tilewright.dialects.arithmetic import is_arithmetic
 from tilewright.dialects.types import bit_width, element_type, is_tensor
 from tilewright.lowering.linalg_to_loops.body_values import BodyValues, Frame
 from tilewright.lowering.linalg_to_loops.comparisons import find_unmasked_part
-from tilewright.lowering.linalg_to_loops.costs import MOST_CARRIED_WORK
 from tilewright.lowering.linalg_to_loops.emitter import Cursor, LoopEmitter, vector_type
 from tilewright.lowering.linalg_to_loops.nest_plan import Nest, Operand, Output, cost_of, plan_nest
 from tilewright.lowering.linalg_to_loops.predication import if_convert
 from tilewright.lowering.linalg_to_loops.sources import Uniform, Window
+from tilewright.support.cpu_costs import MOST_CARRIED_WORK
 from tilewright.support.records import dataclass
 from tilewright.transforms.linalg.structured import access_of, is_elementwise, loop_extents, shape_or_scalar
 

@@ -129,19 +129,14 @@ class LoopEmitter(ScalarBuilder):
         op.attributes[OVER_LANES] = UnitAttr()
         return op, body
 
-    def choose(
-        self, condition: SSAValue | bool, then: Callable[[], None] | None, otherwise: Callable[[], None] | None
-    ) -> None:
+    def choose(self, condition: SSAValue | bool, then: Callable[[], None], otherwise: Callable[[], None]) -> None:
         """Emit both branches: `then` runs where the condition holds, `otherwise` where it does not."""
         if isinstance(condition, bool):
-            chosen = then if condition else otherwise
-            if chosen is not None:
-                chosen()
+            (then if condition else otherwise)()
             return
         for block, body in zip(self.open_if(condition)[1:], (then, otherwise), strict=True):
             with self.at(block):
-                if body is not None:
-                    body()
+                body()
                 self.yield_()
 
     # -- memory -----------------------------------------------------------------------------------------------------

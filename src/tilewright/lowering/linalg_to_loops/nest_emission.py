@@ -24,7 +24,6 @@ from tilewright.lowering.linalg_to_loops.comparisons import (
     find_version_check,
     known_comparisons,
 )
-from tilewright.lowering.linalg_to_loops.costs import MOST_CARRIED_WORK, SHORT_LOOP
 from tilewright.lowering.linalg_to_loops.element_indices import comparisons_in_order, find_carried_indices
 from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index, LoopEmitter
 from tilewright.lowering.linalg_to_loops.external_calls import call_external
@@ -42,6 +41,7 @@ from tilewright.lowering.linalg_to_loops.strip_segments import (
 )
 from tilewright.lowering.linalg_to_loops.transposed_operands import TransposedOperand, find_transposed_operands
 from tilewright.lowering.linalg_to_loops.unchanged_lanes import without_unchanged_lanes
+from tilewright.support.cpu_costs import MOST_CARRIED_WORK, SHORT_LOOP
 
 
 def emit_nest(emitter: LoopEmitter, nest: Nest, prefetching: Prefetching) -> list[SSAValue | None]:

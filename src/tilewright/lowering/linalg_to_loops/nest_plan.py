@@ -25,22 +25,28 @@ from tilewright.dialects.linalg_ext import WORD_BYTES
 from tilewright.dialects.types import bit_width
 from tilewright.lowering.linalg_to_loops.access_log import AccessLog
 from tilewright.lowering.linalg_to_loops.atomic_offsets import find_offsets_of_atomics
-from tilewright.lowering.linalg_to_loops.costs import (
-    FOLDED_BODY,
-    HEAVY,
-    LIGHT_BODY,
-    MOST_PAIRED,
-    NARROWING,
-    STREAMED_ELEMENTS,
-    STREAMED_RESULTS,
-    STREAMING_COST,
-    UNROLL,
-)
 from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.lane_steps import LaneSteps, find_lane_steps
 from tilewright.lowering.linalg_to_loops.predication import Predicate, find_obstacle, is_straight
 from tilewright.lowering.linalg_to_loops.sources import Box, Source, Uniform, Window, Words, memory_of
 from tilewright.lowering.linalg_to_loops.split_offsets import SplitOffsets, find_split_offsets
+from tilewright.support.cpu_costs import (
+    ADJOINING_ACCESS,
+    DIVISION,
+    FOLDED_BODY,
+    HEAVY,
+    LANES_OF_A_SCORE,
+    LIGHT_BODY,
+    MOST_PAIRED,
+    MOST_SCORED_LANES,
+    NARROWING,
+    READ_IN_EACH_STEP,
+    READ_OUTSIDE,
+    STREAMED_ELEMENTS,
+    STREAMED_RESULTS,
+    STREAMING_COST,
+    UNROLL,
+)
 from tilewright.support.records import dataclass
 from tilewright.transforms.linalg.effects import root_of_memref
 
@@ -309,7 +315,7 @@ def cost_of(op: Operation) -> int:
     if takes_many_instructions(op):
         return HEAVY
     if isinstance(op, arith.DivfOp | arith.DivSIOp | arith.DivUIOp | arith.RemSIOp | arith.RemUIOp | arith.RemFOp):
-        return 8
+        return DIVISION
     return 1
 
 
@@ -398,14 +404,14 @@ def choose_vector_dim(nest: Nest) -> int | None:
         reduced = nest.iterators[dim] and nest.has_reduction
         if reduced and not _can_reduce_lanes(nest):
             continue
-        score = 1 + min(extent, 64) // 16
+        score = 1 + min(extent, MOST_SCORED_LANES) // LANES_OF_A_SCORE
         for operand in nest.inputs:
-            weight = 4 if len(operand.dims()) == loops else 1
+            weight = READ_IN_EACH_STEP if len(operand.dims()) == loops else READ_OUTSIDE
             score += weight * _access_score(stride_along(operand.source, operand.access, dim))
         for output in nest.outputs:
             if output.dest is not None:
                 used = {position for expr in output.access for position in expr.used_dims()}
-                weight = 8 if len(used) == loops else 2
+                weight = 2 * (READ_IN_EACH_STEP if len(used) == loops else READ_OUTSIDE)
                 score += weight * _access_score(stride_along(output.dest, output.access, dim))
         if reduced:
             score -= 1
@@ -424,7 +430,7 @@ def _can_reduce_lanes(nest: Nest) -> bool:
 def _access_score(stride: Index) -> int:
     if stride == 0:
         return 0
-    return 8 if stride == 1 else -8
+    return ADJOINING_ACCESS if stride == 1 else -ADJOINING_ACCESS
 
 
 def order_loops(nest: Nest) -> tuple[int, ...]:

@@ -13,8 +13,8 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from tilewright.dialects import arith
 from tilewright.dialects.arithmetic import is_arithmetic
-from tilewright.lowering.linalg_to_loops.costs import MOST_REPEATED_OPS
 from tilewright.lowering.linalg_to_loops.emitter import Index, LoopEmitter
+from tilewright.support.cpu_costs import MOST_REPEATED_OPS
 
 _DIVISIONS = (arith.DivSIOp, arith.DivUIOp, arith.RemSIOp, arith.RemUIOp)
 

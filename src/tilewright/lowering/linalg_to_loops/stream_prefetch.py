@@ -32,7 +32,10 @@ from xdsl.ir.affine import AffineExpr
 
 from tilewright.dialects.linalg_ext import WORD_BYTES
 from tilewright.dialects.types import bit_width
-from tilewright.lowering.linalg_to_loops.costs import (
+from tilewright.lowering.linalg_to_loops.emitter import Index
+from tilewright.lowering.linalg_to_loops.nest_plan import ANY_EXTENT, WRITES, Nest, stride_along
+from tilewright.lowering.linalg_to_loops.sources import Window, Words, memory_of
+from tilewright.support.cpu_costs import (
     AHEAD_BYTES,
     LONG_BYTES,
     MOST_STREAMS,
@@ -41,9 +44,6 @@ from tilewright.lowering.linalg_to_loops.costs import (
     SHORT_ROW_BYTES,
     WORDS_AHEAD_BYTES,
 )
-from tilewright.lowering.linalg_to_loops.emitter import Index
-from tilewright.lowering.linalg_to_loops.nest_plan import ANY_EXTENT, WRITES, Nest, stride_along
-from tilewright.lowering.linalg_to_loops.sources import Window, Words, memory_of
 from tilewright.support.records import dataclass
 
 

@@ -23,10 +23,10 @@ from xdsl.ir import SSAValue
 from tilewright.dialects import vector
 from tilewright.dialects.construction import index_array
 from tilewright.dialects.types import element_type, is_vector
-from tilewright.lowering.linalg_to_loops.costs import WIDEST_STRIDE
 from tilewright.lowering.linalg_to_loops.emitter import Index, LoopEmitter, vector_type
 from tilewright.lowering.linalg_to_loops.provable import distance, is_same
 from tilewright.lowering.linalg_to_loops.sources import Window
+from tilewright.support.cpu_costs import WIDEST_STRIDE
 
 
 def is_narrow(stride: Index | None) -> TypeGuard[int]:

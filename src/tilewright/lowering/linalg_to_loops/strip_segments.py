@@ -22,11 +22,11 @@ from xdsl.ir import SSAValue
 
 from tilewright.dialects import arith, memref, vector
 from tilewright.lowering.linalg_to_loops.body_values import BodyValues, first_of
-from tilewright.lowering.linalg_to_loops.costs import HEAVY, LONG_SEGMENT, SHORTEST_SEGMENT
 from tilewright.lowering.linalg_to_loops.emitter import INDEX, Index
 from tilewright.lowering.linalg_to_loops.lane_steps import Division, Rounding, find_lane_steps
 from tilewright.lowering.linalg_to_loops.nest_plan import ACCESSES, SEGMENT, Nest, cost_of, with_lanes
 from tilewright.lowering.linalg_to_loops.predication import is_straight
+from tilewright.support.cpu_costs import HEAVY, LONG_SEGMENT, SHORTEST_SEGMENT
 
 
 def plan_segments(nest: Nest, known: Collection[SSAValue]) -> Nest | None:

@@ -17,10 +17,8 @@ from tilewright.lowering.linalg_to_loops.provable import constant_of, is_at_most
 from tilewright.lowering.linalg_to_loops.sources import Box, Window, Words
 from tilewright.lowering.linalg_to_loops.strided_lanes import is_narrow
 from tilewright.lowering.linalg_to_loops.transposing_copy import transpose_lanes
+from tilewright.support.cpu_costs import BLOCK_SIDES
 from tilewright.support.records import dataclass
-
-SIDES = range(4, 17)
-"""Of blocks that fit into registers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +55,7 @@ class TransposedOperand:
 def find_transposed_operands(nest: Nest) -> list[TransposedOperand]:
     """The operands that a nest had better transpose in registers; none where its loops are not a row of vectors, or
     where blocks could read what was written for another element."""
-    if nest.lanes not in SIDES or any(nest.iterators) or SEGMENT in nest.order or len(nest.order) < 2:
+    if nest.lanes not in BLOCK_SIDES or any(nest.iterators) or SEGMENT in nest.order or len(nest.order) < 2:
         return []
     row, column = nest.order[-2:]
     if column != nest.vector_dim or nest.extents[row] < nest.lanes or is_at_most(nest.bounds[row], nest.lanes - 1):

@@ -91,14 +91,14 @@ def _to_linalg() -> Sequence[Pass]:
 
 def _to_loops() -> Sequence[Pass]:
     """Fusion and merging first: they move readers, and a load is forwarded if nothing writes before its last one."""
+    from tilewright.lowering.linalg_matmuls.allow_flush_to_zero import LinalgAllowFlushToZeroPass
     from tilewright.lowering.linalg_matmuls.fuse_matmul_stores import LinalgFuseMatmulStoresPass
     from tilewright.lowering.linalg_matmuls.pack_operands import LinalgPackOperandsPass
     from tilewright.lowering.linalg_matmuls.recognize_k_loops import LinalgRecognizeKLoopsPass
+    from tilewright.lowering.linalg_matmuls.select_microkernels import LinalgSelectMicrokernelsPass
     from tilewright.lowering.linalg_matmuls.transpose_matmuls import LinalgTransposeMatmulsPass
-    from tilewright.lowering.linalg_to_loops.allow_flush_to_zero import LinalgAllowFlushToZeroPass
     from tilewright.lowering.linalg_to_loops.form_exchange_networks import LinalgFormExchangeNetworksPass
     from tilewright.lowering.linalg_to_loops.linalg_to_loops import LinalgToLoopsPass
-    from tilewright.lowering.linalg_to_loops.select_microkernels import LinalgSelectMicrokernelsPass
     from tilewright.transforms.linalg.bufferize_function_boundaries import LinalgBufferizeFunctionBoundariesPass
     from tilewright.transforms.linalg.elide_reduction_starts import LinalgElideReductionStartsPass
     from tilewright.transforms.linalg.expand_selects import LinalgExpandSelectsPass

@@ -9,8 +9,7 @@ from xdsl.ir import Operation
 from tilewright.dialects import arith, linalg, memref, tensor
 from tilewright.dialects.arithmetic import takes_many_instructions
 from tilewright.ir.walking import is_subclass
-
-EXPENSIVE = 100
+from tilewright.support.cpu_costs import EXPENSIVE
 
 
 def body_cost(op: Operation) -> int:

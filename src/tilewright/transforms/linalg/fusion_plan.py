@@ -14,8 +14,9 @@ from tilewright.dialects import arith, bufferization, linalg, memref, tensor
 from tilewright.dialects.arithmetic import is_arithmetic
 from tilewright.dialects.types import is_integer_or_index
 from tilewright.ir.walking import find_ops, ops_within
+from tilewright.support.cpu_costs import CHEAP, EXPENSIVE, LONGEST_CHAIN, MOST_REPEATED, SHORTEST_RUN
 from tilewright.support.records import dataclass
-from tilewright.transforms.linalg.body_cost import EXPENSIVE, body_cost, is_expensive
+from tilewright.transforms.linalg.body_cost import body_cost, is_expensive
 from tilewright.transforms.linalg.effects import Writers, may_write, root_of_memref
 from tilewright.transforms.linalg.loads import Disjointness
 from tilewright.transforms.linalg.producers import (
@@ -30,21 +31,6 @@ from tilewright.transforms.linalg.producers import (
     users_through_copies,
 )
 from tilewright.transforms.linalg.structured import is_elementwise, loop_extents, shape_or_scalar
-
-CHEAP = 16
-"""A body of at most this cost is computed again in each of its readers."""
-
-MOST_REPEATED = 8192
-"""Index arithmetic with several readers is computed again in each of them, up to this cost for all but one of them:
-what costs more is a hash or the like, of which hundreds of results would cost its length each, to compile and to run.
-"""
-
-SHORTEST_RUN = 16
-"""A load for so many elements costs each of them nothing, so every reader makes it."""
-
-LONGEST_CHAIN = 1000
-"""Ops that are computed inside of one another, at most. Beyond, a value goes through memory: passing a tile on costs
-nothing next to a thousand ops on it, while a loop without end takes more than its length to compile."""
 
 
 @dataclass(slots=True)

@@ -11,10 +11,9 @@ from xdsl.ir import Block, Operation
 
 from tilewright.dialects import linalg, tensor
 from tilewright.dialects.types import is_tensor
-from tilewright.transforms.linalg.body_cost import EXPENSIVE, body_cost
+from tilewright.support.cpu_costs import CHEAP_GENERATOR, EXPENSIVE
+from tilewright.transforms.linalg.body_cost import body_cost
 from tilewright.transforms.linalg.producers import SHAPE_CHANGES, is_movable
-
-_LIMIT = 8
 
 
 def repeat_generators(block: Block) -> None:
@@ -24,7 +23,7 @@ def repeat_generators(block: Block) -> None:
     costs: dict[Operation, int] = {}
     for op in block.ops:
         cost = _cost_of_generator(op, costs)
-        if cost <= _LIMIT and op.results:
+        if cost <= CHEAP_GENERATOR and op.results:
             costs[op] = cost
     for op in reversed(list(costs)):
         # Fills are scalars to whoever reads them, and an empty tensor is only a shape.

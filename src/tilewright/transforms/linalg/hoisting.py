@@ -11,12 +11,10 @@ from tilewright.dialects.types import is_tensor
 from tilewright.ir.block_order import ProgramOrder
 from tilewright.ir.effects import is_pure
 from tilewright.ir.walking import ops_within
+from tilewright.support.cpu_costs import MOST_MOVED_OPS
 from tilewright.support.records import dataclass
 from tilewright.transforms.linalg.effects import VIEWS, root_of_memref
 from tilewright.transforms.linalg.loads import Disjointness, find_load
-
-MOST_STEPS = 16
-"""How long a chain of ops may be that moves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +33,7 @@ class Hoisting:
             return True
         return self.order.of_block(block).is_before(owner, op)
 
-    def is_possible(self, value: SSAValue, place: Operation, depth: int = MOST_STEPS) -> bool:
+    def is_possible(self, value: SSAValue, place: Operation, depth: int = MOST_MOVED_OPS) -> bool:
         """Return whether a value is known at `place`, or all that it is made from can move there."""
         if self.is_known_at(value, place):
             return True

@@ -13,10 +13,8 @@ from tilewright.dialects.arithmetic import is_arithmetic, takes_many_instruction
 from tilewright.dialects.types import element_type, is_tensor
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import find_ops
+from tilewright.support.cpu_costs import MOST_CONVERTED_OPS
 from tilewright.transforms.linalg.structured import is_elementwise, shape_or_scalar
-
-MOST_OPS = 16
-"""Of the loop bodies of both branches together: more of them take longer than a tile takes through memory."""
 
 _INTEGER_DIVISIONS = (
     arith.DivSIOp | arith.DivUIOp | arith.RemSIOp | arith.RemUIOp | arith.CeilDivSIOp | arith.CeilDivUIOp
@@ -60,7 +58,7 @@ def is_convertible(op: scf.IfOp) -> bool:
     if not all(_is_speculatable(inner) for inner in inside):
         return False
     bodies = [body for inner in inside if isinstance(inner, linalg.GenericOp) for body in inner.body.block.ops]
-    if sum(not isinstance(body, linalg.YieldOp) for body in bodies) > MOST_OPS:
+    if sum(not isinstance(body, linalg.YieldOp) for body in bodies) > MOST_CONVERTED_OPS:
         return False
     yielded = zip(_yielded(branches[0]), _yielded(branches[1]), strict=True)
     return any(is_tensor(pair[0].type) and all(_is_made(value, op) for value in pair) for pair in yielded)

@@ -14,21 +14,12 @@ from tilewright.dialects.construction import segment_sizes
 from tilewright.dialects.types import bit_width, element_type, is_tensor
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import ops_within
+from tilewright.support.cpu_costs import MOST_REDUCED_INPUTS, MOST_REDUCTION_OPS, MOST_REDUCTIONS, MOST_REDUCTIONS_TRIED
 from tilewright.support.records import dataclass
 from tilewright.transforms.linalg.hoisting import Hoisting
 from tilewright.transforms.linalg.loads import Disjointness
 from tilewright.transforms.linalg.sibling_loops import captured, value_key
 from tilewright.transforms.linalg.structured import loop_extents
-
-MOST_INPUTS = 4
-MOST_RESULTS = 4
-"""Each result takes a register for its accumulator, and each input one for its address."""
-
-MOST_OPS = 64
-"""Of a body that mergers make: where more is computed for each element, reading it once more does not show."""
-
-MOST_TRIED = 16
-"""How many of the reductions before it one may try to join."""
 
 Reduction = linalg.GenericOp | linalg.ReduceOp
 
@@ -73,7 +64,7 @@ def _merge_block(block: Block, hoisting: Hoisting) -> None:
         if candidate is None:
             continue
         near = dict.fromkeys(head for value in candidate.op.inputs for head in reversed(heads.get(value, [])))
-        for head in list(near)[:MOST_TRIED]:
+        for head in list(near)[:MOST_REDUCTIONS_TRIED]:
             if head.may_take(candidate, hoisting):
                 head.take(candidate, hoisting)
                 candidate = head
@@ -116,7 +107,7 @@ class _Candidate:
         length = sum(len(list(reduction.body.block.ops)) for reduction in (head, op))
         if self.widest != other.widest or loop_extents(head) != loop_extents(op):
             return False
-        if len(inputs) > MOST_INPUTS or len(head.results) >= MOST_RESULTS or length > MOST_OPS:
+        if len(inputs) > MOST_REDUCED_INPUTS or len(head.results) >= MOST_REDUCTIONS or length > MOST_REDUCTION_OPS:
             return False
         insert = _start_of(op.outputs[0])
         assert insert is not None

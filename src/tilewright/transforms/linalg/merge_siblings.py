@@ -11,6 +11,7 @@ from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
 from tilewright.dialects import cf, func, linalg, memref
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import ops_within
+from tilewright.support.cpu_costs import MOST_LOOP_INPUTS, MOST_LOOP_OPS, MOST_LOOP_RESULTS, MOST_LOOPS_TRIED
 from tilewright.support.records import dataclass
 from tilewright.transforms.linalg.effects import Writers, may_write
 from tilewright.transforms.linalg.hoisting import Hoisting
@@ -24,18 +25,6 @@ from tilewright.transforms.linalg.sibling_loops import (
     read_values,
 )
 from tilewright.transforms.linalg.structured import access_of, is_elementwise
-
-MOST_TRIED = 64
-"""How many of the loops before it a loop may try to join: where hundreds read the same tile and none can be merged,
-trying all pairs costs more than the rest of a compilation."""
-
-MOST_INPUTS = 8
-MOST_RESULTS = 4
-"""A loop over more tiles than this would run out of registers for addresses, and of streams to prefetch."""
-
-MOST_OPS = 1000
-"""Of a body that mergers make: what two longer ones gain does not show next to their length, and what compiles a body
-may walk along all of it."""
 
 
 @register_pass
@@ -89,7 +78,8 @@ def merge_block(block: Block, hoisting: Hoisting, writers: Writers) -> None:
         while True:  # what joined one may now join another, too
             values = (*loop.op.inputs, *loop.op.results) if position is not None else loop.op.inputs
             near = {number for value in values for number in _with_room(touching.get(value), heads)}
-            merged = _merge_with_one(loop, position, sorted(near, reverse=True)[:MOST_TRIED], heads, before, hoisting)
+            nearest = sorted(near, reverse=True)[:MOST_LOOPS_TRIED]
+            merged = _merge_with_one(loop, position, nearest, heads, before, hoisting)
             if merged is None:
                 break
             if position is not None:
@@ -137,7 +127,7 @@ def _with_room(numbers: set[int] | None, heads: Sequence[SiblingLoop | None]) ->
 
 def _is_full(op: linalg.GenericOp) -> bool:
     """Return whether a loop cannot get further results, whatever they read."""
-    return len(op.results) >= MOST_RESULTS and len(op.inputs) < MOST_INPUTS
+    return len(op.results) >= MOST_LOOP_RESULTS and len(op.inputs) < MOST_LOOP_INPUTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +191,7 @@ def _fit(head: SiblingLoop, loop: SiblingLoop) -> bool:
     large. Loops that each read many tiles are large anyhow: most of the second's reads should be gone.
     """
     first, op = head.op, loop.op
-    if head.extents != loop.extents or head.widest != loop.widest or head.length + loop.length > MOST_OPS:
+    if head.extents != loop.extents or head.widest != loop.widest or head.length + loop.length > MOST_LOOP_OPS:
         return False
     known = {(value, access_of(map_)) for value, map_ in zip(first.inputs, first.maps, strict=False)}
     own_place = own_place_of(op)
@@ -215,9 +205,9 @@ def _fit(head: SiblingLoop, loop: SiblingLoop) -> bool:
             shared += access_of(map_) == own_place
         else:
             extra += 1
-    if len(known) + extra <= MOST_INPUTS and len(first.results) + len(op.results) <= MOST_RESULTS:
+    if len(known) + extra <= MOST_LOOP_INPUTS and len(first.results) + len(op.results) <= MOST_LOOP_RESULTS:
         return shared > 0
-    return min(len(known), len(op.inputs)) >= MOST_INPUTS and shared >= extra
+    return min(len(known), len(op.inputs)) >= MOST_LOOP_INPUTS and shared >= extra
 
 
 def _is_read_after(value: SSAValue, op: Operation, hoisting: Hoisting) -> bool:

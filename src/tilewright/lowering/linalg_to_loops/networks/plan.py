@@ -24,7 +24,7 @@ from tilewright.analysis.combiners import Combiner, find_combiner
 from tilewright.dialects import arith, linalg, tensor
 from tilewright.dialects.arithmetic import is_arithmetic
 from tilewright.dialects.types import is_tensor
-from tilewright.lowering.linalg_to_loops.costs import LEAST_EXCHANGES
+from tilewright.support.cpu_costs import LEAST_EXCHANGES
 from tilewright.support.records import dataclass
 from tilewright.transforms.linalg.effects import may_write
 from tilewright.transforms.linalg.structured import access_of, is_elementwise, loop_extents, shape_or_scalar

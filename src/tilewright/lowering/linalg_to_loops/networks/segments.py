@@ -17,8 +17,8 @@ from itertools import pairwise
 from xdsl.ir import SSAValue
 
 from tilewright.dialects.types import bit_width
-from tilewright.lowering.linalg_to_loops.costs import MOST_REGISTER_BITS, PASS_COST
 from tilewright.lowering.linalg_to_loops.networks.plan import Network, Step
+from tilewright.support.cpu_costs import MOST_REGISTER_BITS, PASS_COST
 from tilewright.support.records import dataclass
 
 Layout = tuple["int | None", ...]

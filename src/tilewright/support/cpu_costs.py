@@ -1,13 +1,71 @@
-"""What loops cost on CPUs: each number that nests are planned and emitted by, with its unit.
+"""What loops cost on CPUs: each number that they are fused, merged, planned and emitted by, with its unit.
 
-What differs between processors (caches, vectors, registers) is in `TargetFacts`, which `targets/cpu` fills. Costs of
-bodies are in rough cycles (`nest_plan.cost_of`). Where no measurement is named, none is on record: the reason given is
+What differs between processors (caches, vectors, registers) is in `TargetFacts`, which `targets/cpu` fills; the table
+is here, and not there, as transforms read it, too. Costs of bodies are in rough cycles (`nest_plan.cost_of` on one
+vector, `fusion_plan.body_cost` on one element). Where no measurement is named, none is on record: the reason given is
 all that the number rests on.
 """
 
 from __future__ import annotations
 
+# Fusion, in rough cycles of one element.
+
+CHEAP = 16
+"""A body of at most this cost is computed again in each of its readers."""
+
+CHEAP_GENERATOR = 8
+"""The same for a body that reads no memory, where its readers are loops of their own."""
+
+MOST_REPEATED = 8192
+"""Index arithmetic with several readers is computed again in each of them, up to this cost for all but one of them:
+what costs more is a hash or the like, of which hundreds of results would cost its length each, to compile and to run.
+"""
+
+EXPENSIVE = 100
+"""Cost of what must not be repeated: transcendental functions, divisions, accesses at computed addresses."""
+
+SHORTEST_RUN = 16
+"""Elements: a load for so many of them costs each of them nothing, so every reader makes it."""
+
+LONGEST_CHAIN = 1000
+"""Ops that are computed inside of one another, at most. Beyond, a value goes through memory: passing a tile on costs
+nothing next to a thousand ops on it, while a loop without end takes more than its length to compile."""
+
+MOST_MOVED_OPS = 16
+"""Ops of a chain that moves."""
+
+MOST_CONVERTED_OPS = 16
+"""Of the loop bodies of both sides of a branch together that become selects: more of them take longer than a tile takes
+through memory."""
+
+# Loops that become one.
+
+MOST_LOOP_INPUTS = 8
+MOST_LOOP_RESULTS = 4
+"""A loop over more tiles than this would run out of registers for addresses, and of streams to prefetch."""
+
+MOST_LOOP_OPS = 1000
+"""Of a body that mergers make: what two longer ones gain does not show next to their length, and what compiles a body
+may walk along all of it."""
+
+MOST_LOOPS_TRIED = 64
+"""How many of the loops before it a loop may try to join: where hundreds read the same tile and none can be merged,
+trying all pairs costs more than the rest of a compilation."""
+
+MOST_REDUCED_INPUTS = 4
+MOST_REDUCTIONS = 4
+"""Each result takes a register for its accumulator, and each input one for its address."""
+
+MOST_REDUCTION_OPS = 64
+"""Of a body that mergers make: where more is computed for each element, reading it once more does not show."""
+
+MOST_REDUCTIONS_TRIED = 16
+"""How many of the reductions before it one may try to join."""
+
 # Bodies of nests, in rough cycles of a step on one vector.
+
+DIVISION = 8
+"""Cost of a division, or of what is left by one."""
 
 NARROWING = 4
 """Cost of a conversion to a narrower type."""
@@ -39,6 +97,13 @@ SHORT_LOOP = 8
 
 # Loops, in vectors, lanes or elements.
 
+LEAST_ROWS = 8
+"""Of a tile that is kept by columns: lanes go along them, and fewer are short vectors. Measured with 8 (Zen 3, sums of
+4096 rows of 64 floats): 4.1 times as fast as by rows."""
+
+BLOCK_SIDES = range(4, 17)
+"""Lanes of vectors of which a square block is transposed in registers: it has to fit into them."""
+
 FEW_VECTORS = 8
 """Vectors of a row up to which the ends of two loops over it cost as much as what they save."""
 
@@ -59,6 +124,20 @@ MOST_COMPARED_ROWS = 1024
 
 MOST_REPEATED_OPS = 24
 """Ops of an address up to which it is computed for another program, too."""
+
+# The choice of the dimension that vectors go along: the one with the most points. No measurement is on record.
+
+ADJOINING_ACCESS = 8
+"""Points of an access whose lanes adjoin in memory; one whose lanes lie elsewhere loses as many."""
+
+READ_IN_EACH_STEP = 4
+READ_OUTSIDE = 1
+"""How often the points of an input count that is read in each step of the innermost loop, or in an outer loop; those of
+an output count twice as often."""
+
+LANES_OF_A_SCORE = 16
+MOST_SCORED_LANES = 64
+"""Elements of a dimension that make a point, and up to which they do: a short one makes short vectors."""
 
 # Exchange networks.
 
