@@ -152,6 +152,8 @@ def identity_cases(x: SSAValue, type_: Attribute) -> list[tuple[IRDLOperation, S
         (arith.MuliOp(x, constant(1)), x),
         (arith.MuliOp(constant(0), x), 0),
         (arith.DivSIOp(x, constant(1)), x),
+        (arith.RemSIOp(x, constant(1)), 0),
+        (arith.RemUIOp(x, constant(1)), 0),
         (arith.AndIOp(x, constant(-1)), x),
         (arith.AndIOp(x, constant(0)), 0),
         (arith.OrIOp(x, constant(0)), x),

@@ -61,13 +61,14 @@ def _signed_max(width: int) -> int:
 @dataclass(frozen=True)
 class Algebra:
     """The laws of an integer op: ``x op unit = x``, ``x op absorber = absorber``, ``x op x = x`` (idempotent), ``x op
-    x = 0`` (self-inverse)."""
+    x = 0`` (self-inverse), ``x op annihilator = 0``."""
 
     unit: WidthFunction | None = None
     absorber: WidthFunction | None = None
     commutative: bool = False
     idempotent: bool = False
     self_inverse: bool = False
+    annihilator: WidthFunction | None = None
 
     def is_unit(self, value: int, width: int) -> bool:
         """Return whether a right operand changes nothing."""
@@ -76,6 +77,10 @@ class Algebra:
     def is_absorber(self, value: int, width: int) -> bool:
         """Return whether a right operand is the result, whatever the left one is."""
         return self.absorber is not None and value == self.absorber(width)
+
+    def is_annihilator(self, value: int, width: int) -> bool:
+        """Return whether a right operand makes the result zero, whatever the left one is."""
+        return self.annihilator is not None and value == self.annihilator(width)
 
 
 ALGEBRA: dict[str, Algebra] = {
@@ -87,8 +92,8 @@ ALGEBRA: dict[str, Algebra] = {
     "arith.ceildivui": Algebra(_one),
     "arith.ceildivsi": Algebra(_one),
     "arith.floordivsi": Algebra(_one),
-    "arith.remui": Algebra(),
-    "arith.remsi": Algebra(),
+    "arith.remui": Algebra(annihilator=_one),
+    "arith.remsi": Algebra(annihilator=_one),
     "arith.andi": Algebra(_all_ones, _zero, commutative=True, idempotent=True),
     "arith.ori": Algebra(_zero, _all_ones, commutative=True, idempotent=True),
     "arith.xori": Algebra(_zero, commutative=True, self_inverse=True),
@@ -122,6 +127,8 @@ def fold_integer_binary(op: IntegerBinaryOp) -> Folded:
             return (lhs,)
         if algebra.is_absorber(right, width):
             return (rhs,)
+        if algebra.is_annihilator(right, width) and has_static_shape(type_):
+            return (integer_constant(0, type_),)
     if left_attr is None:
         return None
     left = find_constant_int(lhs) if algebra.commutative else None
