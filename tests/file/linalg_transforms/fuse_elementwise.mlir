@@ -190,3 +190,73 @@ func.func @from_memory_to_any_memory(%m: memref<*xf32>, %n: memref<*xf32>, %i: t
   }
   return
 }
+
+// What is dear and has several readers is computed once, also where the first of them moves on into its own reader,
+// in whatever order that walks the elements; not where another reader comes before that.
+// CHECK-LABEL: @kept_in_the_reader_after_next
+// CHECK: %[[S:.*]]:2 = linalg.generic {indexing_maps = [#[[CROSSED:[a-z0-9]+]], #[[STRAIGHT:[a-z0-9]+]], #[[CROSSED]]]
+// CHECK: %[[E:.*]] = math.exp
+// CHECK-NEXT: %[[N:.*]] = arith.negf %[[E]]
+// CHECK-NEXT: %[[Q:.*]] = math.sqrt %[[N]]
+// CHECK-NEXT: linalg.yield %[[Q]], %[[E]] : f32, f32
+// CHECK: -> (tensor<8x4xf32>, tensor<4x8xf32>)
+// CHECK: linalg.generic {{.*}} ins(%[[S]]#1 : tensor<4x8xf32>)
+// CHECK-NOT: math.exp
+// CHECK: return
+#straight = affine_map<(d0, d1) -> (d0, d1)>
+#crossed = affine_map<(d0, d1) -> (d1, d0)>
+func.func @kept_in_the_reader_after_next(%x: tensor<4x8xf32>) -> (tensor<8x4xf32>, tensor<4x8xf32>) {
+  %e = tensor.empty() : tensor<4x8xf32>
+  %t = tensor.empty() : tensor<8x4xf32>
+  %p = linalg.generic {indexing_maps = [#straight, #straight], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<4x8xf32>) outs(%e : tensor<4x8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = math.exp %a : f32
+    linalg.yield %0 : f32
+  } -> tensor<4x8xf32>
+  %n = linalg.generic {indexing_maps = [#straight, #straight], iterator_types = ["parallel", "parallel"]} ins(%p : tensor<4x8xf32>) outs(%e : tensor<4x8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.negf %a : f32
+    linalg.yield %0 : f32
+  } -> tensor<4x8xf32>
+  %s = linalg.generic {indexing_maps = [#crossed, #straight], iterator_types = ["parallel", "parallel"]} ins(%n : tensor<4x8xf32>) outs(%t : tensor<8x4xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = math.sqrt %a : f32
+    linalg.yield %0 : f32
+  } -> tensor<8x4xf32>
+  %u = linalg.generic {indexing_maps = [#straight, #straight], iterator_types = ["parallel", "parallel"]} ins(%p : tensor<4x8xf32>) outs(%e : tensor<4x8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = math.sqrt %a : f32
+    linalg.yield %0 : f32
+  } -> tensor<4x8xf32>
+  return %s, %u : tensor<8x4xf32>, tensor<4x8xf32>
+}
+// CHECK-LABEL: @read_before
+// CHECK: %[[E:.*]] = linalg.generic
+// CHECK: math.exp
+// CHECK: linalg.generic {{.*}} ins(%[[E]] : tensor<4x8xf32>)
+// CHECK: math.sin
+// CHECK: return
+func.func @read_before(%x: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>) {
+  %e = tensor.empty() : tensor<4x8xf32>
+  %p = linalg.generic {indexing_maps = [#straight, #straight], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<4x8xf32>) outs(%e : tensor<4x8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = math.exp %a : f32
+    linalg.yield %0 : f32
+  } -> tensor<4x8xf32>
+  %n = linalg.generic {indexing_maps = [#straight, #straight], iterator_types = ["parallel", "parallel"]} ins(%p : tensor<4x8xf32>) outs(%e : tensor<4x8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.negf %a : f32
+    linalg.yield %0 : f32
+  } -> tensor<4x8xf32>
+  %u = linalg.generic {indexing_maps = [#straight, #straight], iterator_types = ["parallel", "parallel"]} ins(%p : tensor<4x8xf32>) outs(%e : tensor<4x8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = math.sin %a : f32
+    linalg.yield %0 : f32
+  } -> tensor<4x8xf32>
+  %s = linalg.generic {indexing_maps = [#straight, #straight], iterator_types = ["parallel", "parallel"]} ins(%n : tensor<4x8xf32>) outs(%e : tensor<4x8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = math.sqrt %a : f32
+    linalg.yield %0 : f32
+  } -> tensor<4x8xf32>
+  return %s, %u : tensor<4x8xf32>, tensor<4x8xf32>
+}

@@ -81,3 +81,34 @@ def test_a_winograd_transform_reads_each_pixel_once() -> None:
     loops = kernel.asm["loops"]
     assert loops.count("vector.maskedload") <= 2 * 36 + 36
     assert loops.count("arith.mulf") <= 3 * 36 * 4
+
+
+@triton.jit
+def butterflies(re, im, N: tl.constexpr, HALF: tl.constexpr):
+    """One step of a Fourier transform, in place (Cooley and Tukey, 1965)."""
+    i = tl.arange(0, N // 2)
+    k = i % HALF
+    top = i // HALF * (2 * HALF) + k
+    turn = -3.14159265358979 * k.to(tl.float32) / HALF
+    wr, wi = tl.cos(turn), tl.sin(turn)
+    ar, ai = tl.load(re + top), tl.load(im + top)
+    br, bi = tl.load(re + top + HALF), tl.load(im + top + HALF)
+    tr = br * wr - bi * wi
+    ti = br * wi + bi * wr
+    tl.store(re + top, ar + tr)
+    tl.store(im + top, ai + ti)
+    tl.store(re + top + HALF, ar - tr)
+    tl.store(im + top + HALF, ai - ti)
+
+
+def test_what_later_loops_read_is_computed_once() -> None:
+    """The first products are parts of a difference, which keeps their factors for the loops after the first store."""
+    values = np.random.default_rng(0).standard_normal((2, 256)).astype(np.float32)
+    re, im = values.copy()
+    kernel = butterflies[(1,)](re, im, N=256, HALF=4)
+    z = (values[0].astype(np.float64) + 1j * values[1]).reshape(-1, 2, 4)
+    turned = z[:, 1] * np.exp(-1j * np.pi * np.arange(4) / 4)
+    wanted = np.stack([z[:, 0] + turned, z[:, 0] - turned], 1).reshape(-1)
+    np.testing.assert_allclose(re + 1j * im.astype(np.float64), wanted, atol=1e-5)
+    loops = kernel.asm["loops"]
+    assert (loops.count("math.cos"), loops.count("math.sin"), loops.count("vector.gather")) == (1, 1, 4)

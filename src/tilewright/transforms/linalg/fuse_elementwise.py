@@ -22,7 +22,6 @@ from tilewright.transforms.linalg.loads import Disjointness
 from tilewright.transforms.linalg.own_elements import read_own_elements
 from tilewright.transforms.linalg.producers import (
     SHAPE_CHANGES,
-    access_to,
     substitute,
     through_collapse,
     through_expand,
@@ -122,7 +121,7 @@ class _Fusion:
         self.inputs: list[tuple[SSAValue, tuple[AffineExpr, ...]]] = []
         self.arguments: dict[tuple[SSAValue, tuple[AffineExpr, ...]], SSAValue] = {}
         self.values: dict[tuple[SSAValue, tuple[AffineExpr, ...]], SSAValue] = {}
-        self.kept: list[tuple[SSAValue, tuple[AffineExpr, ...], SSAValue]] = []
+        self.kept: list[tuple[SSAValue, tuple[AffineExpr, ...]]] = []
 
     def write(self) -> None:
         """Build the new op before the old one and put its results in their place."""
@@ -139,18 +138,10 @@ class _Fusion:
         mapping.update(zip(body.args[count:], placeholders, strict=True))
         yielded = self.inline(body, mapping, identity)
         kept_yields: list[SSAValue] = []
-        for value in self.plan.kept_in(op):
-            access = self.kept_access(value)
+        for value, access in self.plan.kept_in(op).items():
             kept_yields.append(self.element(value, access, inside=True))
-            self.kept.append((value, access, value))
+            self.kept.append((value, access))
         self._finish(yielded, kept_yields, maps[count:])
-
-    def kept_access(self, value: SSAValue) -> tuple[AffineExpr, ...]:
-        """Return how the op walks a producer's result that it keeps."""
-        for operand, map_ in zip(self.op.inputs, self.op.maps, strict=False):
-            if (access := access_to(operand, map_.results, value)) is not None:
-                return access
-        raise AssertionError("a kept value is an input")
 
     # -- elements -----------------------------------------------------------------------------------------------------
 
@@ -261,7 +252,7 @@ class _Fusion:
             for value, argument in zip(op.outputs, body_args, strict=True)
         ]
         accesses = list(output_maps)
-        for value, access, _ in self.kept:
+        for value, access in self.kept:
             outputs.append(self._empty(parent, value.type))
             accesses.append(access)
             assert is_tensor(value.type)
@@ -286,7 +277,7 @@ class _Fusion:
         parent.insert_op_before(new, op)
         for old, result in zip(op.results, new.results, strict=False):
             old.replace_all_uses_with(result)
-        for (value, _, _), result in zip(self.kept, new.results[len(op.results) :], strict=True):
+        for (value, _), result in zip(self.kept, new.results[len(op.results) :], strict=True):
             value.replace_all_uses_with(result)
             _move_readers_after(new, result)
         op.detach()

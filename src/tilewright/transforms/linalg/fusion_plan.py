@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 from math import prod
+from typing import TypeAlias
 
 from xdsl.ir import Block, Operation, SSAValue
-from xdsl.ir.affine import AffineDimExpr
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 
 from tilewright.analysis.selections import STARTS_AT_FIRST
 from tilewright.dialects import arith, bufferization, linalg, memref, tensor
@@ -28,9 +29,13 @@ from tilewright.transforms.linalg.producers import (
     producer_of,
     reads_output,
     structured_readers,
+    substitute,
     users_through_copies,
 )
 from tilewright.transforms.linalg.structured import is_elementwise, loop_extents, shape_or_scalar
+
+Access: TypeAlias = tuple[AffineExpr, ...]
+"""Which element of a tensor a step reads or makes."""
 
 
 @dataclass(slots=True)
@@ -42,8 +47,10 @@ class FusionPlan:
     them (`parts`): along a chain of a thousand ops, writing that out for each would take a million entries."""
     moved: set[Operation] = field(default_factory=set[Operation])
     """The producers that move anywhere."""
-    kept: dict[Operation, list[SSAValue]] = field(default_factory=dict[Operation, list[SSAValue]])
+    kept: dict[Operation, dict[SSAValue, Access]] = field(default_factory=dict[Operation, dict[SSAValue, Access]])
     """Consumer to the inputs that it computes itself and yields for others too."""
+    kept_before: dict[SSAValue, set[Operation]] = field(default_factory=dict[SSAValue, set[Operation]])
+    """The readers that an input moved on with, into the one that keeps it now."""
     cost: dict[Operation, int] = field(default_factory=dict[Operation, int])
     """Of an op with the producers that move into it, each counted as often as it is read."""
     own_cost: dict[Operation, int] = field(default_factory=dict[Operation, int])
@@ -98,9 +105,9 @@ class FusionPlan:
             pending.extend(new)
         return cost <= most
 
-    def kept_in(self, consumer: Operation) -> list[SSAValue]:
-        """The producers' results that a consumer yields besides its own."""
-        return self.kept.get(consumer, [])
+    def kept_in(self, consumer: Operation) -> Mapping[SSAValue, Access]:
+        """The producers' results that a consumer yields besides its own, and at which of its indices."""
+        return self.kept.get(consumer, {})
 
     def is_worthwhile(self, op: linalg.StructuredOp) -> bool:
         """Return whether rebuilding an op changes anything."""
@@ -191,6 +198,8 @@ def _decide(op: linalg.StructuredOp, plan: FusionPlan, writes: _Writes) -> None:
     for reader in readers.ops:
         if (reader in same_block or is_trivial) and _may_move(op, reader, plan):
             _move(op, reader, plan)
+            if has_one_reader:
+                _hand_over(op, reader, plan, writes.order)
 
 
 def _may_move(op: linalg.StructuredOp, reader: linalg.StructuredOp, plan: FusionPlan) -> bool:
@@ -371,16 +380,48 @@ def _keep_in_first_reader(op: linalg.StructuredOp, result: SSAValue, plan: Fusio
         return
     if op in plan.reading and writes.may_come_between(op, first, plan.reading[op]):
         return
-    accesses = [access for access in (access_to(operand, map_.results, result) for operand, map_
-                in zip(first.inputs, first.maps, strict=False)) if access is not None]  # fmt: skip
-    if len(accesses) != 1:
-        return
-    dims = [expr.position for expr in accesses[0] if isinstance(expr, AffineDimExpr)]
-    if len(dims) != len(accesses[0]) or sorted(dims) != list(range(len(first.iterators))):
+    access = _find_walk(first, result)
+    if access is None:
         return
     _move(op, first, plan)
-    plan.kept.setdefault(first, []).append(result)
+    plan.kept.setdefault(first, {})[result] = access
     plan.cost[first] = EXPENSIVE
+    _hand_over(op, first, plan, writes.order)
+
+
+def _find_walk(op: linalg.StructuredOp, value: SSAValue) -> Access | None:
+    """How an op reads a value, if that is once and each of its steps reads another element."""
+    found = [access_to(operand, map_.results, value) for operand, map_ in zip(op.inputs, op.maps, strict=False)]
+    accesses = [access for access in found if access is not None]
+    if len(accesses) != 1:
+        return None
+    dims = [expr.position for expr in accesses[0] if isinstance(expr, AffineDimExpr)]
+    is_walk = len(dims) == len(accesses[0]) and sorted(dims) == list(range(len(op.iterators)))
+    return accesses[0] if is_walk else None
+
+
+def _hand_over(
+    op: linalg.StructuredOp, reader: linalg.StructuredOp, plan: FusionPlan, order: Mapping[Operation, int]
+) -> None:
+    """What an op keeps that moves into a reader becomes a further result of that, if it walks the same elements and
+    stands before all others that read them. Else these are computed twice: for the reader, and in a loop of their own.
+    """
+    outer = _find_walk(reader, op.results[0]) if op in plan.kept and STARTS_AT_FIRST not in reader.attributes else None
+    if outer is None:
+        return
+    loops: list[AffineExpr] = [AffineConstantExpr(0)] * len(op.iterators)
+    for expr, step in zip(op.maps[len(op.inputs)].results, outer, strict=True):
+        if isinstance(expr, AffineDimExpr):
+            loops[expr.position] = step
+    block, kept = op.parent_block(), plan.kept[op]
+    for value, access in list(kept.items()):
+        before = plan.kept_before.setdefault(value, set())
+        before.add(op)
+        users = (_in_block(user, block) for user in users_through_copies(value))
+        if all(user in before or order.get(user, 0) >= order[reader] for user in users):
+            del kept[value]
+            plan.kept.setdefault(reader, {})[value] = tuple(substitute(expr, loops) for expr in access)
+            plan.cost[reader] = EXPENSIVE
 
 
 def _in_block(op: Operation, block: Block | None) -> Operation:
