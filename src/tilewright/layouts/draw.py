@@ -12,10 +12,9 @@ from xml.sax.saxutils import escape
 import numpy as np
 
 from tilewright.layouts.banks import BANK_BYTES, NUM_BANKS
-from tilewright.layouts.distributed import BLOCK, LANE, WARP, DistributedLayout
+from tilewright.layouts.distributed import BLOCK, LANE, REGISTER, WARP, DistributedLayout
 from tilewright.layouts.linear import Indices, LinearLayout
 from tilewright.layouts.shared import SharedLayout
-from tilewright.layouts.simulate import distribute
 from tilewright.support.records import dataclass
 
 CELL_WIDTH, CELL_HEIGHT, MARGIN = 56, 22, 34
@@ -47,6 +46,19 @@ class Owner:
     warp: int
     lane: int
     register: int
+
+
+def distribute(layout: LinearLayout) -> Indices:
+    """Return what each register holds when every tensor element holds its own flat index: shape (blocks, warps, lanes,
+    registers).
+    """
+    return grid_of(layout, layout.table)
+
+
+def grid_of(layout: LinearLayout, table: Indices) -> Indices:
+    """A value for each input of a layout of registers, as an array of shape (blocks, warps, lanes, registers)."""
+    sizes = layout.in_dims
+    return table.reshape(sizes[BLOCK], sizes[WARP], sizes[LANE], sizes[REGISTER])
 
 
 def owners_of(layout: LinearLayout) -> dict[int, list[Owner]]:

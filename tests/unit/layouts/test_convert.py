@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from running_plans import PlanError, run_plan
 from test_distributed import any_distributed
 
 from tilewright.layouts import gf2
@@ -27,8 +28,8 @@ from tilewright.layouts.distributed import (
     NvidiaMmaLayout,
     SliceLayout,
 )
+from tilewright.layouts.draw import distribute
 from tilewright.layouts.linear import LinearLayout
-from tilewright.layouts.simulate import PlanError, distribute, run_plan
 from tilewright.layouts.swizzle import SharedMemoryConversion, plan_shared_memory
 
 quick = settings(deadline=None, max_examples=60)

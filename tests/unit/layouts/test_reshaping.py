@@ -13,9 +13,9 @@ from test_shared import shared_layouts
 
 from tilewright.layouts import reshaping
 from tilewright.layouts.distributed import BlockedLayout, LinearDistributedLayout, NvidiaMmaLayout, SliceLayout
+from tilewright.layouts.draw import distribute
 from tilewright.layouts.linear import LinearLayout
 from tilewright.layouts.shared import NvmmaSharedLayout, PaddedSharedLayout, SharedLayout, SwizzledSharedLayout
-from tilewright.layouts.simulate import distribute
 
 quick = settings(deadline=None, max_examples=60)
 

@@ -22,8 +22,8 @@ from tilewright.layouts.distributed import (
     SliceLayout,
     dim_names,
 )
+from tilewright.layouts.draw import distribute
 from tilewright.layouts.linear import Indices
-from tilewright.layouts.simulate import distribute
 
 ROWS = BlockedLayout((1, 4), (4, 8), (4, 1), (1, 0))
 COLUMNS = BlockedLayout((2, 2), (16, 2), (1, 4), (0, 1))

@@ -1,4 +1,4 @@
-"""Runs conversion plans on arrays of registers, the way the hardware would: to check plans, and to explain them.
+"""Runs conversion plans on arrays of registers, the way the hardware would.
 
 Registers are an array of shape (blocks, warps, lanes, registers). A shuffle lets each lane offer one value and read
 the value that another lane of its warp offers; shared memory checks that no two threads write different values to one
@@ -12,7 +12,8 @@ import numpy as np
 from tilewright.layouts import gf2
 from tilewright.layouts.access import AccessKind
 from tilewright.layouts.convert import ConversionPlan, NoConversion, RegisterPermutation, WarpShuffle
-from tilewright.layouts.distributed import BLOCK, LANE, REGISTER, WARP
+from tilewright.layouts.distributed import BLOCK, REGISTER
+from tilewright.layouts.draw import grid_of
 from tilewright.layouts.linear import Indices, LinearLayout
 from tilewright.layouts.swizzle import OFFSET, REPEAT, SharedMemoryConversion
 
@@ -21,18 +22,6 @@ NOTHING = -1
 
 class PlanError(Exception):
     """A plan asks for something that the hardware does not do, or loses an element."""
-
-
-def distribute(layout: LinearLayout) -> Indices:
-    """Return what each register holds when every tensor element holds its own flat index: shape (blocks, warps, lanes,
-    registers).
-    """
-    return _grid(layout, layout.table)
-
-
-def _grid(layout: LinearLayout, table: Indices) -> Indices:
-    sizes = layout.in_dims
-    return table.reshape(sizes[BLOCK], sizes[WARP], sizes[LANE], sizes[REGISTER])
 
 
 def run_plan(plan: ConversionPlan, registers: Indices, source: LinearLayout, target: LinearLayout) -> Indices:
@@ -105,7 +94,7 @@ def _run_shared(
 def _addresses(plan: SharedMemoryConversion, access: LinearLayout) -> dict[str, Indices]:
     packed, addresses = access.table, dict[str, Indices]()
     for name, size in access.out_dims.items():
-        addresses[name] = _grid(access, packed % size)
+        addresses[name] = grid_of(access, packed % size)
         packed = packed // size
     instruction = plan.store_access if access is plan.store else plan.load_access
     vector = instruction.vector if instruction.kind is AccessKind.VECTOR else 1
