@@ -103,20 +103,6 @@ def reshaped(value: tensor, extents: Sequence[int]) -> tensor:
     return made(emit(tt.ReshapeOp(value.handle, result)), value.dtype)
 
 
-def check_same_layout(values: Sequence[tensor], what: str) -> None:
-    """ValueError unless all blocks have one layout."""
-    types = [type_with_layout(value, f"each operand of {what}") for value in values]
-    for ty in types[1:]:
-        if ty.layout != types[0].layout:
-            raise wrong_layout(
-                ValueError(
-                    f"Expected inputs of {what} to have matching layouts, but got: {types[0].layout} and {ty.layout}"
-                    + drawn("first operand", types[0])
-                    + drawn("other operand", ty)
-                )
-            )
-
-
 def drawn(what: str, ty: distributed_type) -> str:
     """A picture of who holds the first elements, for an error."""
     if isinstance(ty.layout, InferredLayout):

@@ -29,6 +29,7 @@ from tilewright.dialects.arithmetic import is_arithmetic
 from tilewright.dialects.construction import MixedIndex
 from tilewright.dialects.types import is_memref
 from tilewright.support.records import dataclass
+from tilewright.transforms.linalg.loads import ancestor_in
 from tilewright.transforms.linalg.row_buffers import laid_out_along
 from tilewright.transforms.linalg.structured import shape_or_scalar
 
@@ -67,7 +68,7 @@ def find_choice(op: bufferization.ToTensorOp) -> Choice | None:
         user = use.operation
         if user is op:
             continue
-        outer = _ancestor(block, user)
+        outer = ancestor_in(block, user)
         if isinstance(user, linalg.FillOp) and fill is None and (outer is user or _is_only_op(user, outer)):
             fill, fill_branch = user, outer
         elif isinstance(outer, scf.IfOp) and branch in (None, outer):
@@ -169,13 +170,6 @@ def _is_only_op(op: Operation, outer: Operation | None) -> bool:
         return False
     inner = [each for region in outer.regions for block in region.blocks for each in block.ops]
     return all(each is op or isinstance(each, scf.YieldOp) for each in inner)
-
-
-def _ancestor(block: Block | None, op: Operation) -> Operation | None:
-    current: Operation | None = op
-    while current is not None and current.parent_block() is not block:
-        current = current.parent_op()
-    return current
 
 
 def _is_read_fast(view: SSAValue, op: bufferization.ToTensorOp) -> bool:

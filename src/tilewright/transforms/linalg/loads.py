@@ -94,7 +94,7 @@ def shape_of_memref(value: SSAValue) -> tuple[int, ...]:
     return tuple(shape_or_scalar(value.type)) if is_memref(value.type) else ()
 
 
-def ancestor_in(block: Block, op: Operation) -> Operation | None:
+def ancestor_in(block: Block | None, op: Operation) -> Operation | None:
     """The op of `block` that `op` is, or is inside of."""
     current: Operation | None = op
     while current is not None and current.parent_block() is not block:

@@ -87,7 +87,7 @@ def infer_result_encoding(op: Operation, encoding: Attribute) -> Attribute | Non
         case tt.ReduceOp():
             return _reduce_result(op, encoding)
         case tt.ExpandDimsOp():
-            return _expanded(op, encoding)
+            return _parent_of_slice(encoding, op.axis.value.data)
         case tt.ReshapeOp():
             shape, new_shape = as_tensor(op.src.type).get_shape(), as_tensor(op.result.type).get_shape()
             return None if op.allow_reorder is not None else _reshaped(encoding, shape, new_shape)
@@ -111,7 +111,7 @@ def infer_operand_encoding(op: Operation, encoding: Attribute) -> Attribute | No
         case tt.ScanOp():
             return encoding if isinstance(layout_of(encoding), BlockedLayout) else None
         case tt.ReduceOp():
-            return _reduce_source(op, encoding)
+            return _parent_of_slice(encoding, op.axis.value.data)
         case tt.ExpandDimsOp():
             return ttg.encoding_of(SliceLayout(op.axis.value.data, layout_of(encoding)))
         case tt.ReshapeOp():
@@ -142,17 +142,10 @@ def _reduce_result(op: tt.ReduceOp, encoding: Attribute) -> Attribute | None:
     return ttg.encoding_of(SliceLayout(op.axis.value.data, layout)) if layout.rank > 1 else None
 
 
-def _reduce_source(op: tt.ReduceOp, encoding: Attribute) -> Attribute | None:
+def _parent_of_slice(encoding: Attribute, dim: int) -> Attribute | None:
+    """The encoding that a layout is the slice of along a dimension; None if it is no such slice."""
     match layout_of(encoding):
-        case SliceLayout(dim=dim, parent=parent) if dim == op.axis.value.data:
-            return ttg.encoding_of(parent)
-        case _:
-            return None
-
-
-def _expanded(op: tt.ExpandDimsOp, encoding: Attribute) -> Attribute | None:
-    match layout_of(encoding):
-        case SliceLayout(dim=dim, parent=parent) if dim == op.axis.value.data:
+        case SliceLayout(dim=sliced, parent=parent) if sliced == dim:
             return ttg.encoding_of(parent)
         case _:
             return None
