@@ -452,7 +452,7 @@ class BlockWriter(TileWriter):
             mask = self.fn.select(nothing, text, "zeroinitializer", mask, condition_type=text)
         return super().masked_start(base, vector, mask)
 
-    # ------------------------------------------------------------------- what the inner loop asks for: B is a panel
+    # ---------------------------------------------------------------------- operands of the inner loop: B is a panel
 
     @property
     def chunk(self) -> int:

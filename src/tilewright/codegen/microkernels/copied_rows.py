@@ -59,7 +59,7 @@ class CopiedRows(ABC):
         """Where what is subtracted from the results of each row lies, if anything is."""
 
     def either(self, rows: str, columns: str) -> str:
-        """One number where rows of A are copied, another where columns are."""
+        """Select one i64 where rows of A are copied, another where columns are."""
         return self.fn.select(self.in_rows, "i64", rows, columns)
 
     @abstractmethod

@@ -5,7 +5,7 @@
       rows of B adjoin:      for n0 in n by NC:  C[:, n0:] += copy B[k0:, n0:]     lanes along k, summed in the end
 
 A packed panel pays off by the rows of A that are multiplied by it. With one to four of them a product takes as long as
-memory takes to give B, which steps of k ask for some rows ahead: a row of B is too short, and the next one too far
+memory takes to give B, which steps of k prefetch some rows ahead: a row of B is too short, and the next one too far
 away, for the machine to find out by itself. There is code for one row, and for as many as the kernel is for: those
 that do not exist are the last one again.
 """
@@ -27,10 +27,10 @@ COPY_BYTES = 16 << 10
 """Bytes of A that are copied at a time: half of a first level cache."""
 
 ROWS_AHEAD = 16
-"""How far ahead rows of B are asked for."""
+"""How many rows ahead B is prefetched."""
 
 BYTES_AHEAD = 512
-"""How far ahead columns of B are asked for, where rows adjoin."""
+"""How many bytes ahead columns of B are prefetched, where rows adjoin."""
 
 _NARROWEST = 4
 """Vectors of the narrowest strip of columns that has code without masks."""

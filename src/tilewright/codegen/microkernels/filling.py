@@ -3,9 +3,9 @@
     for k0 in k by KC:  for n0 in n by NR:  for m0 in m by MR:
       C[m0:, n0:] += A[m0:, k0:] panel[k0, n0];  a few more rows of the next panel are packed
 
-Packing all of B first takes as long as memory takes to give B and to take the panels: 4 % of a product of 512 x 512 x
-512, 2 % of one three times as large each way. Here it goes on beside the multiplications: each tile asks for the lines
-that are packed after the next one. Only the first panel is waited for.
+Packing all of B first takes as long as memory takes to give B and to take the panels: 4 % of a matmul of 512 x 512 x
+512, 2 % of one three times as large each way. Here it goes on beside the multiplications: each tile prefetches the
+lines that are packed after the next one. Only the first panel is waited for.
 
 b_ptr is what ``tw_mk_reserve_...`` gave, odd if the panels are empty; b_row_stride is the stride of B itself, and one
 more parameter says where that is.
@@ -26,7 +26,7 @@ SOURCE_PARAMETERS = ("source_ptr",)
 _FRACTION_BITS = 16
 """Rows to be packed for each row of A are counted in fractions of so many bits."""
 
-_COLUMNS_ASKED_FOR = 8
+_PREFETCHED_COLUMNS = 8
 """Columns of a transposed B by which successive chunks of k move on."""
 
 
@@ -131,7 +131,7 @@ class PanelFilling:
         first = fn.advance(self.piece.source, fn.scaled(due, self.row))
         per_chunk, stride = self.row, "64"
         if self.transposed_b:
-            per_chunk, stride = fn.scaled(self.column, _COLUMNS_ASKED_FOR), self.column
+            per_chunk, stride = fn.scaled(self.column, _PREFETCHED_COLUMNS), self.column
         return Upcoming(
             fn.select(self.is_empty, "ptr", first, filled.first),
             fn.select(self.is_empty, "i64", per_chunk, filled.per_chunk),

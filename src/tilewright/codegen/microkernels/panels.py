@@ -27,7 +27,7 @@ DEPTH_MULTIPLE = 32
 """Rows of a panel are a multiple of this, so that squares may write past the last row."""
 
 ROWS_AHEAD = 8
-"""How far ahead rows of B are asked for: a row is too short for the machine to find out by itself."""
+"""How many rows ahead B is prefetched: a row is too short for the hardware prefetcher."""
 
 FILL_PARAMETERS = ("panels", "panel_depth", "b", "stride", "depth", "columns")
 PANEL_PARAMETERS = ("b_ptr", "b_stride", "panels_ptr", "k_count", "n_count")

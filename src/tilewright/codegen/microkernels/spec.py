@@ -39,7 +39,7 @@ class MatmulKernel:
     accumulator: str
     """Type of the elements of C: `f32`, `f64` or `i32`."""
     rows: int
-    """Rows of the tile of C that the caller asks for at a time."""
+    """Rows of the tile of C that the caller computes at a time."""
     columns: int
     """Columns of that tile."""
     for_few_rows: bool = False

@@ -106,7 +106,7 @@ class WordPanelWriter(WordWriter):
         fn.start(done)
 
     def _words_of_rows(self, target: str, sources: Sequence[str], ahead: str) -> None:
-        """One row of one panel; the rows of B that come later are asked for."""
+        """One row of one panel; the rows of B that come later are prefetched."""
         fn, lanes = self.fn, self.tile.lanes
         for source in sources if ahead else ():
             later = fn.advance(source, ahead)
