@@ -23,7 +23,6 @@ from tilewright.language import iteration
 from tilewright.language.aggregates import construct
 from tilewright.language.callables import ConstexprFunction, JITCallable
 from tilewright.language.dtypes import dtype, void
-from tilewright.language.gluon.layouts import Layout
 from tilewright.language.registry import is_builtin, with_hint
 from tilewright.language.values import (
     base_value,
@@ -269,6 +268,8 @@ def identity(value: Any) -> Any:
             return ("list", *[identity(constexpr(v)) for v in plain])
         if plain is None or isinstance(plain, bool | int | float | str | dtype):
             return ("constant", type(plain).__name__, repr(plain))
+        from tilewright.language.gluon.layouts import Layout  # and all of Gluon, for what is rare
+
         if isinstance(plain, Layout):
             return ("layout", plain)
         return ("object", _Same(plain))
