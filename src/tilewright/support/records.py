@@ -4,7 +4,8 @@ Python's own compiles six functions for a frozen class, half a millisecond in al
 and a compilation imports 430 such classes. Here a class has shared functions and closures in their stead, and its
 constructor is compiled when the first object is made. Otherwise it is a dataclass as any other: `fields`, `replace`,
 `asdict`, patterns, pickles, signatures and inheritance both ways work as they do there, and hashes and texts are the
-same. Left out is what is not used here: `order` and `InitVar`.
+same. Left out is what is not used here: `order` and `InitVar`. xDSL's 120 classes are made so, too: it is imported
+within `quick_dataclasses` (`tilewright.ir`).
 
 ```python
 @dataclass(frozen=True, slots=True)
@@ -19,8 +20,10 @@ from __future__ import annotations
 import dataclasses
 import inspect
 from abc import ABCMeta, update_abstractmethods
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import MISSING, Field, FrozenInstanceError
+from functools import partial
 from operator import attrgetter
 from reprlib import recursive_repr
 from typing import TYPE_CHECKING, Any
@@ -29,26 +32,58 @@ if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass
 else:
 
-    def dataclass(cls=None, /, *, frozen=False, eq=True, slots=False, kw_only=False):
-        """`dataclasses.dataclass` with some of its options."""
-        if cls is None:
-            return lambda decorated: _make(decorated, frozen=frozen, eq=eq, slots=slots, kw_only=kw_only)
-        return _make(cls, frozen=frozen, eq=eq, slots=slots, kw_only=kw_only)
+    def dataclass(cls=None, /, **options):
+        """`dataclasses.dataclass` with some of its options: those of `_make`."""
+        return partial(_make, **options) if cls is None else _make(cls, **options)
 
 
-def _make(cls: type[Any], *, frozen: bool, eq: bool, slots: bool, kw_only: bool) -> type[Any]:
+@contextmanager
+def quick_dataclasses() -> Generator[None]:
+    """Have the modules that are imported in a `with` make their dataclasses in this way, where it can."""
+    dataclasses.dataclass = _quick_where_possible
+    try:
+        yield
+    finally:
+        dataclasses.dataclass = _by_library
+
+
+def _quick_where_possible(cls: type[Any] | None = None, /, **options: Any) -> Any:
+    if cls is None:
+        return partial(_quick_where_possible, **options)
+    known = {name: value for name, value in options.items() if name != "unsafe_hash" or value}
+    can = known.keys() <= OPTIONS and not _has_later_values(cls)
+    return _make(cls, **known) if can else _by_library(cls, **options)
+
+
+_by_library: Any = dataclasses.dataclass
+OPTIONS = {"init", "repr", "eq", "frozen", "slots", "kw_only"}
+
+
+def _make(
+    cls: type[Any],
+    *,
+    init: bool = True,
+    repr: bool = True,
+    eq: bool = True,
+    frozen: bool = False,
+    slots: bool = False,
+    kw_only: bool = False,
+) -> type[Any]:
     own = _declare(cls, frozen=frozen, eq=eq, kw_only=kw_only)
     if slots:
         cls = _with_slots(cls, own)
     fields = dataclasses.fields(cls)
     names = [field.name for field in fields]
-    methods: dict[str, Any] = {"__init__": _constructor_on_demand(cls), "__repr__": _represent}
-    methods["__signature__"] = SIGNATURE
+    methods: dict[str, Any] = {}
+    if init:
+        methods |= {"__init__": _constructor_on_demand(cls), "__signature__": SIGNATURE}
+    if repr:
+        methods["__repr__"] = _represent
     if eq:
-        methods["__eq__"] = _equality(_getter([field.name for field in fields if field.compare]))
+        methods["__eq__"] = _equality([field.name for field in fields if field.compare])
     if eq and not _has_hash(cls):
         hashed = [field.name for field in fields if (field.compare if field.hash is None else field.hash)]
-        setattr(cls, "__hash__", _hash(_getter(hashed)) if frozen else None)  # noqa: B010 (None is one, too)
+        setattr(cls, "__hash__", _hash(hashed) if frozen else None)  # noqa: B010 (None is one, too)
     if frozen:
         methods |= {"__setattr__": _frozen_setattr(cls, names), "__delattr__": _frozen_delattr(cls, names)}
     if frozen and slots:
@@ -64,12 +99,12 @@ def _declare(cls: type[Any], *, frozen: bool, eq: bool, kw_only: bool) -> list[s
     """Give a class what makes it a dataclass, and return the names of its own fields: the standard library finds
     them, in a class that has nothing else."""
     own = inspect.get_annotations(cls)
-    if any("InitVar" in str(annotation) for annotation in own.values()):
+    if _has_later_values(cls):
         raise TypeError(f"{cls.__name__}: these dataclasses have no InitVar")
     values = {name: vars(cls)[name] for name in own if name in vars(cls)}
     namespace = {"__annotations__": own, "__module__": cls.__module__, "__doc__": "Fields alone.", **values}
     bare: Any = type(cls.__name__, (), namespace)
-    declared: Any = dataclasses.dataclass(bare, init=False, repr=False, eq=False, kw_only=kw_only)
+    declared: Any = _by_library(bare, init=False, repr=False, eq=False, kw_only=kw_only)
     fields: dict[str, Field[Any]] = {}
     for base in reversed(cls.__mro__[1:]):
         params: Any = vars(base).get("__dataclass_params__")
@@ -86,6 +121,10 @@ def _declare(cls: type[Any], *, frozen: bool, eq: bool, kw_only: bool) -> list[s
         positional = (field for field in dataclasses.fields(cls) if field.init and not field.kw_only)
         cls.__match_args__ = tuple(field.name for field in positional)
     return [field.name for field in dataclasses.fields(declared)]
+
+
+def _has_later_values(cls: type[Any]) -> bool:
+    return any("InitVar" in str(annotation) for annotation in inspect.get_annotations(cls).values())
 
 
 def _set_default(cls: type[Any], name: str, field: Field[Any]) -> None:
@@ -172,30 +211,31 @@ def _write_constructor(cls: type[Any]) -> Callable[..., None]:
     return constructor
 
 
-def _getter(names: Sequence[str]) -> Callable[[Any], tuple[Any, ...]]:
-    """Return what gives a tuple of attributes."""
-    if len(names) > 1:
-        return attrgetter(*names)
-    if not names:
-        return lambda self: ()
-    get = attrgetter(names[0])
-    return lambda self: (get(self),)
+def _equality(names: Sequence[str]) -> Callable[[Any, object], bool]:
+    values, is_one = _getter(names), len(names) == 1
 
-
-def _equality(values: Callable[[Any], tuple[Any, ...]]) -> Callable[[Any, object], bool]:
     def __eq__(self: Any, other: object) -> bool:
-        if other.__class__ is self.__class__:
-            return values(self) == values(other)
-        return NotImplemented
+        if other.__class__ is not self.__class__:
+            return NotImplemented
+        if is_one:  # equal as what tuples hold: also where it is the same and not equal to itself
+            return (values(self),) == (values(other),)
+        return values(self) == values(other)
 
     return __eq__
 
 
-def _hash(values: Callable[[Any], tuple[Any, ...]]) -> Callable[[Any], int]:
+def _hash(names: Sequence[str]) -> Callable[[Any], int]:
+    values, is_one = _getter(names), len(names) == 1
+
     def __hash__(self: Any) -> int:
-        return hash(values(self))
+        return hash((values(self),) if is_one else values(self))
 
     return __hash__
+
+
+def _getter(names: Sequence[str]) -> Callable[[Any], Any]:
+    """Return what gives an attribute, or a tuple of more or fewer."""
+    return attrgetter(*names) if names else lambda self: ()
 
 
 def _has_hash(cls: type[Any]) -> bool:

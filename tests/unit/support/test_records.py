@@ -230,3 +230,36 @@ def test_a_text_of_an_object_that_holds_itself_ends() -> None:
     node = Node()
     node.next = node
     assert repr(node).endswith("Node(next=...)")
+
+
+def test_other_modules_are_imported_with_quick_classes() -> None:
+    with records.quick_dataclasses():
+        made = dataclasses.dataclass
+    assert dataclasses.dataclass is not made
+
+    @made(frozen=True, unsafe_hash=False)
+    class Quick:
+        x: int
+
+    @made(order=True)
+    class Ordered:
+        x: int
+
+    @made
+    class Later:
+        x: dataclasses.InitVar[int]
+        y: int = 0
+
+        def __post_init__(self, x: int) -> None:
+            self.y = x
+
+    @made(init=False, repr=False)
+    class Bare:
+        x: int = 3
+
+    assert hasattr(Quick.__init__, "is_on_demand")
+    assert Quick(1) == Quick(1)
+    assert Ordered(1) < Ordered(2)
+    assert Later(5).y == 5
+    assert Bare().x == 3
+    assert (Bare.__init__, Bare.__repr__) == (object.__init__, object.__repr__)
