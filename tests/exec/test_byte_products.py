@@ -67,6 +67,18 @@ def rows_as_lanes(a_ptr, b_ptr, out_ptr, WORDS: tl.constexpr, ROWS: tl.constexpr
     tl.store(out_ptr + tl.arange(0, ROWS), total)
 
 
+@triton.jit
+def bits_for_rows(a_ptr, b_ptr, out_ptr, ROWS: tl.constexpr, WORDS: tl.constexpr, MANY: tl.constexpr):
+    """Products of the low and of the high bits of one matrix with each of several rows."""
+    row, word = tl.arange(0, ROWS)[None, :, None], tl.arange(0, WORDS)[:, None, None]
+    byte, many = tl.arange(0, 4)[None, None, :], tl.arange(0, MANY)[:, None, None, None]
+    a = tl.load(a_ptr + row * (4 * WORDS) + word * 4 + byte)
+    b = tl.load(b_ptr + many * (4 * WORDS) + (word * 4 + byte)[None]).to(tl.int32)
+    at = out_ptr + tl.arange(0, MANY)[:, None] * ROWS + tl.arange(0, ROWS)[None, :]
+    tl.store(at, tl.sum(tl.sum((a & 15)[None].to(tl.int32) * b, 3), 1))
+    tl.store(at + MANY * ROWS, tl.sum(tl.sum((a >> 4)[None].to(tl.int32) * b, 3), 1))
+
+
 DTYPES = (np.int8, np.uint8)
 
 
@@ -123,6 +135,14 @@ def test_rows_as_lanes(second: type) -> None:
     a, b, out = extremes((8, 8, 4), np.uint8, 7), extremes((8, 4), second, 8), np.zeros(8, np.int32)
     rows_as_lanes[(1,)](a, b, out, WORDS=8, ROWS=8)
     np.testing.assert_array_equal(out, np.einsum("wrb,wb->r", (a & 63).astype(np.int64), b.astype(np.int64)))
+
+
+@pytest.mark.parametrize("second", DTYPES)
+def test_bits_for_several_rows(second: type) -> None:
+    a, b, out = extremes((8, 4, 4), np.uint8, 9), extremes((4, 4, 4), second, 10), np.zeros((2, 4, 8), np.int32)
+    bits_for_rows[(1,)](a, b, out, ROWS=8, WORDS=4, MANY=4)
+    parts = [np.einsum("rwb,mwb->mr", part.astype(np.int64), b.astype(np.int64)) for part in (a & 15, a >> 4)]
+    np.testing.assert_array_equal(out, parts)
 
 
 def test_instructions() -> None:

@@ -126,11 +126,11 @@ def _find_bytes(value: SSAValue, access: Access, dim: int) -> Bytes | None:
     generic, inner = widened
     if inner.operands[0] is not generic.body.block.args[0] or element_type(generic.inputs[0].type) != i8:
         return None
-    access = _through(generic, 0, access)
+    value, access = origin(generic.inputs[0], _through(generic, 0, access))
     uses = [expr.used_dims() for expr in access]
     if not access or access[-1] != AffineDimExpr(dim) or any(dim in used for used in uses[:-1]):
         return None
-    return Bytes(generic.inputs[0], access, isinstance(inner, arith.ExtUIOp))
+    return Bytes(value, access, isinstance(inner, arith.ExtUIOp))
 
 
 def _single_op(value: SSAValue, cls: type[Operation]) -> tuple[linalg.StructuredOp, Operation] | None:
