@@ -18,6 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "examples" / "llm")
 with compat.standing_in():
     import blocks
     import model
+    import rows
 
     import kernels
 
@@ -51,6 +52,19 @@ def test_quantised_matrix_times_vector(kind: str, add: bool) -> None:
     packed, halves = blocks.side_by_side(kind, found)
     model.PRODUCTS[kind][(2,)](packed, halves, *x, out, K=512, GROUPS=4, ADD=add)
     np.testing.assert_allclose(out, expected, atol=1e-6 * np.abs(exact).sum(1).max() * np.abs(x[1]).max() * 127)
+
+
+@pytest.mark.parametrize("count", [2, 16])
+@pytest.mark.parametrize("kind", ["q4_k", "q6_k", "q8_0"])
+def test_quantised_matrix_times_vectors(kind: str, count: int) -> None:
+    rng = np.random.default_rng(7)
+    found = blocks.random_blocks(kind, 64, 512, rng)
+    vectors = [quantised(each) for each in rng.standard_normal((count, 512)).astype(np.float32)]
+    x = [np.stack(parts) for parts in zip(*vectors, strict=True)]
+    out = np.empty((count, 64), np.float32)
+    rows.PRODUCTS[kind][(2,)](*blocks.side_by_side(kind, found), *x, out, 64, K=512, VECTORS=count, GROUPS=4)
+    exact = (x[0] * np.repeat(x[1].astype(np.float64), 256, 1)) @ blocks.dequantised(kind, found).astype(np.float64).T
+    np.testing.assert_allclose(out, exact, atol=1e-6 * np.abs(exact).max())
 
 
 def test_row_of_a_quantised_matrix() -> None:
