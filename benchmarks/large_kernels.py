@@ -25,9 +25,9 @@ from unittest.mock import patch
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright import compat
-from tilewright.compiler.compilation import lower
 from tilewright.compiler.options import CompileOptions
 from tilewright.compiler.source import ASTSource
+from tilewright.compiler.stages import lower
 from tilewright.ir.passes import Instrument, Pass
 from tilewright.support.collecting import paused_collection
 from tilewright.support.recursion import deep_recursion

@@ -18,9 +18,9 @@ from xdsl.dialects.builtin import ModuleOp
 
 from suite.arrays import Array
 from tilewright import reference
-from tilewright.compiler.compilation import lower
 from tilewright.compiler.options import CompileOptions
 from tilewright.compiler.source import ASTSource
+from tilewright.compiler.stages import lower
 from tilewright.dialects import tt
 from tilewright.targets.base import find_target
 

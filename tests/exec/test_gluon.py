@@ -20,9 +20,9 @@ import pytest
 import tilewright
 from suite import official_packages
 from tilewright import compat, gluon
-from tilewright.compiler.compilation import lower
 from tilewright.compiler.options import CompileOptions
 from tilewright.compiler.source import ASTSource
+from tilewright.compiler.stages import lower
 from tilewright.gluon.nvidia.hopper import TensorDescriptor
 from tilewright.ir.printing import print_op
 from tilewright.language import gluon as gl

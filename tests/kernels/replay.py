@@ -28,9 +28,9 @@ import corpus_oracle as oracle  # noqa: E402
 
 from tilewright.codegen import llvm_backend  # noqa: E402
 from tilewright.codegen.nvptx.leaf import NvptxEmitter  # noqa: E402
-from tilewright.compiler.compilation import lower  # noqa: E402
 from tilewright.compiler.options import CompileOptions  # noqa: E402
 from tilewright.compiler.source import ASTSource  # noqa: E402
+from tilewright.compiler.stages import lower  # noqa: E402
 from tilewright.lowering.loops_to_llvm import lower_to_llvm  # noqa: E402
 from tilewright.lowering.ttg_to_llvm import lower_module  # noqa: E402
 from tilewright.support.errors import TilewrightError  # noqa: E402

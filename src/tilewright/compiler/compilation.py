@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import asdict
@@ -19,7 +19,6 @@ from tilewright.compiler import listening
 from tilewright.compiler.kernel import CompiledKernel, KernelMetadata, Parameters, StageTexts
 from tilewright.compiler.listening import Clock
 from tilewright.compiler.options import CompileOptions
-from tilewright.compiler.plugins import with_plugins
 from tilewright.compiler.source import ASTSource, Source, overridden
 from tilewright.compiler.toolchain import toolchain_fingerprint
 from tilewright.support import knobs
@@ -28,9 +27,7 @@ from tilewright.support.disk_cache import DiskCache, Entry, cache_directory
 from tilewright.support.errors import (
     BaselineWarning,
     NoAssemblerError,
-    OptionError,
     PassError,
-    StageContractError,
     TilewrightError,
 )
 from tilewright.support.fingerprint import fingerprint
@@ -39,7 +36,6 @@ from tilewright.support.recursion import deep_recursion
 from tilewright.targets.base import Target, describe_target
 from tilewright.targets.capabilities import (
     HasBaseline,
-    HasGluon,
     HasLibraries,
     HasOtherForm,
     IgnoresOptions,
@@ -54,11 +50,8 @@ from tilewright.targets.capabilities import (
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
-    from tilewright.ir.passes import Instrument, Pass, PassPipeline, Remark
     from tilewright.support.sanitizing import Plan
-
-Watching = Callable[[str], "Sequence[Instrument]"]
-"""From the name of a stage to the instruments that watch the passes which lead there."""
+from tilewright.compiler.stages import Watching, lower, stages_from, stages_of
 
 LOCATED_STAGES = ("source", "ttir")
 """Stages whose text carries source locations, as Triton's does."""
@@ -371,80 +364,6 @@ def _read_plan(data: dict[str, Any] | None) -> Plan | None:
     from tilewright.support.sanitizing import Plan
 
     return Plan.from_json(data)
-
-
-def stages_of(source: Source, target: Target) -> Sequence[tuple[str, Sequence[Pass]]]:
-    """The stages after the front end: those of Gluon for a kernel written in it. Raises OptionError where the target
-    has none, PipelineError where a plug-in's pass has no place in them."""
-    return with_plugins(target, _own_stages(source, target))
-
-
-def _own_stages(source: Source, target: Target) -> Sequence[tuple[str, Sequence[Pass]]]:
-    if not getattr(source, "is_gluon", False):
-        return target.stages()
-    if not isinstance(target, HasGluon):
-        raise OptionError(f"kernel '{source.name}' is written in Gluon, which target {target.name} does not run")
-    return target.gluon_stages()
-
-
-def stages_from(source: Source, target: Target) -> list[str]:
-    """The stages that a source goes through, its own first. Raises OptionError where the target has no such stage."""
-    names = ["source", *(stage for stage, _ in stages_of(source, target))]
-    if source.first_stage not in names:
-        raise OptionError(f"no stage {source.first_stage!r}; target {target.name} has {', '.join(names)}")
-    return names[names.index(source.first_stage) :]
-
-
-def lower(
-    source: Source, options: CompileOptions, target: Target, watching: Watching = lambda stage: ()
-) -> Iterator[tuple[str, ModuleOp]]:
-    """The module at the end of each stage, in order. It is one module, changed in place: print it before going on.
-
-    `watching` gives the instruments for the passes that lead to a stage. The last one is verified.
-    """
-    from tilewright.ir.instruments import VerifyResult
-    from tilewright.ir.passes import PassContext
-    from tilewright.ir.stages import STAGES, check_stage
-
-    target = configured(target, options)
-    remaining = stages_from(source, target)
-    contracts = {contract.asm_key: contract for contract in STAGES.values()}
-    module = source.module(target, options)
-    yield source.first_stage, module
-    context = PassContext(facts=target.facts)
-    for stage, passes in stages_of(source, target):
-        if stage not in remaining[1:]:
-            continue
-        last = [VerifyResult()] if stage == remaining[-1] else []
-        _pipeline(passes).run(module, context, [*watching(stage), *last])
-        if stage in contracts:
-            try:
-                check_stage(module, contracts[stage])
-            except StageContractError as error:
-                raise _with_reason(error, context.remarks) from None
-        yield stage, module
-
-
-def _pipeline(passes: Sequence[Pass]) -> PassPipeline:
-    """The passes of a stage, less those that `tilewright bisect` leaves out."""
-    from tilewright.ir.passes import PassPipeline
-
-    text = knobs.get("bisect")
-    if not text:
-        return PassPipeline(passes)
-    from tilewright.ir.bisection import Limits, limited
-
-    limits = Limits.parse(text)
-    return PassPipeline(limited(pass_, limits) for pass_ in passes)
-
-
-def _with_reason(error: StageContractError, remarks: Sequence[Remark]) -> StageContractError:
-    """Add what the passes said about the op that no pass could lower."""
-    reasons = [r.reason for r in remarks if r.op_name == error.op_name and r.location == error.location]
-    if not reasons:
-        return error
-    message = f"{error.message}: {'; '.join(dict.fromkeys(reasons))}"
-    return StageContractError(message, pass_name=error.pass_name, op_name=error.op_name, location=error.location)
 
 
 @gate.compiling()

@@ -10,8 +10,8 @@ import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright import reference
-from tilewright.compiler.compilation import lower
 from tilewright.compiler.options import CompileOptions
+from tilewright.compiler.stages import lower
 from tilewright.runtime.binding import Bound
 from tilewright.runtime.driver import driver_for
 from tilewright.runtime.grid import GridLike, normalize_grid

@@ -10,8 +10,8 @@ import pytest
 import tilewright
 import tilewright.language as tl
 from tilewright.analysis.work import Work, count_work
-from tilewright.compiler.compilation import lower
 from tilewright.compiler.options import CompileOptions
+from tilewright.compiler.stages import lower
 from tilewright.targets.base import find_target
 from tilewright.tools.aot.signature import read_signature
 from tilewright.tools.aot.variants import source_of

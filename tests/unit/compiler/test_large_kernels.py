@@ -12,9 +12,9 @@ import pytest
 
 from suite.counting import count_calls
 from tilewright import compat
-from tilewright.compiler.compilation import lower
 from tilewright.compiler.options import CompileOptions
 from tilewright.compiler.source import ASTSource
+from tilewright.compiler.stages import lower
 from tilewright.support import recursion
 from tilewright.support.recursion import deep_recursion
 from tilewright.targets.base import find_target

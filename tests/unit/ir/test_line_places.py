@@ -75,7 +75,7 @@ def test_values_keep_their_names() -> None:
 @pytest.mark.parametrize("file", ["softmax", "matmul"])
 def test_names_are_ir(file: str) -> None:
     """Texts under lasting names are parsed as any other: names are unique."""
-    from tilewright.compiler.compilation import lower
+    from tilewright.compiler.stages import lower
     from tilewright.targets.base import find_target
     from tilewright.tools.validation.file_launches import find_launches
 

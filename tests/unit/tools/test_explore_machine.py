@@ -14,9 +14,9 @@ import pytest
 
 from suite.sampling import part_of_today
 from tilewright.codegen.nvptx.occupancy import Occupancy, occupancy
-from tilewright.compiler.compilation import lower
 from tilewright.compiler.options import CompileOptions
 from tilewright.compiler.source import ASTSource
+from tilewright.compiler.stages import lower
 from tilewright.ir.line_places import PrintedLine
 from tilewright.targets.base import find_target
 from tilewright.tools.aot.signature import read_signature

@@ -12,9 +12,9 @@ import pytest
 
 from tilewright import compat
 from tilewright.codegen import llvm_backend
-from tilewright.compiler.compilation import lower
 from tilewright.compiler.options import CompileOptions
 from tilewright.compiler.source import ASTSource
+from tilewright.compiler.stages import lower
 from tilewright.ir.printing import print_op
 from tilewright.lowering.loops_to_llvm import lower_to_llvm
 from tilewright.lowering.loops_to_llvm.types import TypeTable

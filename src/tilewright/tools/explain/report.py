@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import tilewright
-from tilewright.compiler.compilation import lower
 from tilewright.compiler.options import CompileOptions
 from tilewright.compiler.source import Source
+from tilewright.compiler.stages import lower
 from tilewright.ir.passes import Instrument, Pass, PassContext, Remark
 from tilewright.ir.remark_kinds import RemarkKind
 from tilewright.support.errors import PassError

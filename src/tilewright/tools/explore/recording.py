@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from tilewright.compiler.compilation import lower
 from tilewright.compiler.options import CompileOptions
 from tilewright.compiler.source import Source
+from tilewright.compiler.stages import lower
 from tilewright.ir.line_places import LastingNames, PrintedLine, print_lines
 from tilewright.ir.passes import Instrument, Pass, PassContext
 from tilewright.ir.walking import ops_within

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.compiler.compilation import build_entry, load_entry
-from tilewright.compiler.compilation import stages_of as stages_after_front_end
+from tilewright.compiler.stages import stages_of as stages_after_front_end
 from tilewright.dialects import func, tt
 from tilewright.ir.passes import Pass, PassContext, PassPipeline
 from tilewright.reference import run_grid

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import ModuleOp
 
-from tilewright.compiler.compilation import lower
 from tilewright.compiler.options import CompileOptions
 from tilewright.compiler.source import Source
+from tilewright.compiler.stages import lower
 from tilewright.targets.base import Target
 
 
