@@ -49,7 +49,7 @@ class Float8Format:
 
     @property
     def has_infinity(self) -> bool:
-        """Whether a code stands for infinity: the one after the largest finite value's."""
+        """Return whether a code stands for infinity: the one after the largest finite value's."""
         return self.largest + 1 < self.nan and not self.unsigned_zero
 
     @property
@@ -115,7 +115,7 @@ def _restore_non_finite(
 
 
 def emit_arithmetic_result(b: ScalarBuilder, value: SSAValue, result_type: Attribute) -> SSAValue:
-    """What was computed in f32 as an 8-bit float: as `emit_narrow_float8`, but infinities stay where there are any."""
+    """Narrow a result in f32 to an 8-bit float: as `emit_narrow_float8`, but infinities stay if there are any."""
     fmt = FORMATS[type(result_type)]
     code = emit_narrow_float8(b, value, result_type, "rtne")
     if not fmt.has_infinity:

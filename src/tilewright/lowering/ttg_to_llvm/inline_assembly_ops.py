@@ -67,7 +67,7 @@ def lower_inline_asm_of_threads(op: ttg.InlineAsmOp, fn: FunctionLowering) -> No
 
 
 def _address(fn: FunctionLowering, view: SharedValue, pads: Pads) -> str:
-    """Where the first element of a view lies, an i32."""
+    """Return the address of the first element of a view, an i32."""
     offset = view.flip if view.flip == "0" else padded_operand(fn, view.flip, pads)
     return fn.text.cast("ptrtoint", "ptr addrspace(3)", step_pointer(fn, view.base, offset), "i32")
 

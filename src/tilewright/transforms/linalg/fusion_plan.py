@@ -390,7 +390,7 @@ def _keep_in_first_reader(op: linalg.StructuredOp, result: SSAValue, plan: Fusio
 
 
 def _find_walk(op: linalg.StructuredOp, value: SSAValue) -> Access | None:
-    """How an op reads a value, if that is once and each of its steps reads another element."""
+    """Find how an op reads a value, if that is once and each of its steps reads another element."""
     found = [access_to(operand, map_.results, value) for operand, map_ in zip(op.inputs, op.maps, strict=False)]
     accesses = [access for access in found if access is not None]
     if len(accesses) != 1:
@@ -403,7 +403,7 @@ def _find_walk(op: linalg.StructuredOp, value: SSAValue) -> Access | None:
 def _hand_over(
     op: linalg.StructuredOp, reader: linalg.StructuredOp, plan: FusionPlan, order: Mapping[Operation, int]
 ) -> None:
-    """What an op keeps that moves into a reader becomes a further result of that, if it walks the same elements and
+    """Make what an op keeps that moves into a reader a further result of that, if it walks the same elements and
     stands before all others that read them. Else these are computed twice: for the reader, and in a loop of their own.
     """
     outer = _find_walk(reader, op.results[0]) if op in plan.kept and STARTS_AT_FIRST not in reader.attributes else None

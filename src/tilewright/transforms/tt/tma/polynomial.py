@@ -190,7 +190,7 @@ class Expansion:
                 return Polynomial.atom(value)
 
     def _of_quotient(self, op: arith.DivSIOp) -> Polynomial:
-        """What divides evenly; a scalar of its own where that is not known. Half of a counter is a multiple of the
+        """Divide evenly, or make a scalar of its own where that is not known. Half of a counter is a multiple of the
         number of the iteration.
         """
         divisor, step = find_constant_int(op.operands[1]), find_constant_int(self.loop.step)

@@ -145,7 +145,7 @@ def _constant(op: arith.ConstantOp, type: TensorType[Attribute]) -> arith.Consta
 
 
 def _operand_parts(op: Operation, part: Part) -> tuple[Part | None, ...] | None:
-    """What a part of an op's result needs of each operand, None for all of it; None where that is not known."""
+    """Return what a part of an op's result needs of each operand, None for all of it; None where that is not known."""
     match op:
         case arith.ConstantOp():
             is_splat = isinstance(op.value, DenseIntOrFPElementsAttr) and op.value.is_splat()
@@ -171,7 +171,7 @@ def _operand_parts(op: Operation, part: Part) -> tuple[Part | None, ...] | None:
 
 
 def _part_of_reshaped(op: tt.ReshapeOp, part: Part) -> tuple[Part, ...] | None:
-    """That of a reshape which makes the last two dimensions one."""
+    """Return that of a reshape which makes the last two dimensions one."""
     source, result = (as_tensor(value.type).get_shape() for value in (op.src, op.result))
     inner = source[-1]
     if source != (*result[:-1], result[-1] // inner, inner) or part.dim != len(result) - 1 or part.size % inner:
