@@ -52,7 +52,7 @@ def static_assert(cond: Any, msg: Any = "") -> None:
 def device_print(prefix: Any, *args: Any, hex: Any = False) -> None:
     """Print values while the kernel runs, each with program id and index. `prefix` is a printable compile-time string.
 
-    With `hex=True` values are printed as hexadecimal.
+    With `hex=True` values are printed as hexadecimal, as pointers always are.
     """
     text = unwrap(prefix)
     if not isinstance(text, str):

@@ -19,6 +19,7 @@ def triton_to_linalg(
     steps: list[tuple[str, dict[str, str]]] = [
         # Reads, writes and polls become read-modify-writes.
         ("triton-expand-atomics", {}),
+        ("triton-print-addresses", {}),
         # Assembly that treats every lane by itself becomes ops.
         ("triton-inline-ptx-to-arith", {}),
         # Accesses whose addresses are affine in the lane become tts; what carried their addresses is left without uses.

@@ -65,8 +65,8 @@ def test_every_pass_is_kept(file: Path) -> None:
     assert [step.name for step in recording.steps if step.stage == "structured"] == [
         "inline{insists-on-pointers=true}", "lift-cf-to-scf",
         "triton-rewrite-tensor-descriptor-to-pointer{unit-inner-stride=true}",
-        "triton-expand-atomics", "triton-inline-ptx-to-arith{insists=true}", "triton-divide-aligned-tiles",
-        "triton-fold-comparisons", "triton-to-structured", "cse", "canonicalize",
+        "triton-expand-atomics", "triton-print-addresses", "triton-inline-ptx-to-arith{insists=true}",
+        "triton-divide-aligned-tiles", "triton-fold-comparisons", "triton-to-structured", "cse", "canonicalize",
     ]  # fmt: skip
     changed = {step.name for step in recording.steps if step.is_changed}
     assert {"triton-to-structured", "triton-arith-to-linalg", "linalg-to-loops"} <= changed
@@ -194,7 +194,7 @@ def test_the_terminal(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert explore(*kernel) == 0
     said = capsys.readouterr().out
     first = r"^ structured +inline\{insists-on-pointers=true\} .*\n"
-    assert re.search(first + r"(?:.*\n){3,8} +triton-to-structured", said, re.M)
+    assert re.search(first + r"(?:.*\n){3,9} +triton-to-structured", said, re.M)
     assert "llir: " in said
     assert explore(*kernel, "--stage", "ttir") == 0
     assert re.search(rf"^ +{LOAD} +.*tt\.", capsys.readouterr().out, re.M)

@@ -22,9 +22,9 @@ def print_lanes(op: tt.PrintOp, frame: Frame) -> Values:
     signed = static_values(op.is_signed)
     for number, value in enumerate(op.args):
         kind = element_type(value.type)
-        operand = PrintedOperand(
-            prefix, number, len(op.args), bit_width(kind), bool(signed[number]), hexadecimal=hexadecimal
-        )
+        is_pointer = isinstance(kind, tt.PointerType)
+        bits, in_hex = (64, True) if is_pointer else (bit_width(kind), hexadecimal)
+        operand = PrintedOperand(prefix, number, len(op.args), bits, bool(signed[number]), hexadecimal=in_hex)
         lanes = np.asarray(frame.get(value))
         for place in np.ndindex(*lanes.shape):
             machine.output.append(format_lane(machine.program_id, place, operand, lanes[place]))

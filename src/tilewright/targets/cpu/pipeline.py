@@ -47,6 +47,7 @@ def _to_structured() -> Sequence[Pass]:
     from tilewright.transforms.tt.divide_aligned_tiles import DivideAlignedTilesPass
     from tilewright.transforms.tt.expand_atomics import ExpandAtomicsPass
     from tilewright.transforms.tt.fold_comparisons import FoldComparisonsPass
+    from tilewright.transforms.tt.print_addresses import PrintAddressesPass
     from tilewright.transforms.tt.rewrite_tensor_descriptor_to_pointer import RewriteTensorDescriptorToPointerPass
 
     return (
@@ -55,6 +56,7 @@ def _to_structured() -> Sequence[Pass]:
         LiftCfToScfPass(),  # early returns: tiles cross no blocks
         RewriteTensorDescriptorToPointerPass(unit_inner_stride=True),  # only IR from elsewhere still has descriptors
         ExpandAtomicsPass(),  # reads, writes and polls by read-modify-writes
+        PrintAddressesPass(),  # pointers will be offsets
         InlinePtxToArithPass(insists=True),  # addresses and masks may be computed by it
         DivideAlignedTilesPass(),  # contiguous accesses are seen as such
         FoldComparisonsPass(),  # masks that mask nothing would make two loops of one

@@ -13,6 +13,7 @@ from tilewright.transforms.tt.loop_aware_cse import LoopAwareCsePass
 from tilewright.transforms.tt.loop_unroll import LoopUnrollPass
 from tilewright.transforms.tt.mark_awaited_loads import MarkAwaitedLoadsPass
 from tilewright.transforms.tt.pipeline import make_ttir
+from tilewright.transforms.tt.print_addresses import PrintAddressesPass
 from tilewright.transforms.tt.reorder_broadcast import ReorderBroadcastPass
 from tilewright.transforms.tt.rewrite_tensor_descriptor_to_pointer import RewriteTensorDescriptorToPointerPass
 from tilewright.transforms.tt.rewrite_tensor_pointer import RewriteTensorPointerPass
@@ -27,6 +28,7 @@ __all__ = [
     "LoopAwareCsePass",
     "LoopUnrollPass",
     "MarkAwaitedLoadsPass",
+    "PrintAddressesPass",
     "ReorderBroadcastPass",
     "RewriteTensorDescriptorToPointerPass",
     "RewriteTensorPointerPass",

@@ -1,0 +1,55 @@
+"""The pass `triton-print-addresses`."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import ModuleOp, i64
+from xdsl.ir import SSAValue
+
+from tilewright.dialects import tt
+from tilewright.dialects.construction import static_values
+from tilewright.dialects.tt.types import PointerType
+from tilewright.dialects.types import element_type, with_element_type
+from tilewright.ir.builder import OpBuilder
+from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.ir.walking import find_ops
+
+
+@register_pass
+class PrintAddressesPass(Pass):
+    """Prints of pointers become prints of integers, in hexadecimal, for targets whose pointers turn into offsets.
+
+    Before:
+    ```mlir
+    tt.print " x: " {hex = false, isSigned = array<i32: 0, 1>} : %p, %n : !tt.ptr<f32>, i32
+    ```
+    After:
+    ```mlir
+    %address = tt.ptr_to_int %p : !tt.ptr<f32> -> i64
+    tt.print " x: (operand 0) " {hex = true, isSigned = array<i32: 0>} : %address : i64
+    tt.print " x: (operand 1) " {hex = false, isSigned = array<i32: 1>} : %n : i32
+    ```
+    A print of several values has one line for each lane of each in any case; it says itself which operand that is.
+    """
+
+    name = "triton-print-addresses"
+
+    def run(self, module: ModuleOp, context: PassContext) -> None:
+        for op in find_ops(module, tt.PrintOp):
+            if any(_is_pointer(value) for value in op.args):
+                _print_each(op)
+
+
+def _is_pointer(value: SSAValue) -> bool:
+    return isinstance(element_type(value.type), PointerType)
+
+
+def _print_each(op: tt.PrintOp) -> None:
+    b = OpBuilder.before(op)
+    for number, (value, signed) in enumerate(zip(op.args, static_values(op.is_signed), strict=False)):
+        is_pointer = _is_pointer(value)
+        prefix = op.prefix.data if len(op.args) == 1 else f"{op.prefix.data}(operand {number}) "
+        if is_pointer:
+            value = b.result(tt.PtrToIntOp(value, with_element_type(value.type, i64)))
+        b.insert(tt.PrintOp([value], prefix=prefix, hex=is_pointer or bool(op.hex.value.data), is_signed=[signed]))
+    op.detach()
+    op.erase()
