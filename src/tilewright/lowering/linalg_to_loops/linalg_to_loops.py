@@ -20,7 +20,6 @@ from tilewright.lowering.linalg_to_loops import (
     lower_values,
     lower_view_matmul,
 )
-from tilewright.lowering.linalg_to_loops.byte_product_calls import call_byte_products
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering
 from tilewright.lowering.linalg_to_loops.networks import emission as networks
 from tilewright.support.facts import DEFAULT_FACTS
@@ -70,4 +69,3 @@ class LinalgToLoopsPass(Pass):
         for op in list(module.ops):
             if isinstance(op, func.FuncOp) and op.body.blocks.first is not None:
                 FunctionLowering(op, context, facts).run()
-                call_byte_products(op)

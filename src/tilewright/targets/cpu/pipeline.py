@@ -99,6 +99,7 @@ def _to_loops() -> Sequence[Pass]:
     from tilewright.lowering.linalg_matmuls.recognize_k_loops import LinalgRecognizeKLoopsPass
     from tilewright.lowering.linalg_matmuls.select_microkernels import LinalgSelectMicrokernelsPass
     from tilewright.lowering.linalg_matmuls.transpose_matmuls import LinalgTransposeMatmulsPass
+    from tilewright.lowering.linalg_to_loops.convert_dot_bytes_to_calls import ConvertDotBytesToCallsPass
     from tilewright.lowering.linalg_to_loops.form_exchange_networks import LinalgFormExchangeNetworksPass
     from tilewright.lowering.linalg_to_loops.linalg_to_loops import LinalgToLoopsPass
     from tilewright.transforms.linalg.bufferize_function_boundaries import LinalgBufferizeFunctionBoundariesPass
@@ -137,6 +138,7 @@ def _to_loops() -> Sequence[Pass]:
         LinalgTransposeMatmulsPass(),  # what a loop does not change is the right operand, which can be packed
         LinalgPackOperandsPass(),  # once for a loop, or for all programs
         LinalgToLoopsPass(),
+        ConvertDotBytesToCallsPass(),  # which upstream reads
     )
 
 
