@@ -14,6 +14,7 @@ from typing import Any
 
 os.environ["TILEWRIGHT_CACHE_DIR"] = os.environ["TRITON_CACHE_DIR"] = tempfile.mkdtemp(prefix="gpu-overheads-")
 
+import case
 import cases
 import measure
 import torch
@@ -34,11 +35,11 @@ def compile(kernels: Any) -> dict[str, Any]:
     first = time.perf_counter() - start
     times: list[float] = []
     for config in cases.MATMUL_CONFIGS[:3]:
-        case = cases.matmul(1024)
-        tensors = case.make()
+        product = cases.matmul(1024)
+        tensors = product.make()
         torch.cuda.synchronize()
         start = time.perf_counter()
-        case.run(kernels, tensors, config)
+        product.run(kernels, tensors, config)
         torch.cuda.synchronize()
         times.append(time.perf_counter() - start)
     return {"first_kernel_seconds": first, "matmul_seconds": sorted(times)[1], "all": times}
@@ -46,5 +47,5 @@ def compile(kernels: Any) -> dict[str, Any]:
 
 if __name__ == "__main__":
     what, implementation = sys.argv[1:]
-    measured = {"launch": launch, "compile": compile}[what](cases.load_kernels(implementation))
+    measured = {"launch": launch, "compile": compile}[what](case.load_kernels(implementation))
     print(json.dumps({"implementation": implementation, **measured}))
