@@ -33,7 +33,9 @@ def test_every_value(a_gpu: str, source: Any, target: Any, arch: str) -> None:
     limits = np.iinfo(source)
     values = np.arange(limits.min, limits.max + 1).astype(source)
     found = np.full(values.shape, np.nan, target)
-    with knobs.scope(override_arch=arch if a_gpu != "cuda" else None):
+    if a_gpu == "cuda" and arch != "sm90":
+        pytest.skip("machine code for older GPUs does not run on newer ones")
+    with knobs.scope(override_arch=arch):
         compiled = as_floats[(1 if values.size <= 1024 else values.size // 1024,)](
             values, found, BLOCK=min(values.size, 1024)
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.dialects import scf, tt
 from tilewright.dialects.construction import static_values
@@ -22,18 +22,16 @@ def computed_from(dot: tt.DotOp, index: int) -> dict[tt.LoadOp, int]:
     is then that of the transposes).
     """
     value = (dot.a, dot.b)[index]
-    found = dict(_loads_of(value, K_OF[index]))
+    found = dict(_loads_of(value, K_OF[index], dot.parent))
     bits = bit_width(as_tensor(value.type).element_type)
     is_widened = any(bit_width(as_tensor(load.result.type).element_type) < bits for load in found)
     return found if index == LEFT or is_widened else {}
 
 
-def _loads_of(value: SSAValue, dim: int) -> Iterator[tuple[tt.LoadOp, int]]:
-    """The loads in the block of a value that it is computed from, with the dimension that `dim` is there; not those of
+def _loads_of(value: SSAValue, dim: int, block: Block | None) -> Iterator[tuple[tt.LoadOp, int]]:
+    """The loads of a block that a value is computed from, with the dimension that `dim` is there; not those of
     vectors.
     """
-    holder = value.owner if isinstance(value.owner, Operation) else None
-    block = None if holder is None else holder.parent
     stack, seen = [(value, dim)], {value}
     while stack:
         value, dim = stack.pop()
