@@ -18,7 +18,8 @@ import struct
 from dataclasses import replace
 
 from tilewright.codegen.lane_builder import LaneBuilder
-from tilewright.codegen.llvm_text import FunctionText, ModuleText, Parameter, vector_constant
+from tilewright.codegen.literals import vector_constant
+from tilewright.codegen.llvm_text import FunctionText, ModuleText, Parameter
 from tilewright.support.facts import TargetFacts
 from tilewright.support.records import dataclass
 

@@ -11,14 +11,8 @@ y = b.fma(x, b.float(2.0), b.float(1.0))  # call contract <16 x float> @llvm.fma
 from __future__ import annotations
 
 from tilewright.codegen.instructions import OVERLOADS
-from tilewright.codegen.llvm_text import (
-    FunctionText,
-    f32_constant,
-    float_constant,
-    half_constant,
-    splat_constant,
-    vector_constant,
-)
+from tilewright.codegen.literals import f32_constant, float_constant, half_constant, splat_constant, vector_constant
+from tilewright.codegen.llvm_text import FunctionText
 
 
 def intrinsic_suffix(scalar_type: str, lanes: int) -> str:

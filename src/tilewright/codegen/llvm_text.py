@@ -1,8 +1,8 @@
-"""Writing LLVM IR as text: modules, functions, blocks, phis, constants.
+"""Writing LLVM IR as text: modules, functions, blocks, phis.
 
 Text is by far the cheapest way to hand instructions to LLVM from Python (half a microsecond an instruction). The writer
-owns what is easy to get wrong by hand: fresh names, block labels, phis whose incoming values are not known yet,
-declarations that must appear once, and exact constants. What an instruction looks like is in `instructions`.
+owns what is easy to get wrong by hand: fresh names, block labels, phis whose incoming values are not known yet, and
+declarations that must appear once. What an instruction looks like is in `instructions`, a constant in `literals`.
 
 ```python
 module = ModuleText(triple="x86_64-unknown-linux-gnu")
@@ -25,12 +25,12 @@ entry:
 from __future__ import annotations
 
 import re
-import struct
 from collections.abc import Callable, Iterable
 from dataclasses import field
 from functools import cache
 
 from tilewright.codegen.instructions import Instructions, Operand, Value, checked, overload_of, pointer_in, same_lanes
+from tilewright.codegen.literals import string_literal
 from tilewright.support.records import dataclass
 
 _PLAIN_NAME = re.compile(r"[A-Za-z$._-][\w$.-]*", re.ASCII)
@@ -44,41 +44,6 @@ def global_name(name: str) -> str:
         return f"@{name}"
     plain = set(range(32, 127)) - set(b'"\\')
     return '@"' + "".join(chr(byte) if byte in plain else f"\\{byte:02X}" for byte in name.encode()) + '"'
-
-
-def float_constant(value: float) -> str:
-    """A `float` or `double` literal: hexadecimal, so exact. For `float` the value must be a single-precision number."""
-    return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
-
-
-def f32_constant(value: float) -> str:
-    """A `float` literal of the single-precision number nearest to `value` (overflow gives infinity)."""
-    try:
-        value = struct.unpack("<f", struct.pack("<f", value))[0]
-    except OverflowError:
-        value = float("inf") if value > 0 else float("-inf")
-    return float_constant(value)
-
-
-def half_constant(bits: int) -> str:
-    """A `half` literal from its 16 bits."""
-    return f"0xH{bits:04X}"
-
-
-def splat_constant(scalar_type: str, literal: str) -> str:
-    """The constant operand of a vector whose lanes are all `literal`."""
-    return f"splat ({scalar_type} {literal})"
-
-
-def vector_constant(scalar_type: str, literals: Iterable[str]) -> str:
-    """The constant operand of a vector with the given lanes."""
-    return "<" + ", ".join(f"{scalar_type} {literal}" for literal in literals) + ">"
-
-
-def string_literal(data: bytes) -> str:
-    """Bytes in LLVM's ``c"..."`` form."""
-    text = "".join(chr(b) if 32 <= b < 127 and b not in (34, 92) else f"\\{b:02X}" for b in data)
-    return f'c"{text}"'
 
 
 @dataclass(frozen=True)

@@ -8,17 +8,9 @@ import math
 import pytest
 
 from tilewright.codegen.instructions import OperandTypeError
+from tilewright.codegen.literals import f32_constant, float_constant, half_constant, string_literal, vector_constant
 from tilewright.codegen.llvm_backend import Effort, LlvmError, ObjectLoader, compile_text, emit_assembly, parse
-from tilewright.codegen.llvm_text import (
-    FunctionText,
-    ModuleText,
-    Parameter,
-    f32_constant,
-    float_constant,
-    half_constant,
-    string_literal,
-    vector_constant,
-)
+from tilewright.codegen.llvm_text import FunctionText, ModuleText, Parameter
 from tilewright.targets.cpu.facts import host_facts, named_facts
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tilewright.codegen.lane_builder import LaneBuilder
-from tilewright.codegen.llvm_text import f32_constant, vector_constant
+from tilewright.codegen.literals import f32_constant, vector_constant
 from tilewright.codegen.math_library.scaling import in_pieces
 
 if TYPE_CHECKING:

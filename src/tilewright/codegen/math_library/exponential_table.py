@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tilewright.codegen.lane_builder import LaneBuilder
-from tilewright.codegen.llvm_text import f32_constant, vector_constant
+from tilewright.codegen.literals import f32_constant, vector_constant
 from tilewright.codegen.math_library.polynomial import emit_polynomial
 from tilewright.codegen.math_library.scaling import call_masked, has_scalef, in_pieces
 

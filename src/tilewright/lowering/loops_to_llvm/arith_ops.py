@@ -18,7 +18,7 @@ from xdsl.ir import Operation, SSAValue
 
 from tilewright.codegen.float_formats import has_bf16_instruction, narrow_from_f32, narrow_to_bf16_flushing
 from tilewright.codegen.lane_builder import LaneBuilder, intrinsic_suffix
-from tilewright.codegen.llvm_text import vector_constant
+from tilewright.codegen.literals import vector_constant
 from tilewright.dialects import arith
 from tilewright.dialects.attributes import COMPUTES_ALL_LANES, FLUSHES_SUBNORMALS
 from tilewright.lowering.llvm_instructions import INTEGER_BINARY, INTEGER_MINMAX

@@ -10,7 +10,7 @@ from tilewright.codegen.float_formats import (
     widen_to_f32,
 )
 from tilewright.codegen.lane_builder import LaneBuilder
-from tilewright.codegen.llvm_text import f32_constant, float_constant, half_constant
+from tilewright.codegen.literals import f32_constant, float_constant, half_constant
 from tilewright.lowering.loops_to_llvm.types import F32, F64, ScalarType
 
 NATIVE_HALF = {"avx512fp16", "fullfp16"}

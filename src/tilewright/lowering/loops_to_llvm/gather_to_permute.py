@@ -19,7 +19,8 @@ from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.codegen.lane_builder import LaneBuilder
-from tilewright.codegen.llvm_text import FunctionText, vector_constant
+from tilewright.codegen.literals import vector_constant
+from tilewright.codegen.llvm_text import FunctionText
 from tilewright.dialects import arith, vector
 from tilewright.dialects.arithmetic import is_arithmetic
 from tilewright.lowering.loops_to_llvm.types import ValueType

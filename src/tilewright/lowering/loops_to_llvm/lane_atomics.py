@@ -19,7 +19,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 
-from tilewright.codegen.llvm_text import FunctionText, ModuleText, Parameter, vector_constant
+from tilewright.codegen.literals import vector_constant
+from tilewright.codegen.llvm_text import FunctionText, ModuleText, Parameter
 from tilewright.lowering.loops_to_llvm.arena import ATOMICS_OFFSET
 from tilewright.lowering.loops_to_llvm.function_lowering import ARENA
 from tilewright.lowering.loops_to_llvm.lane_values import Lanes

@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerAttr
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.codegen.lane_builder import LaneBuilder, intrinsic_suffix
-from tilewright.codegen.llvm_text import vector_constant
+from tilewright.codegen.literals import vector_constant
 from tilewright.dialects import arith, vector
 from tilewright.dialects.construction import static_values
 from tilewright.lowering.loops_to_llvm.arith_ops import FLOAT_MINMAX

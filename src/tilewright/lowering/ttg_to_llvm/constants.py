@@ -10,7 +10,7 @@ from xdsl.ir import Attribute
 from tilewright.codegen.float_formats import BF16 as BF16_FORMAT
 from tilewright.codegen.float_formats import F16 as F16_FORMAT
 from tilewright.codegen.float_formats import encode
-from tilewright.codegen.llvm_text import f32_constant, float_constant, half_constant
+from tilewright.codegen.literals import f32_constant, float_constant, half_constant
 from tilewright.dialects import arith
 from tilewright.dialects.types import as_tensor
 from tilewright.lowering.ttg_to_llvm.function_lowering import FunctionLowering, lowers

@@ -12,7 +12,7 @@ from pathlib import Path
 from xdsl.ir import Operation
 
 from tilewright.codegen.lane_builder import LaneBuilder
-from tilewright.codegen.llvm_text import f32_constant
+from tilewright.codegen.literals import f32_constant
 from tilewright.codegen.nvptx.libdevice import FILE_NAME as LIBDEVICE_FILE
 from tilewright.codegen.nvptx.libdevice import PREFIX as LIBDEVICE_PREFIX
 from tilewright.codegen.nvptx.libdevice import find_libdevice
