@@ -33,9 +33,12 @@ from tilewright.lowering.linalg_to_loops.lower_structured import lower_generic
 from tilewright.lowering.linalg_to_loops.provable import is_same
 from tilewright.lowering.linalg_to_loops.sources import Box, Source, Uniform, Window
 from tilewright.lowering.microkernel_attributes import find_routine
+from tilewright.support.records import dataclass
 
 Operands: TypeAlias = tuple[MatrixAddress, MatrixAddress, MatrixAddress]
 """A, B or its panels, and C."""
+Bases: TypeAlias = tuple[SSAValue, SSAValue, SSAValue]
+"""Where the operands of one batch start."""
 
 
 @lowers(linalg.MatmulOp, linalg.BatchMatmulOp, linalg_ext.PackedMatmulOp)
@@ -66,7 +69,8 @@ def lower_matmul(
         b_address, rows_adjoin = right_operand(lowering, b, tensor_shape(rhs), depth)
         kernel = replace(kernel, transposed_b=rows_adjoin)
     counts = (shape[0] if batch else 1, shape[batch], tensor_shape(result)[-1])
-    emit_calls(lowering.emitter, kernel, (a_address, b_address, in_place(lowering.emitter, target)), counts, depth)
+    operands = (a_address, b_address, in_place(lowering.emitter, target))
+    MatmulCalls(lowering.emitter, kernel, operands, depth).emit(counts)
     lowering.define(op, target)
 
 
@@ -109,83 +113,77 @@ def _is_zero(value: SSAValue) -> bool:
     return number is not None and number.data == 0
 
 
-def emit_calls(
-    emitter: LoopEmitter,
-    kernel: MatmulKernel,
-    operands: Operands,
-    counts: Sequence[int],
-    depth: Index,
-    wanted: tuple[Index, Index] | None = None,
-    output: MatrixAddress | None = None,
-) -> None:
-    """Loops over the blocks of C; columns outside, so that the panel of B stays in the first level cache.
+@dataclass(frozen=True, slots=True)
+class MatmulCalls:
+    """Calls of a micro-kernel for all blocks of C, at the cursor."""
 
-    `wanted`: how many of the rows and columns anybody reads; less than all of them only where C is one block, as where
-    the result has an `output` of its own.
-    """
-    batches, rows, columns = counts
-    with_batch = len(operands[0].strides) == 3
+    emitter: LoopEmitter
+    kernel: MatmulKernel
+    operands: Operands
+    depth: Index
+    """Terms of each sum."""
+    output: MatrixAddress | None = None
+    """A separate result."""
 
-    def block_call(base: tuple[SSAValue, SSAValue, SSAValue], m: Index, n: Index) -> None:
-        block = (_count(emitter, rows, m, kernel.rows), _count(emitter, columns, n, kernel.columns))
-        if rows <= kernel.rows and columns <= kernel.columns:
-            block = wanted or (rows, columns)
-        _call(emitter, kernel, operands, base, m, n, block, depth, output)
+    def emit(self, counts: Sequence[int], wanted: tuple[Index, Index] | None = None) -> None:
+        """Loops over batches, columns and rows, of which there are so many; rows inside, so that the panel of B stays
+        in the first level cache.
 
-    def block_calls(base: tuple[SSAValue, SSAValue, SSAValue]) -> None:
-        _loop(emitter, columns, kernel.columns, lambda n: _loop(
-            emitter, rows, kernel.rows, lambda m: block_call(base, m, n)
-        ))  # fmt: skip
+        `wanted`: how many of the rows and columns anybody reads; less than all of them only where C is one block, as
+        where the result has an `output` of its own.
+        """
+        batches, rows, columns = counts
+        kernel, (a, b, c) = self.kernel, self.operands
 
-    if not with_batch:
-        block_calls((operands[0].address, operands[1].address, operands[2].address))
-        return
+        def blocks(base: Bases) -> None:
+            _loop(self.emitter, columns, kernel.columns, lambda n: _loop(
+                self.emitter, rows, kernel.rows, lambda m: self._call(base, m, n, self._block(counts, m, n, wanted))
+            ))  # fmt: skip
 
-    def of_batch(number: Index) -> None:
-        moved = [_moved(emitter, item, item.address, number, item.strides[0]) for item in operands]
-        block_calls((moved[0], moved[1], moved[2]))
+        def of_batch(number: Index) -> None:
+            moved = [_moved(self.emitter, item, item.address, number, item.strides[0]) for item in self.operands]
+            blocks((moved[0], moved[1], moved[2]))
 
-    _loop(emitter, batches, 1, of_batch)
+        if len(a.strides) == 3:
+            _loop(self.emitter, batches, 1, of_batch)
+        else:
+            blocks((a.address, b.address, c.address))
+
+    def _block(
+        self, counts: Sequence[int], m: Index, n: Index, wanted: tuple[Index, Index] | None
+    ) -> tuple[Index, Index]:
+        """The rows and columns of the block at a row and a column."""
+        (_, rows, columns), kernel = counts, self.kernel
+        block = (_count(self.emitter, rows, m, kernel.rows), _count(self.emitter, columns, n, kernel.columns))
+        return (wanted or (rows, columns)) if rows <= kernel.rows and columns <= kernel.columns else block
+
+    def _call(self, base: Bases, m: Index, n: Index, block: tuple[Index, Index]) -> None:
+        emitter, kernel, output, (a, b, c) = self.emitter, self.kernel, self.output, self.operands
+        a_row, a_k = a.strides[-2:]
+        a_address = _moved(emitter, a, base[0], m, a_row)
+        b_address = _moved(emitter, b, base[1], n, b.strides[-1])
+        c_address = _moved(emitter, c, _moved(emitter, c, base[2], m, c.strides[-2]), n, 1)
+        values = (
+            a_address, a_row, a_k, b_address, b.strides[-1 if kernel.transposed_b else -2], c_address, c.strides[-2],
+            self.depth, *block, *(() if b.packed_from is None else (b.packed_from,)),
+            *((output.address, output.strides[0]) if output is not None else ()),
+        )  # fmt: skip
+        call_microkernel(emitter, kernel, values)
 
 
 def _loop(emitter: LoopEmitter, extent: int, step: int, body: Callable[[Index], None]) -> None:
     if extent <= step:
         body(0)
         return
-    loop, block = emitter.open_for(0, extent, step)
+    _, block = emitter.open_for(0, extent, step)
     with emitter.at(block):
         body(block.args[0])
         emitter.yield_()
-    _ = loop
 
 
 def _moved(emitter: LoopEmitter, item: MatrixAddress, address: SSAValue, steps: Index, stride: Index) -> SSAValue:
     distance = emitter.mul(emitter.mul(steps, stride), item.element_bytes)
     return emitter.ssa(emitter.add(address, distance))
-
-
-def _call(
-    emitter: LoopEmitter,
-    kernel: MatmulKernel,
-    operands: Operands,
-    base: tuple[SSAValue, SSAValue, SSAValue],
-    m: Index,
-    n: Index,
-    counts: tuple[Index, Index],
-    depth: Index,
-    output: MatrixAddress | None,
-) -> None:
-    a, b, c = operands
-    a_row, a_k = a.strides[-2:]
-    a_address = _moved(emitter, a, base[0], m, a_row)
-    b_address = _moved(emitter, b, base[1], n, b.strides[-1])
-    c_address = _moved(emitter, c, _moved(emitter, c, base[2], m, c.strides[-2]), n, 1)
-    values = (
-        a_address, a_row, a_k, b_address, b.strides[-1 if kernel.transposed_b else -2], c_address, c.strides[-2], depth,
-        *counts, *(() if b.packed_from is None else (b.packed_from,)),
-        *((output.address, output.strides[0]) if output is not None else ()),
-    )  # fmt: skip
-    call_microkernel(emitter, kernel, values)
 
 
 def _count(emitter: LoopEmitter, extent: int, start: Index, step: int) -> Index:

@@ -13,12 +13,13 @@ from xdsl.ir import SSAValue
 
 from tilewright.codegen.microkernels import MatmulKernel
 from tilewright.dialects import linalg_ext
-from tilewright.lowering.linalg_to_loops.dot import Operands, emit_calls
+from tilewright.lowering.linalg_to_loops.dot import MatmulCalls
 from tilewright.lowering.linalg_to_loops.dot_operands import MatrixAddress, in_place
 from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, lowers, tensor_shape
 from tilewright.lowering.linalg_to_loops.lower_memory import memref_sizes
 from tilewright.lowering.linalg_to_loops.region_tiles import carried_buffer
+from tilewright.lowering.linalg_to_loops.sources import Window
 from tilewright.lowering.microkernel_attributes import find_routine
 
 
@@ -38,39 +39,34 @@ def lower_view_matmul(op: linalg_ext.ViewMatmulOp, lowering: FunctionLowering) -
     if op.panels is not None:
         panels = lowering.values.panels[op.panels]
         b = MatrixAddress(panels, b.strides, 1, b.address) if kernel.fills_panels else MatrixAddress(panels, (0, 0), 1)
-    operands = (a, b, in_place(lowering.emitter, target))
-    is_stored = _multiply(lowering, op, kernel, operands, a_sizes[1], counts)
+    calls = MatmulCalls(lowering.emitter, kernel, (a, b, in_place(lowering.emitter, target)), a_sizes[1])
+    dest = None if op.dest is None else lowering.window_for(op, op.dest)
+    is_stored = _multiply(op, calls, dest, counts)
     if op.stored is not None:
         op.stored.replace_all_uses_with(lowering.emitter.truth(is_stored))
     lowering.define(op, target)
 
 
 def _multiply(
-    lowering: FunctionLowering,
-    op: linalg_ext.ViewMatmulOp,
-    kernel: MatmulKernel,
-    operands: Operands,
-    depth: Index,
-    counts: tuple[Index, Index],
+    op: linalg_ext.ViewMatmulOp, calls: MatmulCalls, dest: Window | None, counts: tuple[Index, Index]
 ) -> SSAValue | bool:
     """Emit the calls; return whether the result is where it is stored in the end, and not in the tile."""
-    emitter, tile_counts = lowering.emitter, (1, *tensor_shape(op.result))
-    if op.dest is None or op.may_store is None or op.panels is None:
-        emit_calls(emitter, kernel, operands, tile_counts, depth, counts)
+    emitter, tile_counts, (*_, c) = calls.emitter, (1, *tensor_shape(op.result)), calls.operands
+    if dest is None or op.may_store is None or op.panels is None:
+        calls.emit(tile_counts, counts)
         return False
-    window = lowering.window_for(op, op.dest)
-    element, stored, (a, b, c) = str(window.element), in_place(emitter, window), operands
-    to_output = replace(kernel, output=element)
-    if element == kernel.accumulator:
+    element, stored = str(dest.element), in_place(emitter, dest)
+    to_output = replace(calls, kernel=replace(calls.kernel, output=element), output=stored)
+    if element == calls.kernel.accumulator:
         address = emitter.select(op.may_store, stored.address, c.address)
         row_stride = emitter.select_index(op.may_store, stored.strides[0], c.strides[0])
         output = MatrixAddress(address, (row_stride, 1), c.element_bytes)
-        emit_calls(emitter, to_output, (a, b, c), tile_counts, depth, counts, output)
+        replace(to_output, output=output).emit(tile_counts, counts)
     else:
         emitter.choose(
             op.may_store,
-            lambda: emit_calls(emitter, to_output, operands, tile_counts, depth, counts, stored),
-            lambda: emit_calls(emitter, kernel, operands, tile_counts, depth, counts),
+            lambda: to_output.emit(tile_counts, counts),
+            lambda: calls.emit(tile_counts, counts),
         )
     return op.may_store
 
