@@ -116,6 +116,10 @@ def test_another_state_of_the_compiler_writes_its_own_graphs(tmp_path: Path, tor
     run_program(torch_children, tmp_path, "cached_graphs.py")
 
 
+def test_templates_of_products_are_tuned(tmp_path: Path, torch_children: Children) -> None:
+    run_program(torch_children, tmp_path, "products_in_torch.py")
+
+
 def test_blocks_fit_a_cpu(tmp_path: Path, torch_children: Children) -> None:
     run_program(torch_children, tmp_path, "blocks_in_torch.py")
 

@@ -24,9 +24,11 @@ MOST_UNSPLIT = 2
 
 def defaults() -> dict[str, Any]:
     """Return what Inductor is asked for that it decides for GPUs where it writes Triton: it cuts sums over the rows of
-    a matrix into parts for thousands of threads, in one kernel, and adds the parts in another.
+    a matrix into parts for thousands of threads, in one kernel, and adds the parts in another. It would also time the
+    templates of products with and without what follows them, by code that it does not have for CPUs.
     """
-    return {"split_reductions": False} if get_num_threads() <= MOST_UNSPLIT else {}
+    unsplit = {"split_reductions": False} if get_num_threads() <= MOST_UNSPLIT else {}
+    return {"benchmark_epilogue_fusion": False, **unsplit}
 
 
 def compile_graph(
