@@ -1,6 +1,6 @@
 """`autotune`: choose a kernel's meta-parameters by measuring.
 
-Triton's module of this name has `heuristics`, too (`runtime.heuristics`).
+Triton's module of this name has `heuristics`, too (`runtime.kernel_heuristics`).
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from tilewright.runtime.cached_timings import CachedTimings
 from tilewright.runtime.driver import chosen_target_is_timed
-from tilewright.runtime.heuristics import Heuristics, heuristics
 from tilewright.runtime.interface import Launchable, NamedKernel, innermost
+from tilewright.runtime.kernel_heuristics import Heuristics, heuristics
 from tilewright.runtime.tuning_config import AutotunerError, Config, checked_configs
 from tilewright.runtime.tuning_table import TuningTable
 from tilewright.support import knobs

@@ -182,7 +182,7 @@ def _constructor_on_demand(cls: type[Any]) -> Callable[..., None]:
 def _write_constructor(cls: type[Any]) -> Callable[..., None]:
     """Give a class the constructor of its fields, and return it."""
     frozen: bool = cls.__dataclass_params__.frozen
-    names: dict[str, Any] = {"_set": object.__setattr__, "_absent": _Absent()}
+    names: dict[str, Any] = {"__name__": cls.__module__, "_set": object.__setattr__, "_absent": _Absent()}
     positional, keyword, body = ["self"], list[str](), list[str]()
     for field in dataclasses.fields(cls):
         name, value, parameter = field.name, field.name, field.name

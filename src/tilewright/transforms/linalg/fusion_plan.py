@@ -404,7 +404,8 @@ def _hand_over(
     op: linalg.StructuredOp, reader: linalg.StructuredOp, plan: FusionPlan, order: Mapping[Operation, int]
 ) -> None:
     """Make what an op keeps that moves into a reader a further result of that, if it walks the same elements and
-    stands before all others that read them. Else these are computed twice: for the reader, and in a loop of their own.
+    stands before all others that read them; if there are no others, nobody keeps it. Else these are computed twice: for
+    the reader, and in a loop of their own.
     """
     outer = _find_walk(reader, op.results[0]) if op in plan.kept and STARTS_AT_FIRST not in reader.attributes else None
     if outer is None:
@@ -417,11 +418,12 @@ def _hand_over(
     for value, access in list(kept.items()):
         before = plan.kept_before.setdefault(value, set())
         before.add(op)
-        users = (_in_block(user, block) for user in users_through_copies(value))
-        if all(user in before or order.get(user, 0) >= order[reader] for user in users):
+        users = {_in_block(user, block) for user in users_through_copies(value)} - before - {reader}
+        if all(order.get(user, 0) > order[reader] for user in users):
             del kept[value]
-            plan.kept.setdefault(reader, {})[value] = tuple(substitute(expr, loops) for expr in access)
-            plan.cost[reader] = EXPENSIVE
+            if users:
+                plan.kept.setdefault(reader, {})[value] = tuple(substitute(expr, loops) for expr in access)
+                plan.cost[reader] = EXPENSIVE
 
 
 def _in_block(op: Operation, block: Block | None) -> Operation:
