@@ -226,7 +226,7 @@ SPECIAL_FORMS = (
 
 def special(b: Builder) -> None:
     """One operation on infinities, NaNs, zeros of both signs, subnormal and huge numbers."""
-    dtype = b.pick(FLOATS)
+    dtype = b.pick((*FLOATS, *FP8))
     first, second = (b.new_argument(dtype, b.tile, "special") for _ in range(2))
     result, form = b.pick(SPECIAL_FORMS)
     x, y = b.writer.name("x"), b.writer.name("y")

@@ -10,7 +10,7 @@ UNSIGNED = ("uint8", "uint16", "uint32", "uint64")
 INTS = (*SIGNED, *UNSIGNED)
 FLOATS = ("float16", "bfloat16", "float32", "float64")
 FP8 = ("float8e5", "float8e4nv")
-"""Types that are loaded, stored and converted; nothing is computed in them."""
+"""Types that are loaded, stored and converted, and computed with where special numbers are."""
 BOOL = "int1"
 
 BITS = {name: int(name.lstrip("uintfloab")) for name in (*INTS, *FLOATS)} | {BOOL: 1}
