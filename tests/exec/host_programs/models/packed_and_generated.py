@@ -64,11 +64,6 @@ def packages(folder):
         path.parent.mkdir(exist_ok=True, parents=True)
         path.write_text(text)
     assert run("-m", "mine", cwd=folder) == "packaged __main__ mine"
-    assert run("-O", "-m", "mine", cwd=folder) == "packaged __main__ mine"
-    assert (
-        run("-c", "import runpy; runpy.run_module('mine', run_name='__main__', alter_sys=True)", cwd=folder)
-        == "packaged __main__ mine"
-    )
     with zipfile.ZipFile(folder / "lib.zip", "w") as file:
         for path in package.rglob("*.py"):
             file.write(path, path.relative_to(folder))
