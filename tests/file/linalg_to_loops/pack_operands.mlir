@@ -140,3 +140,22 @@ func.func @ends_together(%p: memref<*xf16>, %k: index, %m: index, %n: index, %c:
   }
   return %d : tensor<32x32xf32>
 }
+
+// Rows that do not adjoin are copied before they are one dimension: the copy is at one address in all programs, so that
+// no other program's panels are those of it.
+// LOOPS-LABEL: @copied
+// LOOPS-NOT: _keep_
+// LOOPS: call @tw_mk_panels_f16_f32_16(
+// LOOPS: return
+func.func @copied(%p: memref<*xf16>, %q: memref<*xf16>, %r: memref<*xf32>, %o: index) attributes {tilewright.noalias} {
+  %va = memref.reinterpret_cast %p to offset: [0], sizes: [32, 64], strides: [64, 1] : memref<*xf16> to memref<32x64xf16, strided<[64, 1]>>
+  %vb = memref.reinterpret_cast %q to offset: [%o], sizes: [8, 8, 32], strides: [1000, 32, 1] : memref<*xf16> to memref<8x8x32xf16, strided<[1000, 32, 1], offset: ?>>
+  %vc = memref.reinterpret_cast %r to offset: [%o], sizes: [32, 32], strides: [32, 1] : memref<*xf32> to memref<32x32xf32, strided<[32, 1], offset: ?>>
+  %a = bufferization.to_tensor %va restrict : memref<32x64xf16, strided<[64, 1]>> to tensor<32x64xf16>
+  %b = bufferization.to_tensor %vb restrict : memref<8x8x32xf16, strided<[1000, 32, 1], offset: ?>> to tensor<8x8x32xf16>
+  %c = bufferization.to_tensor %vc restrict : memref<32x32xf32, strided<[32, 1], offset: ?>> to tensor<32x32xf32>
+  %rows = tensor.collapse_shape %b [[0, 1], [2]] : tensor<8x8x32xf16> into tensor<64x32xf16>
+  %0 = linalg.matmul ins(%a, %rows : tensor<32x64xf16>, tensor<64x32xf16>) outs(%c : tensor<32x32xf32>) -> tensor<32x32xf32>
+  bufferization.materialize_in_destination %0 in writable %vc : (tensor<32x32xf32>, memref<32x32xf32, strided<[32, 1], offset: ?>>) -> ()
+  return
+}

@@ -75,8 +75,11 @@ def _cached_panels(lowering: FunctionLowering, op: linalg_ext.PackOp, routine: P
     inner = source.inner if isinstance(source, Box) else source
     full = is_full(emitter, source, shape, -1, 0) if isinstance(source, Box) else True
     rows_adjoin = not is_contiguous(source, 1)
-    if full is False or not isinstance(inner, Window) or (rows_adjoin and not is_contiguous(source, 0)):
+    # What was copied to a buffer is at one address in all programs, each with elements of its own.
+    is_own = not isinstance(inner, Window) or inner.owned
+    if full is False or is_own or (rows_adjoin and not is_contiguous(source, 0)):
         return _packed_panels(lowering, op, routine, copied_operand(lowering, source, shape), rows_adjoin=False)
+    assert isinstance(inner, Window)
     routine = replace(routine, transposed_b=rows_adjoin)
     if full is True:
         return _call_cache(lowering, op, routine, inner, shape)
