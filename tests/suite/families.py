@@ -10,10 +10,10 @@ FAMILIES = tuple(
     f"tests/{folder}/test_{name}.py"
     for folder, names in {
         "exec": (
-            "atomics baseline_cpus baseline_pipeline conversions device_library dot_types engines examples flattened "
-            "float8 gluon gluon_on_cpu gluon_programs gpu_engines gpu_passes hopper library_kernels mathematics "
-            "missing_barriers model_kernels noinline partitions_on_cpu "
-            "register_operands scaled_dots spine transposed_blocks triton_backend waiting"
+            "atomics baseline_cpus baseline_pipeline byte_products conversions device_library dot_types engines "
+            "examples flattened float8 gluon gluon_on_cpu gluon_programs gpu_engines gpu_passes hopper int_to_float "
+            "library_kernels llm_example mathematics missing_barriers model_kernels noinline partitions_on_cpu "
+            "register_operands scaled_dots spine transposed_blocks triton_backend waiting widened_operands"
         ),
         "kernels": "against_triton gpu_settings ptx_against_triton ttgir_against_triton",
         "oracle_mlir": "memory views",

@@ -27,7 +27,7 @@ PARTS = 60
 TURNS = 30
 """Of a function that compiles and runs kernels, but not those of the corpus, a case is taken every so many days."""
 
-DAYS = 10
+DAYS = 12
 """Runs of continuous integration on so many days in a row run every case of every family."""
 
 FEW = 6
@@ -67,7 +67,10 @@ def part_of_costly(nodeid: str) -> int:
     """The part that a costly test belongs to: its function's turn, within which cases take turns.
 
     Cases of a function often share what is costly, such as a process of official Triton: it is made every `TURNS` days.
+    Programs share nothing, and each has its own part.
     """
+    if nodeid.partition("::")[0] in PROGRAMS:
+        return part_of(nodeid)
     return _hash(nodeid.partition("[")[0]) % TURNS + TURNS * (_hash(nodeid) % (PARTS // TURNS))
 
 

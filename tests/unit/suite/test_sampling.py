@@ -81,6 +81,13 @@ def test_costly_cases_of_a_function_come_together() -> None:
     assert set().union(*(choose(items, day) for day in days)) == {item.nodeid for item in items}
 
 
+def test_programs_come_one_by_one() -> None:
+    """They share nothing: no day has many of them."""
+    items = [Item(f"{families.PROGRAMS[0]}::test[{number}]", mark="costly") for number in range(20)]
+    days = [choose(items, sample) for sample in range(sampling.PARTS)]
+    assert set().union(*days) == {item.nodeid for item in items} and max(map(len, days)) <= 3
+
+
 @pytest.mark.parametrize("sample", range(0, sampling.PARTS - sampling.TURNS, 8))
 def test_each_function_has_its_turn(sample: int) -> None:
     functions = [f"tests/exec/test_{number}.py::test" for number in range(60)]
