@@ -45,6 +45,7 @@ PROGRAMS = (
     "tests/unit/compiler/test_large_kernels.py",
     "tests/unit/packaging/test_distributions.py",
     "tests/unit/runtime/test_children.py",
+    "tests/unit/suite/test_running.py",
     "tests/unit/tools/test_progress.py",
 )
 """Files whose functions are the cases, seconds each: programs in processes of their own, pipelines on simulated Hopper,
