@@ -28,7 +28,7 @@ def make_ttgir(
         target=target, num_warps=num_warps, threads_per_warp=threads_per_warp, num_ctas=num_ctas
     )
     capability = int(found[1])
-    # Without launches nobody makes tensor maps.
+    # Tensor maps are made by launches, and there are none.
     options = LoopOptions(num_warps=num_warps, num_stages=num_stages, tma_loads=NEVER, persist_programs=NEVER)
     return [*loop_passes_for(capability, options), convert, *passes_for(capability, options)]
 

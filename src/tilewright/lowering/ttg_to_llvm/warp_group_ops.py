@@ -318,8 +318,8 @@ def lower_warp_group_dot(op: ttng.WarpGroupDotOp, fn: FunctionLowering) -> None:
 
 @lowers(ttng.WarpGroupDotWaitOp)
 def lower_warp_group_dot_wait(op: ttng.WarpGroupDotWaitOp, fn: FunctionLowering) -> None:
-    """Registers of sums go through the instruction, so that nobody reads them before it; those of operands are used
-    after it, so that nobody writes them before it.
+    """Registers of sums go through the instruction, so that they are not read before it; those of operands are used
+    after it, so that they are not written before it.
     """
     registers: list[tuple[str, str]] = []
     counts: list[int] = []

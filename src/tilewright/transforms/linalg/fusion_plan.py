@@ -404,8 +404,8 @@ def _hand_over(
     op: linalg.StructuredOp, reader: linalg.StructuredOp, plan: FusionPlan, order: Mapping[Operation, int]
 ) -> None:
     """Make what an op keeps that moves into a reader a further result of that, if it walks the same elements and
-    stands before all others that read them; if there are no others, nobody keeps it. Else these are computed twice: for
-    the reader, and in a loop of their own.
+    stands before all others that read them; if there are no others, it is kept nowhere. Else these are computed twice:
+    for the reader, and in a loop of their own.
     """
     outer = _find_walk(reader, op.results[0]) if op in plan.kept and STARTS_AT_FIRST not in reader.attributes else None
     if outer is None:
