@@ -11,7 +11,7 @@ from functools import cached_property, partial, update_wrapper
 from types import CellType, FunctionType
 from typing import TYPE_CHECKING, Any
 
-from tilewright.language.context import is_active
+from tilewright.language.context import is_active, outside_of_kernel
 from tilewright.language.dtypes import dtype
 from tilewright.language.values import constexpr, unwrap
 from tilewright.support.errors import NoSourceError, OutsideOfKernelError
@@ -289,6 +289,8 @@ class JITCallable:
     @ends_tracebacks
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         name = self.fn.__name__
+        if self.fn.__module__.startswith("tilewright.language."):
+            raise outside_of_kernel(name)
         raise OutsideOfKernelError(
             f"Cannot call @jit'd function `{name}` outside of the scope of a kernel; launch it with {name}[grid](...)"
         )

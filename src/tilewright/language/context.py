@@ -83,11 +83,15 @@ def current() -> KernelContext:
     """The context of the kernel being compiled in this thread."""
     stack = _active.stack
     if not stack:
-        raise OutsideOfKernelError(
-            "a tilewright.language function was called outside of a kernel; did you forget to decorate the "
-            "caller with @jit?"
-        )
+        raise outside_of_kernel("a function of tilewright.language")
     return stack[-1]
+
+
+def outside_of_kernel(name: str) -> OutsideOfKernelError:
+    """The error of the function `name` of the language, which the host called."""
+    return OutsideOfKernelError(
+        f"{name} was called outside of a kernel; did you forget to decorate the caller with @jit?"
+    )
 
 
 def is_active() -> bool:

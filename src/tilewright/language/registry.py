@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial, wraps
 from typing import Any, TypeVar, cast
 
+from tilewright.language.context import is_active, outside_of_kernel
 from tilewright.language.values import constexpr, is_sequence, tensor, tuple
 from tilewright.support.errors import CompilationError, OutsideOfKernelError, WrongLayoutError
 from tilewright.support.tracebacks import cut_traceback
@@ -31,9 +32,15 @@ def builtin(fn: F) -> F:
                 kwargs.pop(keyword, None)
         try:
             return fn(*args, **kwargs)
-        except OutsideOfKernelError as error:
-            cut_traceback(error)
-            raise
+        except (OutsideOfKernelError, TypeError, AttributeError, ValueError):
+            # Whatever an array of the host's lacks is not what went wrong.
+            if is_active():
+                raise
+            try:
+                raise outside_of_kernel(fn.__name__) from None
+            except OutsideOfKernelError as error:
+                cut_traceback(error)
+                raise
 
     setattr(call, BUILTIN_MARK, True)
     return call  # pyright: ignore[reportReturnType]

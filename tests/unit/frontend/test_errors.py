@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
+import numpy as np
 import pytest
 from wrong_kernels import (
     CASES,
@@ -126,8 +127,12 @@ def test_unknown_argument_type() -> None:
 def test_function_outside_of_a_kernel() -> None:
     with pytest.raises(RuntimeError, match="Cannot call @jit'd function `exponential` outside"):
         exponential(1.0)
-    with pytest.raises(RuntimeError, match="outside of a kernel"):
+    with pytest.raises(RuntimeError, match="arange was called outside of a kernel"):
         tl.arange(0, 16)
+    with pytest.raises(RuntimeError, match="sum was called outside of a kernel"):
+        tl.sum(1.0)
+    with pytest.raises(RuntimeError, match="load was called outside of a kernel"):
+        tl.load(np.zeros(4))
 
 
 def test_function_without_source() -> None:

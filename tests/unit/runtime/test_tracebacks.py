@@ -68,6 +68,7 @@ LAUNCHES: dict[str, tuple[Callable[[], Any], list[str]]] = {
     "option": (lambda: asserts[(1,)](X, 1.0, BLOCK=128, num_warps=3), ["<lambda>"]),
     "no grid": (lambda: wrong(X, BLOCK=128), ["<lambda>"]),
     "outside of a kernel": (lambda: tl.arange(0, 16), ["<lambda>"]),
+    "an array outside of a kernel": (lambda: tl.load(X), ["<lambda>"]),
     "not a kernel": (lambda: tilewright.jit(print), ["<lambda>"]),
     "unknown option": (lambda: asserts[(1,)](X, 1.0, BLOCK=128, num_wraps=4), ["<lambda>"]),
 }
