@@ -107,13 +107,6 @@ def _exact_fma(a: Array, b: Array, c: Array) -> Array:
     return result
 
 
-def clamp(values: Array, low: Array, high: Array) -> Array:
-    """``math.clampf``: NaN if any operand is."""
-    from tilewright.dialects.arith.meaning import FLOAT_BINARY as ARITH
-
-    return ARITH["arith.minimumf"](ARITH["arith.maximumf"](values, low), high)
-
-
 def magnitude(values: Array, width: int) -> Array:
     """``math.absi``; the smallest integer stays."""
     return np.abs(as_signed(values, width))

@@ -9,7 +9,7 @@ from xdsl.irdl import VarConstraint, traits_def
 from xdsl.traits import Pure
 
 from tilewright.dialects.arith.attributes import FastMathOp
-from tilewright.dialects.arith.meaning import as_signed, round_floats
+from tilewright.dialects.arith.meaning import FLOAT_BINARY, as_signed, round_floats
 from tilewright.dialects.fields import Operand, Result, inferred_result_def, operand_def
 from tilewright.dialects.math import meaning
 from tilewright.dialects.math.shapes import MathOp
@@ -57,7 +57,8 @@ class ClampFOp(FastMathOp, MathOp):
     assembly_format = "$value `to` ` ` `[` $min `,` $max `]` (`fastmath` `` $fastmath^)? attr-dict `:` type($result)"
 
     def evaluate(self, *operands: Array) -> Array:
-        return meaning.clamp(*operands)
+        value, low, high = operands
+        return FLOAT_BINARY["arith.minimumf"](FLOAT_BINARY["arith.maximumf"](value, low), high)
 
 
 class SincosOp(FastMathOp):

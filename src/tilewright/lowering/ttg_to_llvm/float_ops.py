@@ -11,7 +11,7 @@ from __future__ import annotations
 from xdsl.ir import Operation
 
 from tilewright.codegen.lane_builder import LaneBuilder, intrinsic_suffix
-from tilewright.dialects import arith, tt
+from tilewright.dialects import arith, math, tt
 from tilewright.dialects.tt.enums import PropagateNan, RoundingMode
 from tilewright.ir.diagnostics import op_error
 from tilewright.lowering.ttg_to_llvm.float_conversions import compute_type, convert, from_compute, to_compute
@@ -132,11 +132,11 @@ def lower_precise_sqrt(op: tt.PreciseSqrtOp, fn: FunctionLowering) -> None:
     fn.elementwise(op, root)
 
 
-@lowers(tt.ClampFOp)
-def lower_clampf(op: tt.ClampFOp, fn: FunctionLowering) -> None:
-    """min(max(x, low), high); NaN stays NaN if the op asks for it, else becomes a bound."""
+@lowers(math.ClampFOp, tt.ClampFOp)
+def lower_clampf(op: math.ClampFOp | tt.ClampFOp, fn: FunctionLowering) -> None:
+    """min(max(x, low), high). NaN stays NaN in `math`, and in `tt` if the op says so; otherwise it becomes a bound."""
     element = fn.element(op.result)
-    keeps_nan = PropagateNan.of(op.propagate_nan) is PropagateNan.ALL
+    keeps_nan = isinstance(op, math.ClampFOp) or PropagateNan.of(op.propagate_nan) is PropagateNan.ALL
     upper, lower = ("minimum", "maximum") if keeps_nan else ("minnum", "maxnum")
 
     def clamp(x: str, low: str, high: str) -> str:

@@ -131,19 +131,6 @@ def lower_class_test(op: Operation, fn: FunctionLowering) -> None:
     fn.elementwise(op, test)
 
 
-@lowers(math.ClampFOp)
-def lower_clampf(op: math.ClampFOp, fn: FunctionLowering) -> None:
-    """min(max(x, low), high); NaN stays NaN."""
-    element = fn.element(op.results[0])
-
-    def clamp(x: str, low: str, high: str) -> str:
-        return intrinsic(
-            fn, "minimum", element, intrinsic(fn, "maximum", element, x, low, flags="nsz "), high, flags="nsz "
-        )
-
-    fn.elementwise(op, clamp)
-
-
 @lowers(math.SincosOp)
 def lower_sincos(op: math.SincosOp, fn: FunctionLowering) -> None:
     element = fn.element(op.results[0])
