@@ -17,13 +17,13 @@ from __future__ import annotations
 
 from tilewright.codegen.nvptx.facts import NvptxFacts
 from tilewright.codegen.nvptx.leaf_atomics import AtomicLeaf
-from tilewright.codegen.nvptx.leaf_hopper import HopperLeaf
+from tilewright.codegen.nvptx.leaf_hopper import BarrierLeaf, BulkCopyLeaf, WarpGroupLeaf
 from tilewright.codegen.nvptx.leaf_matrix import MatrixLeaf
 from tilewright.codegen.nvptx.leaf_memory import MemoryLeaf
 from tilewright.codegen.nvptx.leaf_threads import ThreadLeaf
 
 
-class NvptxEmitter(ThreadLeaf, MemoryLeaf, AtomicLeaf, MatrixLeaf, HopperLeaf):
+class NvptxEmitter(ThreadLeaf, MemoryLeaf, AtomicLeaf, MatrixLeaf, BarrierLeaf, BulkCopyLeaf, WarpGroupLeaf):
     """Every hardware instruction that lowering uses."""
 
     def __init__(self, facts: NvptxFacts) -> None:

@@ -333,7 +333,3 @@ class WarpGroupLeaf:
 def _wide_address(text: FunctionText, pointer: str) -> str:
     narrow = text.cast("ptrtoint", SHARED_POINTER, pointer, "i32")
     return text.cast("zext", "i32", narrow, "i64")
-
-
-class HopperLeaf(BarrierLeaf, BulkCopyLeaf, WarpGroupLeaf):
-    """All of it."""

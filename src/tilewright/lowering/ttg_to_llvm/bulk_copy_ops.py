@@ -28,8 +28,9 @@ from tilewright.layouts.distributed import LANE, REGISTER, WARP, dim_names
 from tilewright.layouts.linear import LinearLayout
 from tilewright.layouts.shared import MAX_TMA_BOX, OFFSET, NvmmaSharedLayout
 from tilewright.lowering.ttg_to_llvm.buffers import first_element
+from tilewright.lowering.ttg_to_llvm.carried_values import distinct_registers
 from tilewright.lowering.ttg_to_llvm.debug_ops import fail_unless
-from tilewright.lowering.ttg_to_llvm.function_lowering import PASS_NAME, FunctionLowering, distinct_registers, lowers
+from tilewright.lowering.ttg_to_llvm.function_lowering import PASS_NAME, FunctionLowering, lowers
 from tilewright.lowering.ttg_to_llvm.index import map_bits
 from tilewright.lowering.ttg_to_llvm.types import element_of
 from tilewright.support.records import dataclass

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from tilewright.dialects import tt, ub
 from tilewright.lowering.control_flow import CONTROL_FLOW, lower_region_end
-from tilewright.lowering.ttg_to_llvm.function_lowering import FunctionLowering, flat_types, lowers
+from tilewright.lowering.ttg_to_llvm.carried_values import flat_types
+from tilewright.lowering.ttg_to_llvm.function_lowering import FunctionLowering, lowers
 
 for _class, _rule in CONTROL_FLOW.items():
     lowers(_class)(_rule)

@@ -14,8 +14,9 @@ from tilewright.dialects import tt
 from tilewright.dialects.construction import static_values
 from tilewright.dialects.types import as_tensor, is_tensor
 from tilewright.ir.diagnostics import op_place
+from tilewright.lowering.ttg_to_llvm.carried_values import distinct_registers
 from tilewright.lowering.ttg_to_llvm.float_conversions import convert
-from tilewright.lowering.ttg_to_llvm.function_lowering import FunctionLowering, distinct_registers, lowers
+from tilewright.lowering.ttg_to_llvm.function_lowering import FunctionLowering, lowers
 from tilewright.lowering.ttg_to_llvm.types import F32, F64, ElementType
 from tilewright.support.spans import Span
 

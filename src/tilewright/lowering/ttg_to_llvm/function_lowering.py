@@ -26,7 +26,6 @@ from tilewright.codegen.located_text import LocatedFunctionText
 from tilewright.codegen.nvptx.facts import NvptxFacts
 from tilewright.codegen.nvptx.leaf import NvptxEmitter
 from tilewright.dialects import ttg
-from tilewright.dialects.ttg.encodings import DotOperandEncodingAttr
 from tilewright.dialects.types import element_type, is_tensor
 from tilewright.ir.diagnostics import op_error
 from tilewright.ir.lowerings import Lowerings
@@ -34,8 +33,9 @@ from tilewright.layouts.distributed import BLOCK, LANE, REGISTER, WARP
 from tilewright.layouts.linear import LinearLayout
 from tilewright.lowering.control_flow import ControlFlowLowering
 from tilewright.lowering.debug_info import DebugInfo
+from tilewright.lowering.ttg_to_llvm.carried_values import flat_types, is_carried_as_words, layout_of_type
 from tilewright.lowering.ttg_to_llvm.index import LayoutIndex
-from tilewright.lowering.ttg_to_llvm.packing import WORD_BITS, pack, unpack
+from tilewright.lowering.ttg_to_llvm.packing import pack, unpack
 from tilewright.lowering.ttg_to_llvm.types import ElementType, UnsupportedTypeError, element_of
 from tilewright.lowering.ttg_to_llvm.values import Held, Registers, SharedValue
 from tilewright.support.records import dataclass
@@ -412,46 +412,6 @@ def allocation_offset(op: Operation) -> int:
     if not isinstance(offset, IntegerAttr):
         raise op_error(op, "needs shared memory and has no allocation.offset", pass_name=PASS_NAME)
     return offset.value.data
-
-
-def layout_of_type(type: Attribute) -> LinearLayout:
-    """The map of (register, lane, warp, block) to coordinates for a tensor type with an encoding."""
-    if not is_tensor(type):
-        raise UnsupportedTypeError(f"{type} is not a tensor")
-    encoding = type.encoding
-    if not isinstance(encoding, ttg.DistributedEncoding):
-        raise UnsupportedTypeError(f"{type} has no layout")
-    return encoding.to_linear(type.get_shape())
-
-
-def flat_types(type: Attribute) -> list[str]:
-    """The LLVM types that carry a value of an MLIR type."""
-    if is_tensor(type):
-        element, registers = element_of(type.element_type), layout_of_type(type).in_dims[REGISTER]
-        if is_carried_as_words(type):
-            return ["i32"] * (registers * element.bits // WORD_BITS)
-        return [element.text] * registers
-    match type:
-        case ttg.AsyncTokenType():
-            return []
-        case ttg.MemDescType():
-            return ["ptr addrspace(3)", "i32"]
-        case _:
-            return [element_of(type).text]
-
-
-def is_carried_as_words(type: Attribute) -> bool:
-    """Return whether a tensor is carried as the words that tensor cores read it in: an operand of narrow elements."""
-    if not is_tensor(type) or not isinstance(type.encoding, DotOperandEncodingAttr):
-        return False
-    bits = element_of(type.element_type).bits
-    return 1 < bits < WORD_BITS and layout_of_type(type).in_dims[REGISTER] * bits % WORD_BITS == 0
-
-
-def distinct_registers(layout: LinearLayout) -> list[int]:
-    """The registers to access once each, where several may hold the same element: those with free bits clear."""
-    mask = layout.free_variable_masks.get(REGISTER, 0)
-    return [register for register in range(layout.in_dims[REGISTER]) if not register & mask]
 
 
 RULES = Lowerings[[FunctionLowering], None]()

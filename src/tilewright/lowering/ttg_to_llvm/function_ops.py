@@ -11,13 +11,8 @@ from tilewright.codegen.nvptx.inline_asm import result_struct
 from tilewright.codegen.nvptx.names import ptx_name
 from tilewright.dialects import tt
 from tilewright.ir.diagnostics import op_error
-from tilewright.lowering.ttg_to_llvm.function_lowering import (
-    ALLOCATION_OFFSET,
-    PASS_NAME,
-    FunctionLowering,
-    flat_types,
-    lowers,
-)
+from tilewright.lowering.ttg_to_llvm.carried_values import flat_types
+from tilewright.lowering.ttg_to_llvm.function_lowering import ALLOCATION_OFFSET, PASS_NAME, FunctionLowering, lowers
 
 
 @lowers(tt.ReturnOp)

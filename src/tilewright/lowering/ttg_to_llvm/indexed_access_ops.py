@@ -25,12 +25,8 @@ from tilewright.layouts.linear import LinearLayout
 from tilewright.layouts.shared import OFFSET
 from tilewright.lowering.ttg_to_llvm.atomic_ops import share_result
 from tilewright.lowering.ttg_to_llvm.buffers import as_buffer, element_bytes, offsets_of, pads_of
-from tilewright.lowering.ttg_to_llvm.function_lowering import (
-    PASS_NAME,
-    FunctionLowering,
-    distinct_registers,
-    lowers,
-)
+from tilewright.lowering.ttg_to_llvm.carried_values import distinct_registers
+from tilewright.lowering.ttg_to_llvm.function_lowering import PASS_NAME, FunctionLowering, lowers
 from tilewright.lowering.ttg_to_llvm.index import Partial, combine, constant, map_bits, register_constants
 from tilewright.lowering.ttg_to_llvm.indexing_ops import as_i32
 from tilewright.lowering.ttg_to_llvm.memory_ops import from_memory, memory_type, to_memory

@@ -11,7 +11,8 @@ from tilewright.layouts.distributed import IN_DIMS, BlockedLayout, dim_names
 from tilewright.layouts.linear import LinearLayout, identity_nd
 from tilewright.layouts.shared import OFFSET
 from tilewright.lowering.ttg_to_llvm.buffers import writer_predicate
-from tilewright.lowering.ttg_to_llvm.function_lowering import FunctionLowering, distinct_registers, lowers
+from tilewright.lowering.ttg_to_llvm.carried_values import distinct_registers
+from tilewright.lowering.ttg_to_llvm.function_lowering import FunctionLowering, lowers
 from tilewright.lowering.ttg_to_llvm.packing import from_words
 from tilewright.lowering.ttg_to_llvm.shared_access import (
     SHARED_SPACE,

@@ -11,7 +11,7 @@ from tilewright.codegen.llvm_text import Parameter
 from tilewright.codegen.nvptx.inline_asm import result_struct
 from tilewright.dialects import tt
 from tilewright.dialects.attributes import NOALIAS
-from tilewright.lowering.ttg_to_llvm.function_lowering import flat_types
+from tilewright.lowering.ttg_to_llvm.carried_values import flat_types
 from tilewright.lowering.ttg_to_llvm.types import element_of
 from tilewright.support.records import dataclass
 

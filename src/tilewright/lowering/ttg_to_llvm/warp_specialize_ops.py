@@ -43,12 +43,12 @@ from tilewright.dialects.construction import static_values
 from tilewright.dialects.ttg.verification import integer_attribute
 from tilewright.ir.diagnostics import op_error
 from tilewright.lowering.control_flow import lower_joined, lower_region_end
+from tilewright.lowering.ttg_to_llvm.carried_values import flat_types
 from tilewright.lowering.ttg_to_llvm.function_lowering import (
     ALLOCATION_OFFSET,
     PASS_NAME,
     FunctionLowering,
     Warps,
-    flat_types,
     lowers,
 )
 from tilewright.lowering.ttg_to_llvm.values import SharedValue

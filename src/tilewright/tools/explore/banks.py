@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tilewright.support.records import dataclass
 from tilewright.support.spans import Span
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def _access(
 ) -> BankAccess:
     from tilewright.dialects.ttg import MemDescType
     from tilewright.lowering.ttg_to_llvm.buffers import plan_layout_access
-    from tilewright.lowering.ttg_to_llvm.function_lowering import layout_of_type
+    from tilewright.lowering.ttg_to_llvm.carried_values import layout_of_type
 
     assert isinstance(buffer, MemDescType)
     access, _ = plan_layout_access(layout_of_type(tensor), buffer, matrices=matrices)

@@ -2,7 +2,7 @@
 
 ptxas keeps registers that a product reads for nothing else until the wait for it, where both are in one iteration. In
 the next one it does not know of the product: what is written there first may be given the same registers, and the sums
-are wrong. A wait that is given the registers uses them once more (`HopperLeaf.hold_registers`).
+are wrong. A wait that is given the registers uses them once more (`WarpGroupLeaf.hold_registers`).
 
 ```mlir
 scf.for ... iter_args(%acc = %zero, %before = %none) -> (...) {
