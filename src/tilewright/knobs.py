@@ -15,7 +15,6 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from dataclasses import dataclass
 from functools import lru_cache, partial
 from importlib import import_module
 from pathlib import Path
@@ -25,6 +24,7 @@ from tilewright.support.disk_cache import cache_directory_or_temporary
 from tilewright.support.errors import NoAssemblerError
 from tilewright.support.knob_groups import Derived, Env, Group, Hooks, Ignored, Refused, Shared, Variable, env
 from tilewright.support.late import late_names
+from tilewright.support.records import dataclass
 
 __all__ = [
     "Env", "NvidiaTool", "amd", "autotuning", "build", "cache", "compilation", "env", "language", "nvidia", "proton",

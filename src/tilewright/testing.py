@@ -5,12 +5,14 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from tilewright.support.records import dataclass
 
 GPU_TIMING = "tilewright.targets.cuda.timing"
 """What measures on a GPU."""

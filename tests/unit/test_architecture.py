@@ -133,6 +133,12 @@ def test_restricted_packages_stay_where_they_belong() -> None:
     assert not wrong, "\n".join(wrong)
 
 
+def test_dataclasses_are_our_own() -> None:
+    of_library = re.compile(r"^from dataclasses import .*\bdataclass\b", flags=re.M)
+    wrong = [str(path.relative_to(ROOT)) for path, _ in modules() if of_library.search(path.read_text())]
+    assert not wrong, "import it from tilewright.support.records"
+
+
 @pytest.mark.costly
 def test_inner_modules_of_xdsl_stay_in_ir_and_dialects() -> None:
     found = {

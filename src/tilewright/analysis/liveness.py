@@ -7,14 +7,14 @@ that is used inside of a loop, and made outside of it, lives until the loop ends
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tilewright.dialects import tt
+from tilewright.support.records import dataclass
 
 
-@dataclass(frozen=True, order=True)
+@dataclass(frozen=True)
 class Interval:
     """Numbers from `start` to below `stop`."""
 

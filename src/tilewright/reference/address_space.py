@@ -12,7 +12,6 @@ up among the arguments, and among the arrays that were announced by `AddressSpac
 from __future__ import annotations
 
 import ctypes
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from xdsl.ir import Attribute
 
 from tilewright.dialects.numeric import Array, dtype_of
 from tilewright.reference.memory import AccessError, MemRef, Storage, Window, memory_of
+from tilewright.support.records import dataclass
 
 FIRST = 1 << 62
 SPACING_BITS = 41

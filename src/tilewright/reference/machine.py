@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -41,6 +41,7 @@ from tilewright.reference.coroutines import Coroutines
 from tilewright.reference.errors import BarrierReferenceError, ReferenceError, reference_error
 from tilewright.reference.memory import AccessError, BarrierMisuse, MemRef, Storage, Window
 from tilewright.reference.printing import format_declared
+from tilewright.support.records import dataclass
 
 Values = Sequence[Any]
 Meaning = Callable[[Any, "Frame"], Values]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import prod
 from typing import Any, Protocol
 
@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import i8
 from xdsl.ir import Attribute
 
 from tilewright.dialects.numeric import Array, dtype_of
+from tilewright.support.records import dataclass
 
 
 class AccessError(Exception):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from dataclasses import dataclass, field
+from dataclasses import field
 from difflib import get_close_matches
 
 from tilewright.ir.options import parse_option_text
@@ -16,6 +16,7 @@ from tilewright.ir.passes import (
     parse_pipeline,
 )
 from tilewright.support.errors import PipelineError, TilewrightError
+from tilewright.support.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import argparse
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 from tilewright.compiler.options import CompileOptions
 from tilewright.support.errors import TilewrightError
+from tilewright.support.records import dataclass
 from tilewright.targets.base import Target, find_target
 from tilewright.tools.aot.command import find_kernel, find_machine
 from tilewright.tools.aot.grid import read_grid

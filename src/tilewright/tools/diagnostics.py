@@ -9,9 +9,9 @@ bad.mlir:2:8: note: see current operation: %0 = "arith.addi"(%arg0, %arg1) : (i3
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from tilewright.support.errors import LocatedError, Note, TilewrightError, VerifyError
+from tilewright.support.records import dataclass
 from tilewright.support.spans import Span
 
 

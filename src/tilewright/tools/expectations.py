@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from tilewright.ir.passes import Remark
 from tilewright.support.errors import LocatedError, LocatedOpError, TilewrightError, VerifyError
+from tilewright.support.records import dataclass
 from tilewright.support.spans import Span
 
 _EXPECTED = re.compile(

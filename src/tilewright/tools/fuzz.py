@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -26,6 +26,7 @@ from tilewright.dialects import make_context
 from tilewright.ir.parsing import parse_module
 from tilewright.support import knobs
 from tilewright.support.errors import TilewrightError
+from tilewright.support.records import dataclass
 from tilewright.tools.fuzzing.address_kernels import AddressKernelGenerator
 from tilewright.tools.fuzzing.apart import LostError, run_apart
 from tilewright.tools.fuzzing.differential import (

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from time import perf_counter
 
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.ir.instruments import pass_title
 from tilewright.ir.passes import Instrument, Pass
+from tilewright.support.records import dataclass
 
 RULE = f"===-{'-' * 73}-==="
 

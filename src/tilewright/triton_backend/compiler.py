@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from itertools import pairwise
 from types import ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from triton.backends.compiler import BaseBackend
 
 from tilewright.support.errors import OptionError, OutOfResources, TilewrightError
+from tilewright.support.records import dataclass
 from tilewright.support.tracebacks import ends_tracebacks
 from tilewright.targets.capabilities import code_keys
 from tilewright.triton_backend.naming import PREFIX, check_version, find_named, official

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -21,6 +21,7 @@ from tilewright.runtime.tensor_descriptor import TensorDescriptor
 from tilewright.support import knobs
 from tilewright.support.disk_cache import Entry
 from tilewright.support.errors import ArgumentValueError, MisalignedPointerError
+from tilewright.support.records import dataclass
 from tilewright.support.tracebacks import ends_tracebacks
 from tilewright.targets.capabilities import configured
 from tilewright.triton_backend.compiler import compile_options

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tilewright.compiler.options import CompileOptions
 from tilewright.compiler.source import TextSource, mark_for_launch
 from tilewright.support.fingerprint import fingerprint
+from tilewright.support.records import dataclass
 from tilewright.targets.base import Target
 
 if TYPE_CHECKING:

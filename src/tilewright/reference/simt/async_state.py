@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
 from tilewright.dialects.numeric import Array
 from tilewright.reference.simt.errors import BarrierMisuseError, Fault, RaceError
 from tilewright.reference.simt.machine import Machine
+from tilewright.support.records import dataclass
 
 
 @dataclass

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from tilewright.reference.simt.control import CONTROL, Control, decode_control
 from tilewright.reference.simt.errors import SimulationError
@@ -11,6 +11,7 @@ from tilewright.reference.simt.product_registers import find_tracked
 from tilewright.reference.simt.program import Decoder, Step, decode
 from tilewright.support.ptx.syntax import Function, Immediate, Instruction, Module, Symbol
 from tilewright.support.ptx.types import types_in
+from tilewright.support.records import dataclass
 from tilewright.support.spans import Span
 
 Segment = list[tuple[int, Step]]

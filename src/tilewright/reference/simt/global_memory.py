@@ -18,7 +18,7 @@ memory, are not followed.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,7 @@ from tilewright.reference.address_space import Allocation, Part
 from tilewright.reference.simt.errors import Fault, RaceError
 from tilewright.reference.simt.machine import WARP, Machine
 from tilewright.reference.simt.types import choose
+from tilewright.support.records import dataclass
 
 SEVERAL = -2
 OF_PROGRAM = -16

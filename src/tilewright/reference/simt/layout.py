@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
 from tilewright.dialects.numeric import Array
 from tilewright.support.ptx.syntax import Function, Module, Parameter, Variable
+from tilewright.support.records import dataclass
 
 SHARED_WINDOW = 1 << 56
 LOCAL_WINDOW = 1 << 57

@@ -14,7 +14,6 @@ product reads as A may not be copied to before it is done either: the original w
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -22,6 +21,7 @@ from tilewright.dialects.numeric import Array
 from tilewright.reference.simt.errors import Fault, RaceError
 from tilewright.reference.simt.machine import WARP, Machine
 from tilewright.support.ptx.syntax import Address, Instruction, Negated, Operand, Pair, Register, Vector
+from tilewright.support.records import dataclass
 
 Step = Callable[[Machine], None]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from math import prod
 from typing import Any, cast
@@ -27,6 +27,7 @@ from tilewright.reference.simt.shared_memory import SharedMemory
 from tilewright.reference.simt.tensor_map import TensorMap
 from tilewright.support.ptx.parser import parse_ptx
 from tilewright.support.ptx.syntax import Parameter
+from tilewright.support.records import dataclass
 
 FAMILIES = instructions.FAMILIES
 """The decoders of all instructions; naming them registers them."""

@@ -7,7 +7,7 @@ from time to time, so that who waits for a lock lets its holder run.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from tilewright.reference.simt.errors import (
 )
 from tilewright.reference.simt.machine import Machine, NotConverged
 from tilewright.reference.simt.types import choose
+from tilewright.support.records import dataclass
 
 PATIENCE = 64
 """How often a group may jump back while others wait."""

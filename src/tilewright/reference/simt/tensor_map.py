@@ -7,7 +7,7 @@ field by field as the hardware would.
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -15,6 +15,7 @@ import numpy as np
 from tilewright.dialects.numeric import Array
 from tilewright.reference.address_space import AddressSpace
 from tilewright.reference.memory import Window
+from tilewright.support.records import dataclass
 
 MAP_BYTES = 128
 MAX_RANK = 5

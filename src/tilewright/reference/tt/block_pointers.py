@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from tilewright.dialects.tt import PointerType
 from tilewright.dialects.tt.types import shape_of
 from tilewright.reference.machine import Frame, Values, as_int, meaning_of
 from tilewright.reference.tt.pointers import storage_type
+from tilewright.support.records import dataclass
 
 
 @dataclass(frozen=True, eq=False)

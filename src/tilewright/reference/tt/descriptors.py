@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from tilewright.reference.tt.block_pointers import along, block_addresses
 from tilewright.reference.tt.combine import combine_rmw
 from tilewright.reference.tt.memory import padding_value
 from tilewright.reference.tt.pointers import storage_type
+from tilewright.support.records import dataclass
 
 
 @dataclass(frozen=True, eq=False)

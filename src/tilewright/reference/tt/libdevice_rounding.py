@@ -8,13 +8,13 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from tilewright.dialects.numeric import Array
+from tilewright.support.records import dataclass
 
 DIRECTIONS = ("rd", "ru", "rz")
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NoReturn
 
 from tilewright.dialects.numeric import Array
@@ -16,6 +16,7 @@ from tilewright.dialects.ttg import MemDescType
 from tilewright.reference.machine import Frame
 from tilewright.reference.memory import AccessError, BarrierMisuse
 from tilewright.reference.ttg.shared_memory import SharedStorage, SharedView, buffer_bytes, whole_view
+from tilewright.support.records import dataclass
 
 
 class Writing:

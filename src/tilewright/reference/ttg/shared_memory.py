@@ -10,7 +10,7 @@ touch bytes that such a unit still writes, or to overwrite bytes that it still r
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from math import prod
 
@@ -21,6 +21,7 @@ from tilewright.dialects.ttg import MemDescType, shared_layout_of
 from tilewright.layouts.shared import SharedLayout
 from tilewright.reference.memory import AccessError
 from tilewright.reference.tt.pointers import storage_type
+from tilewright.support.records import dataclass
 
 POISON = 0xFF
 """Bytes that nobody wrote: NaN, -1, true."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from tilewright.reference.machine import Frame, Values, meaning_of
 from tilewright.reference.tensor_ops import mixed_ints
 from tilewright.reference.tt.block_pointers import along
 from tilewright.reference.tt.pointers import pointee_size
+from tilewright.support.records import dataclass
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,8 +7,8 @@ Variants with equal constants are one algorithm: the first one whose promises ho
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from tilewright.support.records import dataclass
 from tilewright.tools.aot import passing
 from tilewright.tools.aot.grid import Grid
 from tilewright.tools.aot.signature import Argument

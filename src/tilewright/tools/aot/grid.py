@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
+from tilewright.support.records import dataclass
 from tilewright.tools.aot.signature import Signature, SignatureError, c_name, entries_of
 
 AXES = 3

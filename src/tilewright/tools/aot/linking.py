@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from tilewright.support.errors import TilewrightError
+from tilewright.support.records import dataclass
 from tilewright.targets.cpu.c_runtime import RUNTIME
 
 _DIRECTIVE = re.compile(

@@ -8,9 +8,8 @@ another:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from tilewright.runtime.tensor_descriptor import ALIGNMENT, element_bytes
+from tilewright.support.records import dataclass
 from tilewright.tools.aot.signature import C_TYPES, Argument, Signature
 
 

@@ -12,13 +12,13 @@ import ast
 import hashlib
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from tilewright.language import dtypes
 from tilewright.language.callables import JITCallable
 from tilewright.runtime.tensor_descriptor import MAX_RANK
 from tilewright.support.errors import TilewrightError
+from tilewright.support.records import dataclass
 
 C_TYPES = {
     "i1": "bool", "u1": "bool", "i8": "int8_t", "u8": "uint8_t", "i16": "int16_t", "u16": "uint16_t", "i32": "int32_t",

@@ -14,9 +14,10 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
+from tilewright.support.records import dataclass
 from tilewright.targets.base import Target
 from tilewright.targets.cpu.target import CpuTarget
 from tilewright.tools.aot import cpu, cuda, passing

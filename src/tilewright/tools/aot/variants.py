@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tilewright.compiler.compilation import build_entry
@@ -12,6 +11,7 @@ from tilewright.compiler.source import ASTSource
 from tilewright.language.callables import JITCallable
 from tilewright.support import knobs
 from tilewright.support.fingerprint import fingerprint
+from tilewright.support.records import dataclass
 from tilewright.targets.base import Target
 from tilewright.targets.capabilities import LinksFiles
 from tilewright.tools.aot.signature import Signature, SignatureError

@@ -6,9 +6,9 @@ Kinds that are in neither table are reasons of others, or are of interest to tho
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from tilewright.ir.remark_kinds import RemarkKind
+from tilewright.support.records import dataclass
 
 
 @dataclass(frozen=True)

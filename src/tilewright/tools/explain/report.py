@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ from tilewright.compiler.stages import lower
 from tilewright.ir.passes import Instrument, Pass, PassContext, Remark
 from tilewright.ir.remark_kinds import RemarkKind
 from tilewright.support.errors import PassError
+from tilewright.support.records import dataclass
 from tilewright.support.spans import Span
 from tilewright.targets.base import Target
 from tilewright.targets.capabilities import HasBaseline, configured

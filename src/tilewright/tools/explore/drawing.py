@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING
 
 from tilewright.layouts.draw import Picture
+from tilewright.support.records import dataclass
 from tilewright.tools.layout import MAX_ELEMENTS, LayoutError, draw_encoding
 
 if TYPE_CHECKING:

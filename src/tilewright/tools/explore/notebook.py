@@ -9,7 +9,6 @@ import argparse
 import ast
 import inspect
 import shlex
-from dataclasses import dataclass
 from html import escape
 from importlib import import_module
 from typing import Any, NoReturn
@@ -17,6 +16,7 @@ from typing import Any, NoReturn
 from tilewright.runtime.interface import KernelInterface
 from tilewright.runtime.jit import JITFunction
 from tilewright.support.errors import TilewrightError
+from tilewright.support.records import dataclass
 from tilewright.tools.command_parser import CommandParser
 from tilewright.tools.explore.page import render_page
 from tilewright.tools.explore.recording import Recording, record

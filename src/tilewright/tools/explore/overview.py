@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from tilewright.ir.line_places import PrintedLine
 from tilewright.support.facts import TargetFacts
+from tilewright.support.records import dataclass
 
 SPILL = re.compile(r"(\d+)-byte (?:Folded )?(Spill|Reload)")
 """LLVM's comment on an instruction that moves a register to the stack or back."""

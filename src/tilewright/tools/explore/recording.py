@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import linecache
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from tilewright.ir.walking import ops_within
 from tilewright.support import knobs
 from tilewright.support.errors import TilewrightError
 from tilewright.support.facts import GpuFacts
+from tilewright.support.records import dataclass
 from tilewright.targets.base import Target
 from tilewright.targets.capabilities import code_keys, configured, texts_of
 from tilewright.tools.explore.banks import BankAccess, count_bank_conflicts

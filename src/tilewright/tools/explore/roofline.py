@@ -7,11 +7,12 @@ of the maker's data sheets.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 from time import perf_counter
 
 import numpy as np
+
+from tilewright.support.records import dataclass
 
 MATMUL_EXTENT = 768
 COPIED_BYTES = 128 << 20

@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from pathlib import Path
 
 from tilewright.compiler.options import CompileOptions
 from tilewright.compiler.source import Source, TextSource
 from tilewright.ir.stages import STAGES
 from tilewright.support.errors import TilewrightError
+from tilewright.support.records import dataclass
 from tilewright.targets.base import Target, find_target
 from tilewright.tools.aot.command import find_kernel, find_machine, given_options
 from tilewright.tools.aot.signature import read_signature

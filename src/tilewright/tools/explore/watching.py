@@ -5,12 +5,13 @@ from __future__ import annotations
 import linecache
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from threading import Condition
 from time import sleep
 
 from tilewright.support.errors import TilewrightError
+from tilewright.support.records import dataclass
 from tilewright.tools.explore.recording import Recording
 
 SECONDS = 0.3

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from tilewright.ir.verify import verify_module
 from tilewright.support.errors import TilewrightError
+from tilewright.support.records import dataclass
 from tilewright.targets.base import Target, find_target
 from tilewright.targets.capabilities import baseline_of
 from tilewright.tools.fuzzing.replay import render, tolerance_of

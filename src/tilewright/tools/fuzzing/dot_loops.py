@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from textwrap import indent
 
+from tilewright.support.records import dataclass
 from tilewright.tools.fuzzing.builder import GUARD, Builder
 from tilewright.tools.fuzzing.indices import Indices
 from tilewright.tools.fuzzing.k_loops import KLoop, k_loop

@@ -5,8 +5,7 @@ An address may be any of these, as it stands: its range says how large the memor
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from tilewright.support.records import dataclass
 from tilewright.tools.fuzzing.builder import Builder
 from tilewright.tools.fuzzing.values import COMPARISONS
 

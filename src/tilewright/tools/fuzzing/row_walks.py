@@ -11,9 +11,9 @@ loops; the last one may write the rows that it reads. What norms, softmax, cross
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from random import Random
 
+from tilewright.support.records import dataclass
 from tilewright.tools.fuzzing.builder import GUARD, Builder
 from tilewright.tools.fuzzing.values import FLOATS, GeneratedKernel
 

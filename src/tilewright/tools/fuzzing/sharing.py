@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from tilewright.support.records import dataclass
 from tilewright.tools.fuzzing.builder import Builder
 from tilewright.tools.fuzzing.memory import synchronise
 from tilewright.tools.fuzzing.values import BITS, INTS, LARGE, Argument, Value

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from tilewright.support.records import dataclass
 from tilewright.tools.validation.launches import Array, Launch
 
 

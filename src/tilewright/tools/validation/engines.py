@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from xdsl.dialects.builtin import ModuleOp
 
@@ -21,6 +21,7 @@ from tilewright.reference import run_grid
 from tilewright.reference.machine import Machine
 from tilewright.support import knobs
 from tilewright.support.errors import TilewrightError
+from tilewright.support.records import dataclass
 from tilewright.targets.base import Target, find_target
 from tilewright.targets.capabilities import BoundedKernel, DeviceKernel, HasLateStages, configured
 from tilewright.targets.cuda.simulated import SimulatedKernel

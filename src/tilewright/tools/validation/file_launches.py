@@ -11,7 +11,6 @@ import contextlib
 import io
 import sys
 from collections.abc import Generator, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeGuard
@@ -19,6 +18,7 @@ from typing import Any, TypeGuard
 from tilewright.runtime.interface import KernelInterface
 from tilewright.runtime.jit import JITFunction
 from tilewright.support.errors import TilewrightError
+from tilewright.support.records import dataclass
 from tilewright.tools.user_files import UserFileError, load_file, users_errors
 from tilewright.tools.validation.compare import Tolerance
 from tilewright.tools.validation.launches import Launch, record_launch

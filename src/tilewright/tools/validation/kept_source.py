@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.compiler.options import CompileOptions
 from tilewright.compiler.source import Source
 from tilewright.compiler.stages import lower
+from tilewright.support.records import dataclass
 from tilewright.targets.base import Target
 
 

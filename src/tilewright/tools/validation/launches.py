@@ -8,7 +8,7 @@ from __future__ import annotations
 import ctypes
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from tilewright.runtime.specialization import Pointer, Scalar
 from tilewright.runtime.storage import NUMPY_DTYPES
 from tilewright.support import knobs
 from tilewright.support.errors import ArgumentTypeError
+from tilewright.support.records import dataclass
 
 Array = np.ndarray[Any, Any]
 

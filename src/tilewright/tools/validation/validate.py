@@ -7,7 +7,7 @@ where that pass applies rules, it is run again with fewer and fewer of them unti
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from xdsl.dialects.builtin import ModuleOp, f32
 from xdsl.ir import Operation
@@ -21,6 +21,7 @@ from tilewright.ir.rewrite_watch import Rewrite, watch_rewrites
 from tilewright.reference.errors import ReferenceError
 from tilewright.support.errors import TilewrightError
 from tilewright.support.facts import GpuFacts
+from tilewright.support.records import dataclass
 from tilewright.support.spans import Span, render_caret
 from tilewright.targets.base import Target
 from tilewright.targets.capabilities import configured

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from tilewright.reference.simt.swizzle import swizzled
 from tilewright.reference.simt.tensor_map import MAP_BYTES, TensorMap
 from tilewright.reference.simt.types import choose
 from tilewright.support.ptx.syntax import Address, Immediate, Instruction, Vector
+from tilewright.support.records import dataclass
 
 BOX_ALIGNMENT, BULK_ALIGNMENT = 128, 16
 """Where boxes and plain pieces begin in shared memory: at multiples of these bytes."""

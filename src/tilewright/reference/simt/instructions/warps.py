@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from tilewright.reference.simt.machine import WARP, Machine, NotConverged
 from tilewright.reference.simt.program import Decoder, Source, Step, decodes, scalar_of, unknown
 from tilewright.reference.simt.types import Values, choose
 from tilewright.support.ptx.syntax import Instruction, Pair
+from tilewright.support.records import dataclass
 
 LANES = np.arange(WARP)
 BIT = np.uint32(1) << LANES.astype(np.uint32)
