@@ -1,6 +1,6 @@
 """Random kernels: upstream's parser, verifier and the documented list of passes take the linalg text of every one.
 
-docs/correctness.md says how many were run so, and with which seeds."""
+benchmarks/results/fuzzing.md says how many were run this way, and with which seeds."""
 
 from __future__ import annotations
 

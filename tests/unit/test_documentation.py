@@ -23,12 +23,6 @@ PATH = re.compile(r"((?:[\w.-]+/)+(?:[\w-]+\.\w+)?|[\w-]+\.(?:py|ll|md|mlir|toml
 PICTURED = re.compile(r"[a-z]+(?:[_/][a-z]+)+")
 
 ELSEWHERE = {
-    "docs/correctness.md": {
-        "Triton/combine.mlir",
-        "Triton/reproducer.mlir",
-        "TritonGPU/ops.mlir",
-        "TritonGPU/fpsan.mlir",
-    },
     "docs/versions.md": {
         "torch/_inductor/",
         "codegen/cpp_wrapper_cpu.py",
