@@ -32,6 +32,7 @@ from tilewright.support.errors import (
 )
 from tilewright.support.fingerprint import fingerprint
 from tilewright.support.forking import gate
+from tilewright.support.interruptions import find_interruption, lets_interruptions_pass
 from tilewright.support.recursion import deep_recursion
 from tilewright.targets.base import Target, describe_target
 from tilewright.targets.capabilities import (
@@ -135,6 +136,7 @@ def _load_kept(
 
 
 @gate.compiling()
+@lets_interruptions_pass
 @deep_recursion()
 @paused_collection()
 def build_entry(
@@ -151,6 +153,8 @@ def build_entry(
     try:
         return _build(source, options, target, note)
     except PassError as error:
+        if find_interruption(error) is not None:
+            raise
         if error.internal and error.reproducer is None:
             _add_reproducer(error, source, options, target)
         if "linalg" not in done or not isinstance(target, HasBaseline) or _insists():
@@ -179,7 +183,9 @@ def _build_baseline(
     pay for keeping a copy. Raises `error` if that fails, too."""
     try:
         entry = _build(source, options, baseline, reached)
-    except TilewrightError:
+    except TilewrightError as again:
+        if find_interruption(again) is not None:
+            raise
         raise error from None
     message = f"kernel '{source.name}' is compiled without optimisation, and slow: {error}"
     warnings.warn(f"{message}\n(With TILEWRIGHT_OPT=strict this is an error.)", BaselineWarning, stacklevel=2)
@@ -270,7 +276,9 @@ def _add_reproducer(error: PassError, source: Source, options: CompileOptions, t
     except PassError as again:
         error.reproducer = again.reproducer
         return
-    except Exception:  # the error at hand is the one to be told
+    except Exception as again:  # the error at hand is the one to be told
+        if find_interruption(again) is not None:
+            raise
         return
     path = fresh_path("emission", last)
     path.write_text(text, encoding="utf-8")

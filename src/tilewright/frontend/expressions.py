@@ -31,6 +31,7 @@ from tilewright.language.values import (
 )
 from tilewright.language.versions import check_available
 from tilewright.support.errors import CompilationError, MissingFieldError
+from tilewright.support.interruptions import find_interruption
 
 
 def evaluate(state: FunctionState, node: ast.expr, *, is_statement: bool = False) -> Any:
@@ -46,6 +47,8 @@ def evaluate(state: FunctionState, node: ast.expr, *, is_statement: bool = False
     except CompilationError:
         raise
     except Exception as error:
+        if find_interruption(error) is not None:
+            raise
         raise state.wrapped(node, error) from cause_of(error)
 
 

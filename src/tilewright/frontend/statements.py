@@ -19,6 +19,7 @@ from tilewright.language.creation import to_tensor
 from tilewright.language.dtypes import base_type
 from tilewright.language.values import base_value, constexpr, describe, tensor, tuple, unwrap
 from tilewright.support.errors import CompilationError
+from tilewright.support.interruptions import find_interruption
 from tilewright.support.triton_version import is_before
 
 
@@ -62,6 +63,8 @@ def lower_statement(state: FunctionState, node: ast.stmt) -> None:
     except CompilationError:
         raise
     except Exception as error:
+        if find_interruption(error) is not None:
+            raise
         raise state.wrapped(node, error) from cause_of(error)
 
 

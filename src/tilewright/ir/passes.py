@@ -37,6 +37,7 @@ from tilewright.ir.options import (
 from tilewright.ir.remark_kinds import RemarkKind
 from tilewright.support.errors import PassError, PipelineError, TilewrightError
 from tilewright.support.facts import TargetFacts
+from tilewright.support.interruptions import find_interruption
 from tilewright.support.late import modules_of
 from tilewright.support.records import dataclass
 from tilewright.support.recursion import deep_recursion
@@ -271,6 +272,8 @@ class PassPipeline:
             for instrument in instruments:
                 instrument.after_pass(index, pass_, module)
         except Exception as raised:
+            if find_interruption(raised) is not None:
+                raise
             error = _as_pass_error(raised, pass_)
             for instrument in instruments:
                 instrument.after_failure(index, pass_, module, error)
