@@ -11,7 +11,8 @@ from fake_driver import ERRORS, FakeApi
 
 import tilewright as tw
 import tilewright.language as tl
-from tilewright.support import errors
+from tilewright.compiler.options import CompileOptions
+from tilewright.support import errors, knobs
 from tilewright.support.errors import (
     ArgumentValueError,
     AssemblerError,
@@ -38,6 +39,7 @@ from tilewright.support.errors import (
 from tilewright.targets.cuda.driver import cuda_driver
 from tilewright.targets.cuda.failures import MEANINGS
 from tilewright.targets.cuda.kernel import CudaKernel, KernelFacts
+from tilewright.targets.cuda.target import CudaTarget
 
 GRID = (1, 1, 1)
 
@@ -216,6 +218,23 @@ def test_no_driver_library(api: FakeApi, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(api, "cuInit", missing)
     with pytest.raises(NoDriverError, match=r"libcuda\.so\.1.*TILEWRIGHT_TARGET=cuda_sim"):
         cuda_driver()
+
+
+def test_compiling_without_a_driver_says_how_to(api: FakeApi, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It names what does compile; who asks for a GPU itself is not told to compile for one that is not there."""
+
+    def missing(flags: int) -> Any:
+        raise RuntimeError("Failed to dlopen libcuda.so.1")
+
+    monkeypatch.setattr(api, "cuInit", missing)
+    with pytest.raises(NoDriverError, match=r"arch='sm90'.*TILEWRIGHT_OVERRIDE_ARCH=sm90 when the program starts"):
+        CudaTarget().configured(CompileOptions())
+    assert CudaTarget().configured(CompileOptions(arch="sm90")).facts.capability == 90
+    with knobs.scope(override_arch="sm90"):
+        assert CudaTarget().configured(CompileOptions()).facts.capability == 90
+        with pytest.raises(NoDriverError, match="TILEWRIGHT_TARGET=cuda_sim") as raised:
+            CudaTarget().on_device(0)
+    assert "OVERRIDE_ARCH" not in str(raised.value)
 
 
 def test_a_gpu_that_is_not_there(api: FakeApi) -> None:

@@ -245,7 +245,9 @@ def _import_bindings() -> Any:
         return import_module("cuda.bindings.driver")
     except ImportError as error:
         raise NoDriverError(
-            f"the Python binding of the NVIDIA driver is missing ({error}); install it: pip install 'tilewright[cuda]'"
+            f"the Python binding of the NVIDIA driver is missing ({error}). Where there is a GPU, install it: pip "
+            "install 'tilewright[cuda]'; else run on the CPU (arrays in host memory) or on the simulated GPU "
+            "(TILEWRIGHT_TARGET=cuda_sim)"
         ) from None
 
 
