@@ -17,7 +17,7 @@ COPY = 'asm "", '
     ("registers", "copies"),
     [
         (32, 0),
-        (64, 3 * 4),  # of three pointers and of the scalar: for the registers 16 to 31, 32 to 47, 48 to 63
+        (64, 15 * 4),  # of three pointers and of the scalar: for the registers 4 to 7, 8 to 11, ..., 60 to 63
     ],
 )
 def test_shared_operands_are_copied_for_groups_of_registers(registers: int, copies: int) -> None:

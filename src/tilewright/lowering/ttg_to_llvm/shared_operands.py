@@ -6,9 +6,9 @@ offsets that the rows of a tile add to one column, and 128 addresses from one po
 of 30 us. That took 2.6 of the 3.4 s to PTX of a matmul with strides that are known at run time only.
 
 ```llvm
-%x16 = add i32 %row16, %column
+%x3 = add i32 %row3, %column
 %again = call i32 asm "", "=r,0"(i32 %column)      ; the pass looks no further back than this
-%x17 = add i32 %row17, %again
+%x4 = add i32 %row4, %again
 ```
 
 Passes after it see that the copies are the same: registers and instructions of the machine code stay what they were.
@@ -22,9 +22,9 @@ from tilewright.codegen.llvm_text import FunctionText
 from tilewright.lowering.ttg_to_llvm.values import is_literal
 from tilewright.support.records import dataclass
 
-GROUP = 16
-"""Registers of an op that share an operand before the next ones get a copy. With 8, 16 and 32 a matmul with run-time
-strides takes 0.6, 0.8 and 1.0 s to PTX."""
+GROUP = 4
+"""Registers of an op that share an operand before the next ones get a copy. With 2, 4, 8 and 16 a matmul with run-time
+strides takes 0.26, 0.27, 0.35 and 0.39 s in LLVM; ptxas makes 2832, 2664, 2624 and 2648 instructions of it."""
 FEW_REGISTERS = 32
 """Ops of no more registers are left alone: all comparisons of one take some 10 ms, and give better code where they
 find something (a sampler of 32 registers: 4 % fewer instructions)."""
