@@ -219,7 +219,7 @@ def is_address(type: Attribute) -> bool:
 
 
 def pointee_bytes(type: Attribute) -> int | None:
-    """Bytes from one element behind a pointer to the next."""
+    """The size in bytes of the elements that a pointer points to."""
     pointer = element_type(type)
     assert isinstance(pointer, tt.PointerType)
     if isinstance(pointer.pointee_type, tt.PointerType):

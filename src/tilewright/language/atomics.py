@@ -208,7 +208,7 @@ def _number_pointers(pointer: Any, function: str) -> tensor:
 @member
 @builtin
 def atomic_load(pointer: Any, mask: Any = None, sem: Any = None, scope: Any = None) -> tensor:
-    """Read the elements behind `pointer`, each as one indivisible step. Numbers of every type.
+    """Read the elements that `pointer` points to, each as one indivisible step. Numbers of every type.
 
     Lanes where `mask` is false are not read and give an undefined value. `sem` is "acquire" (the default: what was
     written before a release of the value that is read is there for all that follows) or "relaxed"; `scope` as in
@@ -230,7 +230,7 @@ def atomic_load(pointer: Any, mask: Any = None, sem: Any = None, scope: Any = No
 @member
 @builtin
 def atomic_store(pointer: Any, val: Any, mask: Any = None, sem: Any = None, scope: Any = None) -> None:
-    """Write `val` behind `pointer`, each element as one indivisible step. Numbers of every type.
+    """Write `val` to where `pointer` points, each element as one indivisible step. Numbers of every type.
 
     Lanes where `mask` is false are left alone. `sem` is "release" (the default: who acquires the value sees all that
     was written before) or "relaxed"; `scope` as in `atomic_add`.
@@ -253,7 +253,7 @@ def atomic_store(pointer: Any, val: Any, mask: Any = None, sem: Any = None, scop
 def atomic_poll(
     pointer: Any, expected_value: Any, sem: Any = None, scope: Any = None, timeout_ns: Any = None
 ) -> tensor:
-    """Wait until the integers behind `pointer` (16, 32 or 64 bits) equal `expected_value`.
+    """Wait until the integers that `pointer` points to (16, 32 or 64 bits) equal `expected_value`.
 
     Returns a block of int1 of the pointers' shape: whether each had the value before `timeout_ns` nanoseconds had
     passed, which all elements share; without a timeout the program waits for as long as it takes. Each element is read

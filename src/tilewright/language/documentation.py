@@ -66,57 +66,58 @@ SECTIONS: list[tuple[str, ModuleType]] = [
 INTRODUCTION = """\
 # The kernel language
 
-Generated from docstrings and `examples.txt` by `python -m tilewright.language.documentation`; a test holds it to them.
+Generated from docstrings and `examples.txt` by `python -m tilewright.language.documentation`. A test keeps this page up
+to date.
 
-Everything below is `tl.<name>` after `import triton.language as tl`. Functions marked *method* can be called on a
-tensor too: `x.sum(0)` is `tl.sum(x, 0)`.
+Everything below is `tl.<name>` after `import triton.language as tl`. Functions marked *method* can also be called on a
+tensor: `x.sum(0)` is `tl.sum(x, 0)`.
 
-## What differs from Triton
+## Differences from Triton
 
-- `in` on compile-time values and lambdas are supported, block pointers still are.
-- The language is that of Triton 3.9. `TILEWRIGHT_TRITON_VERSION` (3.6 to 3.9) says which Triton programs are told that
-  they run on: its version and its deprecations; what came later is then an error of its own.
-- `and` and `or` on run-time scalars that are not int1 compare with zero first; Triton reinterprets the bits.
+- `in` on compile-time values and lambdas are supported, and block pointers still are.
+- The language is that of Triton 3.9. `TILEWRIGHT_TRITON_VERSION` (3.6 to 3.9) selects the version and the deprecations
+  that programs see; using anything from a later version is then an error that says so.
+- `and` and `or` on run-time scalars that are not int1 first compare them with zero; Triton reinterprets the bits.
 - A loop over unsigned bounds compares unsigned.
-- A loop variable read after its loop is undefined, as in Triton, but gives a warning; so does a function that returns a
-  value on some ways only.
-- `sort`, `topk` and `flip` give Triton's results by other intermediate shapes.
-- `inline_asm_elementwise` runs PTX on every target if its instructions treat every lane by itself: arithmetic, logic,
-  bit fields, conversions, comparisons, moves. What else there is in PTX (`shfl`, `ld`, special registers) needs a GPU,
-  as `tl.extra.cuda.globaltimer` and `smid` do; elsewhere it is a compile-time error.
+- A loop variable that is read after its loop is undefined, as in Triton, but gives a warning. So does a function that
+  returns a value on some paths only.
+- `sort`, `topk`, and `flip` give Triton's results through different intermediate shapes.
+- `inline_asm_elementwise` runs PTX on every target if its instructions treat each lane separately: arithmetic, logic,
+  bit fields, conversions, comparisons, and moves. The rest of PTX (`shfl`, `ld`, special registers) needs a GPU, as do
+  `tl.extra.cuda.globaltimer` and `smid`; on other targets it is a compile-time error.
 """
 
 
 EXAMPLES = """\
 Each entry ends with lines of a kernel that a test compiles and runs. `x_ptr` points to the float32 numbers 0, 1, ...,
-63 and `i_ptr` to the same as int32; there is one program. After `#` stands the value of a line.
+63, and `i_ptr` to the same numbers as int32; there is one program. The comment after a line is its value.
 """
 
 PYTHON = """\
 ## Python in a kernel
 
 Supported: assignment to names and tuples of names, augmented assignment, `if`/`elif`/`else` (decided at compile time
-where the condition is constant), conditional expressions, `for` over `range`, `tl.range` and `tl.static_range`,
-`while`, `return` at the top level of a function and in `if`s there, `assert`, `with`, calls of `@jit` functions with
-defaults, keywords and `*tuple`, tuples, named tuples and records, list comprehensions over tuples, `:=`, chained
+if the condition is constant), conditional expressions, `for` over `range`, `tl.range`, and `tl.static_range`,
+`while`, `return` at the top level of a function and in its `if`s, `assert`, `with`, calls of `@jit` functions with
+defaults, keywords, and `*tuple`, tuples, named tuples, and records, list comprehensions over tuples, `:=`, chained
 comparisons, lambdas, f-strings of constants, and the builtins `abs`, `bool`, `float`, `getattr`, `hasattr`, `int`,
-`isinstance`, `len`, `list`, `max`, `min`, `print`, `range`, `tuple`. Under `TILEWRIGHT_INTERPRET=1` f-strings take
-run-time values, `print` is Python's own, and `breakpoint()` stops in the kernel with tiles as NumPy arrays.
+`isinstance`, `len`, `list`, `max`, `min`, `print`, `range`, and `tuple`. Under `TILEWRIGHT_INTERPRET=1`, f-strings
+accept run-time values, `print` is Python's own, and `breakpoint()` stops in the kernel with tiles as NumPy arrays.
 
-A number that is assigned to a plain name becomes a run-time scalar; `name: tl.constexpr = ...` keeps it a constant, and
-so does an assignment after `name: tl.constexpr`. A function that returns the same constant on all ways returns a
-constant.
-Names from outside must be constants (`tl.constexpr(...)`), types, modules or functions for kernels.
+A number assigned to a plain name becomes a run-time scalar. `name: tl.constexpr = ...` keeps it constant, and so does
+an assignment after `name: tl.constexpr`. A function that returns the same constant on every path returns a constant.
+Names from outside the kernel must be constants (`tl.constexpr(...)`), types, modules, or functions for kernels.
 
-After a wrong statement the ones after it are compiled for the sake of their errors: `CompilationError` is about the
-first, its `errors` lists all in the order in which they were found, at most ten, and its text is that of all.
-Statements that only read what a wrong one would have assigned are not reported; a failed `tl.static_assert` ends the
-compilation.
+After a wrong statement, the following ones are still compiled in order to find more errors. The `CompilationError` is
+that of the first, its `errors` lists all of them in the order found (at most ten), and its text shows them all.
+Statements are not reported if they only read what a wrong statement would have assigned. A failed `tl.static_assert`
+ends the compilation.
 
 Not supported, each with an error that says what to do instead: `break`, `continue`, `return` in loops, nested
-functions and classes, exceptions, dictionaries, sets, generators, assignment to elements or attributes.
+functions and classes, exceptions, dictionaries, sets, generators, and assignment to elements or attributes.
 
-A function may call itself with other constants or other shapes, so that compiling ends; with the same ones it may not.
+A function may call itself with other constants or other shapes, as long as this comes to an end; it may not call itself
+with the same ones.
 """
 
 _VALUES: list[tuple[str, Any]] = [

@@ -46,7 +46,7 @@ DEFAULT_ADDRESS_SPACE = 1
 
 
 class NotAddressable(Exception):
-    """The memory behind a pointer cannot be said as a memref; the message becomes a remark. Raised before anything is
+    """The memory of a pointer cannot be expressed as a memref; the message becomes a remark. Raised before anything is
     emitted."""
 
 
@@ -81,7 +81,7 @@ def static_or_dynamic(index: Index) -> int:
 
 
 def check_pointer(pointer: SSAValue) -> Attribute:
-    """The element type behind a pointer, if it can be that of a memref."""
+    """The element type that a pointer points to, if a memref can have it."""
     kind = pointer.type
     if not isinstance(kind, PointerType):
         raise NotAddressable(f"{kind} is no pointer")

@@ -38,7 +38,7 @@ class OutOfBounds(AccessError):
 
 
 class Allocation:
-    """The memory behind one argument: bytes, seen as elements of any type. The argument points to byte `start`."""
+    """The memory of one argument: bytes, seen as elements of any type. The argument points to byte `start`."""
 
     def __init__(self, name: str, base: int, data: Array, start: int = 0) -> None:
         self.name = name
@@ -110,7 +110,8 @@ class AddressSpace:
         return np.int64(base + start)
 
     def add_process(self) -> None:
-        """Let real addresses reach all memory of this process. One that nothing lies behind ends it."""
+        """Let real addresses reach all memory of this process. An address at which there is no memory ends the
+        process."""
         whole = (ctypes.c_uint8 * (PROCESS_END - PROCESS_START)).from_address(PROCESS_START)
         self.add(Window(np.ctypeslib.as_array(whole)), "the process")
 

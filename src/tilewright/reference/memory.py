@@ -138,7 +138,7 @@ class Storage:
 
 
 def memory_of(array: Array, name: str) -> Array:
-    """The memory that an array spans, from its first element to its last, as kernels see it behind a pointer."""
+    """The memory that an array spans, from its first element to its last, as kernels see it through a pointer."""
     if array.flags.c_contiguous:
         return array.reshape(-1)
     steps = [divmod(stride, array.itemsize) for stride in array.strides]

@@ -1,4 +1,4 @@
-"""How far the allocation behind an array or a tensor reaches, and whether that is known at all.
+"""The extent of the allocation that backs an array or a tensor, where it can be known.
 
 A view may hide its owner: `as_strided`, DLPack and the array interface show a few elements of memory that a kernel may
 use far beyond them. What lies outside of the view may then belong to another argument, too.

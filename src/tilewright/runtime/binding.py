@@ -45,7 +45,7 @@ class Bound:
                 yield name, leaf
 
     def slots(self) -> tuple[list[int], dict[int, Storage]]:
-        """The launch slots without the grid, and the storage behind each slot that is an address."""
+        """The launch slots without the grid, and the storage that each slot with an address points to."""
         slots: list[int] = []
         storages: dict[int, Storage] = {}
         for index, (_, leaf) in enumerate(self.leaves()):

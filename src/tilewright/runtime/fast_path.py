@@ -143,7 +143,7 @@ def make_plan(
 
 
 def _memory_of(value: Any) -> Any:
-    """The tensor or array itself, or the one behind a descriptor."""
+    """The tensor or array itself, or the one that a descriptor describes."""
     return value.base if value.__class__ is TensorDescriptor else value
 
 

@@ -26,7 +26,7 @@ from tilewright.targets.capabilities import BoundedKernel, DeviceKernel, can
 
 
 def launch(kernel: CompiledKernel, slots: list[int], arrays: dict[int, Any], grid: tuple[int, int, int]) -> None:
-    """Run a compiled kernel over a grid; `arrays` holds the values behind the slots that are addresses.
+    """Run a compiled kernel over a grid; `arrays` maps each slot that is an address to the argument it came from.
 
     An empty grid does nothing. Raises ArgumentValueError where the kernel stores to a read-only array.
     """

@@ -63,7 +63,7 @@ class Reader:
     formats: tuple[str, ...]
     """The form of each slot's value in `struct`'s letters: 8 bytes each."""
     slots: tuple[int, ...]
-    """The parameter behind each slot."""
+    """The parameter that each slot belongs to."""
     pointers: tuple[int, ...]
     """The parameters that are pointers."""
 

@@ -47,7 +47,7 @@ class Scalar:
 
 @dataclass(frozen=True, slots=True)
 class Pointer:
-    """A pointer to data: signature type (`*fp32`), the storage behind it, and whether it is 16-byte aligned."""
+    """A pointer to data: signature type (`*fp32`), the storage it points to, and whether it is 16-byte aligned."""
 
     type: str
     storage: Storage

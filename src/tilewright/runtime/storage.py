@@ -41,7 +41,7 @@ NUMPY_DTYPES: dict[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Storage:
-    """The memory behind one pointer argument.
+    """The memory that backs one pointer argument.
 
     `address` is where the kernel starts; `[low, high)` is the memory that is known to be there, which a kernel may
     reach with negative offsets or strides; both are addresses on `device` ("cpu", "cuda:0", ...).

@@ -65,7 +65,7 @@ class TensorDescriptor:
         return TensorDescriptor(tensor, list(tensor.shape), strides, list(block_shape), padding, round_f32_to_tf32)
 
     def storage(self) -> Storage:
-        """The memory behind the base tensor."""
+        """The memory that backs the base tensor."""
         storage = find_storage(self.base)
         if storage is None:
             raise ArgumentTypeError("descriptor", f"a base of type {type(self.base).__name__}", "a tensor or array")

@@ -148,8 +148,8 @@ class BoundedKernel(Protocol):
         grid: Sequence[int],
         names: Sequence[str] = (),
     ) -> None:
-        """Run a grid; `extents` has the lowest and one past the highest address behind each slot that is an address,
-        `names` the parameters, for reports."""
+        """Run a grid; `extents` has the lowest and one past the highest address of the memory of each slot that is an
+        address, `names` the parameters, for reports."""
         ...
 
 
@@ -158,7 +158,7 @@ class DeviceKernel(Protocol):
     """A kernel that runs where its data lies."""
 
     def launch_on(self, slots: Sequence[int], arrays: Mapping[int, Any], grid: tuple[int, int, int]) -> None:
-        """Start a grid; `arrays` has the value behind each slot that is an address."""
+        """Start a grid; `arrays` maps each slot that is an address to the argument it came from."""
         ...
 
 

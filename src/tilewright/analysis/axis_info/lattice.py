@@ -120,7 +120,7 @@ def anything(type: Attribute) -> AxisInfo:
 
 
 def pointee_bytes(type: Attribute) -> int:
-    """Bytes from one element to the next behind a pointer or tensor of pointers; 1 for what is no pointer."""
+    """Bytes from one element to the next at a pointer or tensor of pointers; 1 for anything else."""
     element = element_type(type)
     if not isinstance(element, PointerType):
         return 1

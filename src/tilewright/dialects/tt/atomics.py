@@ -24,7 +24,7 @@ from tilewright.dialects.types import element_type
 
 
 class AtomicRMWOp(TritonOp):
-    """Each value behind a pointer combined with an operand, as one indivisible step; gives the old values.
+    """Combine each value in memory with an operand, as one indivisible step; gives the old values.
     Masked-off lanes touch no memory and their results are undefined.
 
     `%o = tt.atomic_rmw fadd, acq_rel, gpu, %p, %v, %m :
@@ -53,7 +53,7 @@ class AtomicRMWOp(TritonOp):
 
 
 class AtomicCASOp(TritonOp):
-    """Each value behind a pointer replaced by `val` where it equals `cmp`, as one indivisible step; gives the
+    """Replace each value in memory by `val` where it equals `cmp`, as one indivisible step; gives the
     old values.
 
     `%o = tt.atomic_cas acquire, sys, %p, %cmp, %val : (!tt.ptr<i32>, i32, i32) -> i32`
@@ -80,7 +80,7 @@ class AtomicCASOp(TritonOp):
 
 
 class AtomicLoadOp(TritonOp):
-    """The value behind each pointer whose mask bit is set, read as one indivisible step; other lanes are undefined.
+    """Read each value in memory whose mask bit is set, as one indivisible step; other lanes are undefined.
 
     `%v = tt.atomic_load acquire, gpu, %p, %m : (tensor<16x!tt.ptr<i32>>, tensor<16xi1>) -> tensor<16xi32>`
     """
@@ -109,7 +109,7 @@ class AtomicLoadOp(TritonOp):
 
 
 class AtomicStoreOp(TritonOp):
-    """A value written behind each pointer whose mask bit is set, as one indivisible step.
+    """Write each value whose mask bit is set to memory, as one indivisible step.
 
     `tt.atomic_store release, gpu, %p, %v, %m : tensor<16x!tt.ptr<i32>>`
     """
@@ -137,7 +137,7 @@ class AtomicStoreOp(TritonOp):
 
 
 class AtomicPollOp(TritonOp):
-    """Waits until the integer behind each pointer equals what is expected there, at most `timeout` nanoseconds for all
+    """Wait until each integer in memory equals what is expected there, at most `timeout` nanoseconds for all
     of them together; tells for each whether it does. Each is read once at least.
 
     `%ok = tt.atomic_poll acquire, gpu, %p, %e timeout %t : !tt.ptr<i32>, i32 -> i1`

@@ -88,7 +88,7 @@ class LoadOp(TritonOp):
 
 
 class StoreOp(TritonOp):
-    """The lanes `[0, d0) x [0, d1) x ..` of a tensor written behind a structured pointer.
+    """The lanes `[0, d0) x [0, d1) x ..` of a tensor, written to where a structured pointer points.
 
     ```mlir
     "tts.store"(%p, %v) <{static_mask_dims = array<i64>}> : (tensor<4x8x!tt.ptr<f32>>, tensor<4x8xf32>) -> ()

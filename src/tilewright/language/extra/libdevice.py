@@ -181,7 +181,7 @@ def make_function(name: str, text: str, *, is_predicate: bool = False) -> Callab
 
     function.__name__ = function.__qualname__ = name
     forms = "; ".join(f"({', '.join(map(str, key))}) -> {value[1]}" for key, value in table.items())
-    function.__doc__ = f"`{name}` of the device library: {forms}{', as int1' if is_predicate else ''}."
+    function.__doc__ = f"`{name}`: {forms}{', as int1' if is_predicate else ''}."
     return builtin(function)
 
 

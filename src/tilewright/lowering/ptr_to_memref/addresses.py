@@ -2,7 +2,7 @@
 
 ```mlir
 %a = tt.ptr_to_int %p : !tt.ptr<f32> -> i64
-// becomes, with %m the memory behind %p
+// becomes, with %m the memory of %p
 %e = memref.reinterpret_cast %m to offset: [0], sizes: [1], strides: [1] : memref<*xf32> to memref<1xf32, strided<[1]>>
 %i = memref.extract_aligned_pointer_as_index %e : memref<1xf32, strided<[1]>> -> index
 %a = arith.index_cast %i : index to i64

@@ -44,7 +44,7 @@ from tilewright.lowering.tensor_builder import memref_of, unranked_memref_of
 BYTES = unranked_memref_of(i8)
 
 ANY_EXTENT = 1 << 56
-"""Stands for the number of elements behind a pointer; its bytes can be counted in 64 bits."""
+"""Stands for the unknown number of elements at a pointer; its bytes can be counted in 64 bits."""
 
 Functions = dict[str, func.FuncOp | tt.FuncOp]
 

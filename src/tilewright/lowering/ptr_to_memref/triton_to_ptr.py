@@ -110,7 +110,7 @@ class _Conversion:
                 Rewriter.replace_value_with_new_type(value, address)
 
     def _as_address(self, value: SSAValue) -> SSAValue:
-        """The address of a pointer that keeps its type, cast once, behind its definition."""
+        """The address of a pointer that keeps its type, cast once, after its definition."""
         kind = address_type(value.type)
         if kind is None:
             return value
@@ -126,7 +126,7 @@ class _Conversion:
         return value if value.type == kind else _cast(OpBuilder.before(op), value, kind)
 
     def pointee(self, op: Operation) -> Attribute:
-        """The type in memory behind an op's first pointer; pointers in memory are addresses."""
+        """The type in memory that an op's first pointer points to; pointers in memory are addresses."""
         kind = next(kind for kind in self._types[op] if isinstance(kind, tt.PointerType))
         return address_type(kind.pointee_type) or kind.pointee_type
 

@@ -63,7 +63,7 @@ class Tile:
 
 
 def tile_of(pointer: SSAValue) -> Tile:
-    """The tile behind the pointer operand of a tts access; `NotAddressable` where it is not known here."""
+    """The tile that the pointer operand of a tts access describes; `NotAddressable` where it is not known here."""
     op = pointer.owner
     match op:
         case tts.MakeTensorPtrOp():

@@ -335,7 +335,7 @@ def pointers_of(op: Operation) -> list[SSAValue]:
 
 
 def _memory_pointer(pointer: PointerType) -> PointerType:
-    """The type that memory behind a pointer is read with: pointers lie there as 64-bit integers."""
+    """The type with which a pointer's memory is read: pointers are stored as 64-bit integers."""
     if isinstance(pointer.pointee_type, PointerType):
         return pointer_type(i64, pointer.address_space.data)
     return pointer

@@ -1,4 +1,5 @@
-"""Combine regions of reductions and scans: their ops inlined on registers, and the single instructions behind them."""
+"""Combine regions of reductions and scans: their ops inlined on registers, and the single instructions that replace
+them."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ def element_positions(type: MemDescType) -> Any:
 
 @dataclass
 class Buffers:
-    """The types that buffers had, by op: operands first, results behind them."""
+    """The types that buffers had, by op: operands first, then results."""
 
     types: Mapping[Operation, Sequence[Attribute]]
     partitions: Partitions

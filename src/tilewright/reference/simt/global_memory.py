@@ -166,7 +166,7 @@ class GlobalRaces:
         self.time = machine.time
 
     def _granules(self, part: Part, size: int) -> tuple[Shadow, Array] | None:
-        """The shadow of the memory behind an access, and the granules: one row per access."""
+        """The shadow of the memory of an access, and the granules: one row per access."""
         allocation = part.allocation
         for shadow in self.shadows:
             start = allocation.real - shadow.low

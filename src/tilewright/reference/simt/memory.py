@@ -143,7 +143,7 @@ class Memory:
         return result
 
     def _window(self, address: int) -> tuple[Any, int] | None:
-        """The memory behind a generic address that is not global, and where its window begins."""
+        """The memory that a generic, non-global address points into, and where its window begins."""
         if not SHARED_WINDOW <= address < MODULE_WINDOW + WINDOW_SIZE:
             return None
         for window, memory in (

@@ -19,7 +19,7 @@ def storage_type(type_: Attribute) -> np.dtype[np.generic]:
 
 
 def pointee_size(pointer: Attribute) -> int:
-    """Bytes from one element behind a pointer to the next."""
+    """The size in bytes of the elements that a pointer points to."""
     type_ = element_type(pointer)
     assert isinstance(type_, PointerType)
     return storage_type(element_type(type_.pointee_type)).itemsize

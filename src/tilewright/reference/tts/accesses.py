@@ -31,8 +31,8 @@ def box_lanes(starts: Sequence[int], counts: Sequence[int], sizes: Sequence[int]
 
 
 def _lanes(pointer: Any, dims: Sequence[int]) -> tuple[Array, Array | None]:
-    """The addresses behind a pointer, and which lanes `mask_dims` keeps; along gathered rows that are masked the rows'
-    own mask decides."""
+    """The addresses of a structured pointer, and which lanes `mask_dims` keeps; along gathered rows that are masked the
+    rows' own mask decides."""
     if isinstance(pointer, GatheredRows):
         sizes = pointer.addresses.shape
         counts = [size if dim == pointer.dim else dims[dim] for dim, size in enumerate(sizes)] if dims else sizes

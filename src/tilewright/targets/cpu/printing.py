@@ -5,7 +5,7 @@ attribute says how the value is to be written. The function that is defined for 
 
     tilewright_print_lane(ptr text, i32 form, i32 x, i32 y, i32 z, i32 rank, ptr indices, i64 value)
 
-with what stands behind the indices, how the value's 64 bits are written (a `Form`), program id and lane. Python is that
+with what follows the indices, how the value's 64 bits are written (a `Form`), program id and lane. Python is that
 function, or C in programs without Python (`tools/aot`).
 """
 

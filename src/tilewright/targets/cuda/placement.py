@@ -15,7 +15,8 @@ StreamOf = Callable[[int], int]
 
 
 def device_of(arrays: Mapping[int, Any]) -> int:
-    """The device number of the data behind a launch's pointers; without any, the framework's current device."""
+    """The device number of the data that a launch's pointers point to; without pointers, the framework's current
+    device."""
     for value in arrays.values():
         get_device = getattr(value, "get_device", None)
         if get_device is not None:

@@ -41,7 +41,8 @@ class SimulatedKernel:
         *,
         race_detection: bool = True,
     ) -> None:
-        """Run a grid; `extents` has the allocation behind each slot that is an address, `names` the parameter."""
+        """Run a grid; `extents` has the allocation that each slot with an address points into, `names` the
+        parameter."""
         from tilewright.targets.cuda.simulation import simulate
 
         if any(p.resolve(slots, grid) is None for p in self.facts.parameters if isinstance(p, ComputedMapParameter)):
@@ -90,5 +91,5 @@ class SimulatedTarget(CudaTarget):
         return CudaArtefact(llir, ptx, ptx.encode(), device.kernel, facts)
 
     def load(self, image: bytes, metadata: dict[str, Any]) -> SimulatedKernel:  # pyright: ignore[reportIncompatibleMethodOverride]
-        """The kernel behind PTX; `metadata` is the artefact's, with `entry` added."""
+        """The kernel of a PTX text; `metadata` is the artefact's, with `entry` added."""
         return SimulatedKernel(KernelFacts.from_json(metadata), image.decode())

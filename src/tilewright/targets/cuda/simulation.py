@@ -29,7 +29,7 @@ RESIDENT = 3
 """Programs that the simulated GPU starts of a kernel each of which does the work of several."""
 
 Extents = Mapping[int, tuple[int, int]]
-"""The lowest address of the allocation behind a slot, and the one past its highest."""
+"""The lowest address of the allocation that a slot points into, and the one past its highest."""
 
 
 def simulate(
@@ -81,7 +81,7 @@ def simulate(
 
 @dataclass(frozen=True)
 class HostData:
-    """The slots of a launch, with the memory behind those that are addresses and the parameters that they belong to."""
+    """The slots of a launch, with the memory of those that are addresses and the parameters that they belong to."""
 
     slots: Sequence[int]
     extents: Extents
@@ -89,7 +89,7 @@ class HostData:
     memory: AddressSpace
 
     def address(self, slot: int) -> int:
-        """The simulated address of the host's memory behind a pointer."""
+        """The simulated address of the host memory that a pointer points to."""
         from tilewright.reference import Window
 
         low, high = self.extents[slot]

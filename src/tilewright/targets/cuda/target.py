@@ -218,7 +218,7 @@ class CudaTarget:
         return emit_ptx(llir, self.facts, uses_libdevice="@__nv_" in llir, bitcode_paths=self._libraries())
 
     def load(self, image: bytes, metadata: dict[str, Any]) -> CudaKernel:
-        """The kernel behind an image, which goes to a GPU at its first launch; `metadata` is the artefact's, with
+        """The kernel of an image, which is loaded on a GPU at its first launch; `metadata` is the artefact's, with
         `entry` added."""
         return CudaKernel(KernelFacts.from_json(metadata), image)
 

@@ -46,7 +46,7 @@ class ReferenceKernel:
     def launch_within(
         self, slots: Sequence[int], extents: Mapping[int, Extent], grid: Sequence[int], names: Sequence[str] = ()
     ) -> None:
-        """Run a grid; `extents` has the allocation behind each slot that is an address, `names` the parameter.
+        """Run a grid; `extents` has the allocation that each slot with an address points into, `names` the parameter.
 
         Addresses that the kernel finds in memory are the host's own and are trusted. Prints go to the standard output;
         raises ReferenceError and DeviceAssertionError.

@@ -95,5 +95,5 @@ class ReferenceTarget:
         return llir
 
     def load(self, image: bytes, metadata: dict[str, Any]) -> ReferenceKernel:
-        """The kernel behind a text, which is parsed at the first launch."""
+        """The kernel that a text defines; it is parsed at the first launch."""
         return ReferenceKernel(metadata["entry"], image.decode())

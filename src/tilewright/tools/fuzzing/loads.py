@@ -6,7 +6,7 @@ from tilewright.tools.fuzzing.builder import Builder
 from tilewright.tools.fuzzing.values import BITS, BOOL, FLOATS, FP8, INTS, Value
 
 ALIGNMENT = 16
-"""Bytes that the rows of a tensor behind a descriptor are a multiple of."""
+"""Bytes that the rows of a descriptor's tensor are a multiple of."""
 
 
 def load(b: Builder) -> Value:

@@ -53,7 +53,7 @@ class Choice:
 
 
 def find_choice(op: bufferization.ToTensorOp) -> Choice | None:
-    """The pattern behind a tensor; None where it is anything else."""
+    """The pattern that a tensor is loaded with; None where it is anything else."""
     buffer = op.memref.owner
     if not isinstance(buffer, memref.AllocOp):
         return None

@@ -49,7 +49,7 @@ class Writers:
         self._roots: dict[Operation, Mapping[SSAValue, None] | None] = {}
 
     def written(self, op: Operation) -> Mapping[SSAValue, None] | None:
-        """The pointer arguments and buffers behind which an op may write; None if it may be anywhere."""
+        """The pointer arguments and buffers whose memory an op may write; None if it may write anywhere."""
         if not op.regions:
             return self._written_itself(op)
         if op not in self._roots:

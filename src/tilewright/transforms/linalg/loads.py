@@ -113,7 +113,7 @@ class Disjointness:
         self.noalias = function is not None and NOALIAS in function.attributes
 
     def may_disturb(self, op: Operation, root: SSAValue) -> bool:
-        """Return whether an op may write to the memory behind a pointer argument or buffer."""
+        """Return whether an op may write to the memory of a pointer argument or buffer."""
         if not may_write(op):
             return False
         written = written_memory(op)

@@ -149,7 +149,7 @@ def changes_unit_dims_only(op: Operation) -> bool:
 
 
 def producer_of(value: SSAValue) -> linalg.StructuredOp | None:
-    """The structured op behind a value, through unit dimensions."""
+    """The structured op that computes a value, looking through unit dimensions."""
     owner = value.owner
     while isinstance(owner, SHAPE_CHANGES) and changes_unit_dims_only(owner):
         owner = owner.src.owner

@@ -25,11 +25,11 @@ class WriteIndex:
         self._anywhere: list[int] = []
         """Places of ops that may write to any memory."""
         self._known: dict[SSAValue, list[int]] = {}
-        """Places of ops that write to the memory behind a pointer argument or buffer."""
+        """Positions of the ops that write to the memory of a pointer argument or buffer."""
         self._outside: list[int] = []
         """Places of ops that write to memory that is not allocated in the kernel."""
         self._nameless: list[int] = []
-        """The same, where it is behind none of the kernel's arguments either."""
+        """The same, for memory that belongs to none of the kernel's arguments either."""
         for place, op in enumerate(block.ops):
             self._places[op] = place
             self._ops.append(op)
@@ -65,7 +65,7 @@ class WriteIndex:
         return op not in self._places
 
     def first_disturbing(self, start: Operation, end: Operation, root: SSAValue) -> Operation | None:
-        """The first op after one of the block, and not after another, that may write to the memory behind a pointer
+        """The first op after one of the block, and not after another, that may write to the memory of a pointer
         argument or buffer."""
         low, high = self.place(start), self.place(end)
         places = [place for places in self._disturbing(root) if (place := _next(places, low)) is not None]

@@ -1,7 +1,7 @@
 """What a check asks of an access, whatever op makes it: which lanes are live, where they are, and the same access of
 shadow memory.
 
-After triton-to-unstructured there are three forms: tiles behind a structured pointer (`tts.load`, `tts.store` and
+After triton-to-unstructured there are three forms: tiles at a structured pointer (`tts.load`, `tts.store` and
 their masked kin), and lanes at computed offsets (`tts.gather`, `tts.scatter`, atomics).
 """
 
@@ -117,7 +117,7 @@ class Dimension:
 
 @dataclass
 class TileAccess(Access):
-    """A tile behind a structured pointer: live are the lanes of a box, and of a mask within it."""
+    """A tile at a structured pointer. The lanes of a box, and of a mask within it, are live."""
 
     pointer: tts.MakeTensorPtrOp | tts.MakeGatherScatterTensorPtrOp
     dimensions: list[Dimension]

@@ -40,8 +40,8 @@ class Extents:
         return self._arguments.get(root, -1) if isinstance(root.type, PointerType) else -1
 
     def find(self, base: SSAValue) -> tuple[Extent, SSAValue | None] | None:
-        """The extent of the argument behind a scalar pointer, and the pointer's offset from it in elements (None for
-        none), an i32 or i64; None where the argument is not known."""
+        """The extent of the argument that a scalar pointer is based on, and the pointer's offset from it in elements
+        (None for none), an i32 or i64; None where the argument is not known."""
         offset: SSAValue | None = None
         size = pointee_size(base)
         if isinstance(base.owner, tt.AddPtrOp):

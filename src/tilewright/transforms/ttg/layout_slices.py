@@ -1,4 +1,4 @@
-"""What has to be computed in another layout for a value to come in that layout: the slice behind a conversion."""
+"""What has to be computed in another layout for a value to come in that layout: the slice that feeds a conversion."""
 
 from __future__ import annotations
 
