@@ -262,6 +262,16 @@ def as_words(op: linalg_ext.AsWordsOp, frame: Frame) -> Values:
     return (np.ascontiguousarray(frame.get(op.source)).view("<i4"),)
 
 
+@meaning_of(linalg_ext.ToVectorsOp)
+def to_vectors(op: linalg_ext.ToVectorsOp, frame: Frame) -> Values:
+    return np.split(frame.get(op.source), len(op.vectors))
+
+
+@meaning_of(linalg_ext.FromVectorsOp)
+def from_vectors(op: linalg_ext.FromVectorsOp, frame: Frame) -> Values:
+    return (np.concatenate(frame.get_all(op.vectors)),)
+
+
 @meaning_of(linalg_ext.DotBytesOp)
 def dot_bytes(op: linalg_ext.DotBytesOp, frame: Frame) -> Values:
     return (sum_byte_products(ByteProduct.of(op), frame.get(op.lhs), frame.get(op.rhs)),)

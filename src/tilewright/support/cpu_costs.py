@@ -1,8 +1,8 @@
 """What loops cost on CPUs: each number that they are fused, merged, planned and emitted by, with its unit.
 
 What differs between processors (caches, vectors, registers) is in `TargetFacts`, which `targets/cpu` fills; the table
-is here, and not there, as transforms read it, too. Costs of bodies are in rough cycles (`nest_plan.cost_of` on one
-vector, `fusion_plan.body_cost` on one element). Where no measurement is named, none is on record: the reason given is
+is here, and not there, as transforms read it, too. Costs of bodies are in rough cycles (`body_cost.vector_cost` on one
+vector, `body_cost.body_cost` on one element). Where no measurement is named, none is on record: the reason given is
 all that the number rests on.
 """
 

@@ -527,6 +527,39 @@ func.func @f(%a: tensor<4x3xi32>, %b: tensor<3x5xi32>, %v: memref<3x5xi32>, %c: 
     assert others.shape == (2, 3, 4)
 
 
+def test_tiles_in_vectors() -> None:
+    text = """
+func.func @f(%x: tensor<8xf32>) -> (vector<4xf32>, tensor<8xf32>) {
+  %v:2 = linalg_ext.to_vectors %x : tensor<8xf32> -> vector<4xf32>, vector<4xf32>
+  %t = linalg_ext.from_vectors %v#1, %v#0 : vector<4xf32>, vector<4xf32> -> tensor<8xf32>
+  return %v#1, %t : vector<4xf32>, tensor<8xf32>
+}"""
+    x = np.arange(8, dtype=np.float32)
+    second, swapped = run(text, x.copy())
+    np.testing.assert_array_equal(second, x[4:])
+    np.testing.assert_array_equal(swapped, np.roll(x, 4))
+
+
+@pytest.mark.parametrize(
+    ("form", "reason"),
+    [
+        ("linalg_ext.from_vectors %v, %w : vector<4xf32>, vector<2xf32> -> tensor<6xf32>", "of one type"),
+        ("linalg_ext.from_vectors %v, %v : vector<4xf32>, vector<4xf32> -> tensor<4xf32>", "2 times .* are not"),
+        ("linalg_ext.from_vectors %v : vector<4xf32> -> tensor<4x1xf32>", "1 times .* are not"),
+        ("linalg_ext.from_vectors %b : vector<4xi1> -> tensor<4xi1>", "bytes at least"),
+        ("linalg_ext.to_vectors %t : tensor<4xf32> -> vector<2xf32>", "1 times .* are not"),
+    ],
+)
+def test_vectors_that_are_no_tile(form: str, reason: str) -> None:
+    text = f"""
+func.func @f(%v: vector<4xf32>, %w: vector<2xf32>, %b: vector<4xi1>, %t: tensor<4xf32>) {{
+  %0 = {form}
+  return
+}}"""
+    with pytest.raises(VerifyException, match=reason):
+        parse_module(text, make_context()).verify()
+
+
 @pytest.mark.parametrize(
     ("form", "reason"),
     [

@@ -7,11 +7,16 @@ from xdsl.ir import Dialect
 
 from tilewright.dialects.linalg_ext.matmuls import PackedMatmulOp, PackOp, ViewMatmulOp
 from tilewright.dialects.linalg_ext.structured import ExchangeNetworkOp, ScanOp
+from tilewright.dialects.linalg_ext.vectors import FromVectorsOp, ToVectorsOp
 from tilewright.dialects.linalg_ext.words import WORD_BYTES, AsWordsOp, DotBytesOp, words_type
 
 LinalgExt = Dialect(
-    "linalg_ext", [AsWordsOp, DotBytesOp, ExchangeNetworkOp, PackOp, PackedMatmulOp, ScanOp, ViewMatmulOp]
-)
+    "linalg_ext",
+    [
+        AsWordsOp, DotBytesOp, ExchangeNetworkOp, FromVectorsOp, PackOp, PackedMatmulOp, ScanOp, ToVectorsOp,
+        ViewMatmulOp,
+    ],
+)  # fmt: skip
 """The dialect, to be loaded into a context."""
 
 __all__ = [
@@ -19,10 +24,12 @@ __all__ = [
     "AsWordsOp",
     "DotBytesOp",
     "ExchangeNetworkOp",
+    "FromVectorsOp",
     "LinalgExt",
     "PackOp",
     "PackedMatmulOp",
     "ScanOp",
+    "ToVectorsOp",
     "ViewMatmulOp",
     "words_type",
 ]

@@ -30,7 +30,7 @@ from tilewright.lowering.linalg_to_loops.element_access import emit_load
 from tilewright.lowering.linalg_to_loops.emitter import INDEX, Cursor, Index, LoopEmitter, vector_type
 from tilewright.lowering.linalg_to_loops.nest_plan import SEGMENT, Nest, Operand, stride_along
 from tilewright.lowering.linalg_to_loops.provable import is_at_most
-from tilewright.lowering.linalg_to_loops.sources import Box, Uniform, Window, Words
+from tilewright.lowering.linalg_to_loops.sources import Box, Uniform, Vectors, Window, Words
 from tilewright.lowering.linalg_to_loops.strided_lanes import (
     find_turns,
     is_narrow,
@@ -298,6 +298,10 @@ class BodyValues:
                 return self._read_box(operand.source, operand)
             case Words():
                 return self._read_words(operand.source.first_bytes, operand)
+            case Vectors(vectors):
+                index = self.affine(operand.access[0])
+                assert isinstance(index, int), "what is in registers is read by steps that are written out"
+                return vectors[index // self.nest.lanes]
 
     def _read_words(self, first_bytes: Window, operand: Operand) -> SSAValue:
         index = self.linear_index(first_bytes, operand.access)

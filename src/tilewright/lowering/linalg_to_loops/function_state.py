@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import field
-from typing import TYPE_CHECKING
 
 from xdsl.ir import Block, Operation, SSAValue
 
@@ -13,9 +12,6 @@ from tilewright.lowering.linalg_to_loops.sources import Source, Window
 from tilewright.support.facts import TargetFacts
 from tilewright.support.records import dataclass
 from tilewright.transforms.linalg.loads import Disjointness
-
-if TYPE_CHECKING:
-    from tilewright.lowering.linalg_to_loops.carried_registers import PromotedTiles
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +36,8 @@ class TileValues:
     sources: dict[SSAValue, Source] = field(default_factory=dict[SSAValue, Source])
     panels: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
     """The addresses of packed operands."""
+    vectors: dict[SSAValue, list[SSAValue]] = field(default_factory=dict[SSAValue, list[SSAValue]])
+    """The tiles that are in registers, and nowhere else."""
     dead: list[Operation] = field(default_factory=list[Operation])
     filled: list[tuple[SSAValue, Source]] = field(default_factory=list[tuple[SSAValue, Source]])
     """Values that were copied to buffers, in order, with how they were read before."""
@@ -65,7 +63,5 @@ class Decided:
 
     deferred: set[Operation] = field(default_factory=set[Operation])
     """Generics that are computed where they are stored."""
-    in_registers: dict[Operation, PromotedTiles] = field(default_factory=dict[Operation, "PromotedTiles"])
-    """Generics that make tiles which stay in registers from one step of a loop to the next."""
     written: set[Operation] = field(default_factory=set[Operation])
     """Stores whose elements are there already (`stored_results.py`)."""

@@ -18,6 +18,7 @@ from tilewright.lowering.linalg_to_loops import (
     lower_shapes,
     lower_structured,
     lower_values,
+    lower_vectors,
     lower_view_matmul,
 )
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering
@@ -34,6 +35,7 @@ OP_FILES = (
     lower_shapes,
     lower_structured,
     lower_values,
+    lower_vectors,
     lower_view_matmul,
     networks,
 )

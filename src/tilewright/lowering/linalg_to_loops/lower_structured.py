@@ -10,9 +10,9 @@ from xdsl.ir.affine import AffineExpr
 from tilewright.analysis.combination import combination_of_reduction
 from tilewright.dialects import linalg, tensor
 from tilewright.lowering.linalg_to_loops.access_log import location_of_load
-from tilewright.lowering.linalg_to_loops.carried_registers import run_in_registers
 from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, lowers, tensor_shape
+from tilewright.lowering.linalg_to_loops.lower_vectors import lanes_in_registers, run_in_registers
 from tilewright.lowering.linalg_to_loops.nest_plan import Operand
 from tilewright.lowering.linalg_to_loops.sources import Source, Uniform, Window
 from tilewright.lowering.linalg_to_loops.stored_results import plan_stored_results
@@ -23,8 +23,8 @@ from tilewright.transforms.linalg.structured import access_of, is_elementwise, l
 
 def lower_generic(op: linalg.StructuredOp, lowering: FunctionLowering) -> None:
     """A nest; or nothing yet, if the only reader is a store that will run it."""
-    if isinstance(op, linalg.GenericOp) and (tiles := lowering.decided.in_registers.get(op)) is not None:
-        run_in_registers(lowering, tiles)
+    if isinstance(op, linalg.GenericOp) and (lanes := lanes_in_registers(op)) is not None:
+        run_in_registers(lowering, op, lanes)
         lowering.values.dead.append(op)
         return
     if op in lowering.decided.deferred or _waits_for_store(op):

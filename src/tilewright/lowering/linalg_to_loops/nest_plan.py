@@ -19,8 +19,7 @@ from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 
 from tilewright.analysis.combination import Combination
 from tilewright.analysis.combiners import Combiner
-from tilewright.dialects import arith, linalg, memref, tensor
-from tilewright.dialects.arithmetic import takes_many_instructions
+from tilewright.dialects import arith, linalg, memref
 from tilewright.dialects.linalg_ext import WORD_BYTES
 from tilewright.dialects.types import bit_width
 from tilewright.lowering.linalg_to_loops.access_log import AccessLog
@@ -28,18 +27,16 @@ from tilewright.lowering.linalg_to_loops.atomic_offsets import find_offsets_of_a
 from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.lane_steps import LaneSteps, find_lane_steps
 from tilewright.lowering.linalg_to_loops.predication import Predicate, find_obstacle, is_straight
-from tilewright.lowering.linalg_to_loops.sources import Box, Source, Uniform, Window, Words, memory_of
+from tilewright.lowering.linalg_to_loops.sources import Box, Source, Uniform, Vectors, Window, Words, memory_of
 from tilewright.lowering.linalg_to_loops.split_offsets import SplitOffsets, find_split_offsets
 from tilewright.support.cpu_costs import (
     ADJOINING_ACCESS,
-    DIVISION,
     FOLDED_BODY,
     HEAVY,
     LANES_OF_A_SCORE,
     LIGHT_BODY,
     MOST_PAIRED,
     MOST_SCORED_LANES,
-    NARROWING,
     READ_IN_EACH_STEP,
     READ_OUTSIDE,
     STREAMED_ELEMENTS,
@@ -48,6 +45,7 @@ from tilewright.support.cpu_costs import (
     UNROLL,
 )
 from tilewright.support.records import dataclass
+from tilewright.transforms.linalg.body_cost import LOADS, WRITES, vector_cost
 from tilewright.transforms.linalg.effects import root_of_memref
 
 ANY_EXTENT = 1 << 20
@@ -56,16 +54,12 @@ ANY_EXTENT = 1 << 20
 SEGMENT = -1
 """The loop over segments, as if it were a dimension (see `segments`)."""
 
-_LOADS = (memref.LoadOp, tensor.ExtractOp)
-WRITES = (memref.StoreOp, memref.AtomicRMWOp)
-ACCESSES = (*_LOADS, *WRITES)
-
 
 @dataclass(frozen=True, slots=True)
 class Operand:
     """An input of a nest: a source and the element of it that one iteration reads."""
 
-    source: Source
+    source: Source | Vectors
     access: tuple[AffineExpr, ...]
     location: LocationAttr = UNKNOWN_LOC
     """Of what loads the elements."""
@@ -204,7 +198,7 @@ def plan_nest(nest: Nest, vector_bits: int) -> Nest:
     nest = replace(
         nest,
         depends=find_dependences(nest),
-        cost=sum(cost_of(op) for op in nest.body.ops),
+        cost=sum(vector_cost(op) for op in nest.body.ops),
         vector_bits=vector_bits,
     )
     dim = choose_vector_dim(nest) if obstacle_to_vectors(nest) is None else None
@@ -302,23 +296,6 @@ def find_dependences(nest: Nest) -> dict[SSAValue, frozenset[int]]:
     return depends
 
 
-def cost_of(op: Operation) -> int:
-    """Rough cycles of one vector op."""
-    if isinstance(op, arith.ConstantOp | linalg.YieldOp | linalg.IndexOp | arith.IndexCastOp | arith.ExtFOp):
-        return 0
-    if isinstance(op, ACCESSES):
-        return HEAVY
-    if op.regions:
-        return HEAVY
-    if isinstance(op, arith.TruncFOp):
-        return NARROWING
-    if takes_many_instructions(op):
-        return HEAVY
-    if isinstance(op, arith.DivfOp | arith.DivSIOp | arith.DivUIOp | arith.RemSIOp | arith.RemUIOp | arith.RemFOp):
-        return DIVISION
-    return 1
-
-
 def widest_lane(nest: Nest) -> int:
     """Bits of the widest number that lanes hold: not i1 and index, nor what all lanes share, nor places that follow one
     another, of which the first is enough, nor where atomics take place: these step through the lanes anyhow, and pay
@@ -363,7 +340,7 @@ def obstacle_to_vectors(nest: Nest) -> str | None:
 
 def _may_see(op: Operation, write: memref.StoreOp | memref.AtomicRMWOp, nest: Nest) -> bool:
     """Return whether a load may read what a write puts there in an iteration before."""
-    if not isinstance(op, _LOADS):
+    if not isinstance(op, LOADS):
         return False
     if isinstance(op, memref.LoadOp):
         return not nest.around.are_apart(root_of_memref(op.memref), root_of_memref(write.memref))
@@ -375,13 +352,15 @@ def _is_vector_access(expr: AffineExpr) -> bool:
     return isinstance(expr, AffineDimExpr | AffineConstantExpr)
 
 
-def stride_along(source: Source, access: Sequence[AffineExpr], dim: int) -> Index:
+def stride_along(source: Source | Vectors, access: Sequence[AffineExpr], dim: int) -> Index:
     """Distance in memory between the elements of neighbouring iterations of `dim` (0: the same element)."""
     if isinstance(source, Uniform):
         return 0
     if isinstance(source, Words):
         apart = stride_along(source.first_bytes, access, dim)
         return apart // WORD_BYTES if isinstance(apart, int) and apart % WORD_BYTES == 0 else apart
+    if isinstance(source, Vectors):
+        return 1
     window = source if isinstance(source, Window) else source.inner
     if isinstance(window, Uniform):
         return 1

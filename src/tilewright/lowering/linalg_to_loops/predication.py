@@ -14,9 +14,10 @@ from typing import TypeAlias
 
 from xdsl.ir import Block, Operation, SSAValue
 
-from tilewright.dialects import arith, linalg, memref, scf, tensor
+from tilewright.dialects import arith, linalg, memref, scf
 from tilewright.dialects.arithmetic import is_arithmetic
 from tilewright.lowering.guarded_atomics import can_scatter
+from tilewright.transforms.linalg.body_cost import LOADS
 
 Predicate: TypeAlias = "tuple[tuple[SSAValue, bool], ...]"
 """Conditions that must all have the given value."""
@@ -30,9 +31,8 @@ _TRAPPING = (
     arith.CeilDivSIOp,
     arith.CeilDivUIOp,
 )
-_LOADS = (memref.LoadOp, tensor.ExtractOp)
-_MOVABLE = (scf.YieldOp, memref.ReinterpretCastOp, memref.StoreOp, linalg.IndexOp, *_LOADS)
-_STRAIGHT = (linalg.YieldOp, linalg.IndexOp, memref.ReinterpretCastOp, memref.StoreOp, *_LOADS)
+_MOVABLE = (scf.YieldOp, memref.ReinterpretCastOp, memref.StoreOp, linalg.IndexOp, *LOADS)
+_STRAIGHT = (linalg.YieldOp, linalg.IndexOp, memref.ReinterpretCastOp, memref.StoreOp, *LOADS)
 
 
 def is_straight(body: Block) -> bool:
@@ -102,7 +102,7 @@ def _flatten(op: scf.IfOp, outer: Predicate, predicates: dict[Operation, Predica
                 parent.insert_op_before(inner, op)
                 if isinstance(inner, scf.IfOp):
                     _flatten(inner, here, predicates)
-                elif isinstance(inner, (memref.StoreOp, memref.AtomicRMWOp, *_LOADS)):
+                elif isinstance(inner, (memref.StoreOp, memref.AtomicRMWOp, *LOADS)):
                     predicates[inner] = here
     if op.results:
         for result, when_true, when_false in zip(op.results, yielded[0], yielded[1], strict=True):

@@ -87,6 +87,13 @@ class Words:
     first_bytes: Window
 
 
+@dataclass(frozen=True, slots=True)
+class Vectors:
+    """Elements in registers, a vector after the other, as a generic reads them that computes in registers."""
+
+    vectors: tuple[SSAValue, ...]
+
+
 Source: TypeAlias = Uniform | Window | Box | Words
 
 
@@ -108,7 +115,7 @@ def root_of(source: Source) -> SSAValue | None:
             return root_of(source.first_bytes)
 
 
-def memory_of(source: Source) -> Window | None:
+def memory_of(source: Source | Vectors) -> Window | None:
     """The memory that a source reads its elements from, if it is memory; of words, their first bytes."""
     match source:
         case Words():
@@ -117,7 +124,7 @@ def memory_of(source: Source) -> Window | None:
             return memory_of(source.inner)
         case Window():
             return source
-        case Uniform():
+        case Uniform() | Vectors():
             return None
 
 

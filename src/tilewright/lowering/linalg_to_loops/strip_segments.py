@@ -24,9 +24,10 @@ from tilewright.dialects import arith, memref, vector
 from tilewright.lowering.linalg_to_loops.body_values import BodyValues, first_of
 from tilewright.lowering.linalg_to_loops.emitter import INDEX, Index
 from tilewright.lowering.linalg_to_loops.lane_steps import Division, Rounding, find_lane_steps
-from tilewright.lowering.linalg_to_loops.nest_plan import ACCESSES, SEGMENT, Nest, cost_of, with_lanes
+from tilewright.lowering.linalg_to_loops.nest_plan import SEGMENT, Nest, with_lanes
 from tilewright.lowering.linalg_to_loops.predication import is_straight
 from tilewright.support.cpu_costs import HEAVY, LONG_SEGMENT, SHORTEST_SEGMENT
+from tilewright.transforms.linalg.body_cost import ACCESSES, vector_cost
 
 
 def plan_segments(nest: Nest, known: Collection[SSAValue]) -> Nest | None:
@@ -68,7 +69,7 @@ def _widened(nest: Nest) -> Nest:
     divisors = [division.divisor for division in nest.steps.divisions]
     if all(isinstance(divisor, int) and divisor >= LONG_SEGMENT * wide.lanes for divisor in divisors):
         return wide
-    computed = sum(cost_of(op) for op in nest.body.ops if not op.regions and not isinstance(op, ACCESSES))
+    computed = sum(vector_cost(op) for op in nest.body.ops if not op.regions and not isinstance(op, ACCESSES))
     return replace(wide, lanes=max(nest.lanes, wide.lanes // 2)) if computed < HEAVY else wide
 
 

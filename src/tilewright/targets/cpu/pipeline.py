@@ -112,6 +112,7 @@ def _to_loops() -> Sequence[Pass]:
     from tilewright.transforms.linalg.merge_reductions import LinalgMergeReductionsPass
     from tilewright.transforms.linalg.merge_siblings import LinalgMergeSiblingsPass
     from tilewright.transforms.linalg.narrow_results import LinalgNarrowResultsPass
+    from tilewright.transforms.linalg.promote_carried_tiles import LinalgPromoteCarriedTilesPass
     from tilewright.transforms.linalg.recognize_scans import LinalgRecognizeScansPass
     from tilewright.transforms.linalg.reduce_assertions import LinalgReduceAssertionsPass
     from tilewright.transforms.linalg.sink_producers import LinalgSinkProducersPass
@@ -137,6 +138,7 @@ def _to_loops() -> Sequence[Pass]:
         LinalgFuseMatmulStoresPass(),  # micro-kernels write where the result is stored
         LinalgTransposeMatmulsPass(),  # what a loop does not change is the right operand, which can be packed
         LinalgPackOperandsPass(),  # once for a loop, or for all programs
+        LinalgPromoteCarriedTilesPass(),  # what waits for a buffer in each step
         LinalgToLoopsPass(),
         ConvertDotBytesToCallsPass(),  # which upstream reads
     )

@@ -13,6 +13,7 @@ from tilewright.transforms.linalg.merge_reductions import LinalgMergeReductionsP
 from tilewright.transforms.linalg.merge_siblings import LinalgMergeSiblingsPass
 from tilewright.transforms.linalg.narrow_results import LinalgNarrowResultsPass
 from tilewright.transforms.linalg.one_shot_bufferize import OneShotBufferizePass
+from tilewright.transforms.linalg.promote_carried_tiles import LinalgPromoteCarriedTilesPass
 from tilewright.transforms.linalg.recognize_scans import LinalgRecognizeScansPass
 from tilewright.transforms.linalg.reduce_assertions import LinalgReduceAssertionsPass
 from tilewright.transforms.linalg.sink_producers import LinalgSinkProducersPass
@@ -30,6 +31,7 @@ __all__ = [
     "LinalgMergeReductionsPass",
     "LinalgMergeSiblingsPass",
     "LinalgNarrowResultsPass",
+    "LinalgPromoteCarriedTilesPass",
     "LinalgRecognizeScansPass",
     "LinalgReduceAssertionsPass",
     "LinalgSinkProducersPass",
