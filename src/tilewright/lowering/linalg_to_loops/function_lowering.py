@@ -6,16 +6,14 @@ nothing; they become sources. Tensor ops are erased at the end, when nothing ref
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from math import prod
 from typing import Any
 
 from xdsl.dialects.builtin import UNKNOWN_LOC, LocationAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
-from xdsl.ir.affine import AffineDimExpr, AffineExpr
+from xdsl.ir.affine import AffineDimExpr
 
-from tilewright.analysis.combination import Combination
-from tilewright.analysis.combiners import combiner_of
 from tilewright.dialects import func, linalg, memref, tensor, vector
 from tilewright.dialects.arithmetic import is_arithmetic
 from tilewright.dialects.types import bit_width, element_type, is_tensor
@@ -37,7 +35,6 @@ from tilewright.lowering.linalg_to_loops.nest_plan import (
     obstacle_to_vectors,
     plan_nest,
 )
-from tilewright.lowering.linalg_to_loops.predication import if_convert
 from tilewright.lowering.linalg_to_loops.prefetching import Prefetching
 from tilewright.lowering.linalg_to_loops.sources import Source, Uniform, Window
 from tilewright.lowering.linalg_to_loops.storage import Storage
@@ -159,14 +156,8 @@ class FunctionLowering:
         access = tuple(AffineDimExpr(dim) for dim in range(rank))
         block = Block(arg_types=[dest.element, dest.element])
         block.add_op(linalg.YieldOp.create(operands=[block.args[0]]))
-        self.run_nest(
-            block,
-            [Operand(source, access, location)],
-            [(dest, access, Operand(dest, access), None)],
-            (False,) * rank,
-            dest.shape,
-            bounds,
-        )
+        inputs, outputs = [Operand(source, access, location)], [Output(dest, access, Operand(dest, access), dest.shape)]
+        self.run_nest(Nest(self, block, inputs, outputs, (False,) * rank, dest.shape, tuple(bounds)))
 
     def _joined(self, source: Source, dest: Window, bounds: Sequence[Index]) -> tuple[Source, Window, Sequence[Index]]:
         """A copy with fewer dimensions: those that are one segment of memory on both sides, and of which the inner one
@@ -183,47 +174,13 @@ class FunctionLowering:
                 bounds = (*bounds[:dim], self.emitter.mul(bounds[dim], inner), *bounds[dim + 2 :])
         return source, dest, bounds
 
-    def run_nest(
-        self,
-        body: Block,
-        inputs: list[Operand],
-        outputs: Sequence[tuple[Window | None, tuple[AffineExpr, ...], Operand, tuple[Index, ...] | None]],
-        reduced: tuple[bool, ...],
-        extents: tuple[int, ...],
-        bounds: Sequence[Index] | None = None,
-        *,
-        tiles: bool = False,
-        fresh: bool = False,
-        cut: Collection[int] = (),
-        combination: Combination | None = None,
-    ) -> list[SSAValue | None]:
-        """Plan and emit a nest at the cursor.
-
-        `tiles`: operands have just the extents of the nest. `fresh`: nobody needs the old elements of the outputs, but
-        for those with numbers in `cut`, which are not touched past their bounds.
-        `combination`: what the body combines elements and results with.
-        """
-        reduction_dims = {dim for dim, flag in enumerate(reduced) if flag}
-        made: list[Output] = []
-        for number, (dest, access, init, output_bounds) in enumerate(outputs):
-            used = {dim for expr in access for dim in expr.used_dims()}
-            reduces = bool(reduction_dims) and not reduction_dims <= used
-            combiner = combiner_of(body, number) if reduces else None
-            is_cut = number in cut
-            kept_bounds = output_bounds or tuple(extents)
-            made.append(Output(dest, access, init, reduces, kept_bounds, combiner, fresh and not is_cut, is_cut))
-        chooses = combination is not None and combination.starts_at_first
-        if not chooses and all(output.combiner is not None for output in made if output.reduces):
-            combination = None
-        for op in list(body.walk()):
+    def run_nest(self, nest: Nest) -> list[SSAValue | None]:
+        """Plan and emit a nest at the cursor. Returns the scalar of each output without memory, None for others."""
+        for op in list(nest.body.walk()):
             if isinstance(op, tensor.ExtractOp) and not isinstance(self.source(op.tensor), Uniform):
                 self.in_memory(op.tensor)
-        nest = Nest(
-            self, body, inputs, made, reduced, extents, tuple(bounds if bounds is not None else extents), tiles,
-            self.facts.streams_half_vectors, combination, if_convert(body),
-        )  # fmt: skip
-        nest = plan_nest(nest, self.facts.vector_bits)
-        if nest.lanes == 1 and prod(extents) > 1:
+        nest = plan_nest(nest, self.facts)
+        if nest.lanes == 1 and prod(nest.extents) > 1:
             reason = obstacle_to_vectors(nest) or "no dimension of it is worth a vector"
             self.known.context.remark_at(
                 self.emitter.location, f"one element at a time: {reason}", RemarkKind.NOT_VECTORIZED

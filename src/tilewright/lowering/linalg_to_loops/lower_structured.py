@@ -7,14 +7,15 @@ from math import prod
 
 from xdsl.ir.affine import AffineExpr
 
-from tilewright.analysis.combination import combination_of_reduction
+from tilewright.analysis.combination import Combination, combination_of_reduction
+from tilewright.analysis.combiners import combiner_of
 from tilewright.dialects import linalg, tensor
 from tilewright.lowering.linalg_to_loops.access_log import location_of_load
 from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, lowers, tensor_shape
 from tilewright.lowering.linalg_to_loops.lower_vectors import lanes_in_registers, run_in_registers
-from tilewright.lowering.linalg_to_loops.nest_plan import Operand
-from tilewright.lowering.linalg_to_loops.sources import Source, Uniform, Window
+from tilewright.lowering.linalg_to_loops.nest_plan import Nest, Operand, Output
+from tilewright.lowering.linalg_to_loops.sources import Uniform, Window
 from tilewright.lowering.linalg_to_loops.stored_results import plan_stored_results
 from tilewright.transforms.linalg.effects import may_write
 from tilewright.transforms.linalg.sink_producers import find_store
@@ -75,38 +76,49 @@ def run_generic(
         lowering.fail(op, "generic on buffers")
     iterators = tuple(iterator == "reduction" for iterator in op.iterators)
     stored = plan_stored_results(lowering, op) if dest is None else {}
-    outputs: list[tuple[Window | None, tuple[AffineExpr, ...], Operand, tuple[Index, ...] | None]] = []
-    kept_bounds: list[tuple[Index, ...]] = []
+    outputs: list[Output] = []
     for number, (init, result) in enumerate(zip(op.outputs, op.results, strict=True)):
         access = access_of(maps[count + number])
-        init_source: Source = lowering.source(init) if init in lowering.values.sources else Uniform(init)
-        window = dest
-        demanded = tuple(extents)
+        reduces, window, wanted = reduces_to(access, iterators), dest, tuple[Index, ...](extents)
         if number in stored:
-            window, demanded = stored[number].dest, stored[number].sizes
-        elif window is None and not (prod(tensor_shape(result)) == 1 and reduces(access, iterators)):
+            window, wanted = stored[number].dest, stored[number].sizes
+        elif window is None and not (reduces and all(iterators) and prod(tensor_shape(result)) == 1):
             window = lowering.storage.destination(op, result)
-            demanded = lowering.demand.loop_bounds(op, number, access, extents)
-        outputs.append((window, access, Operand(init_source, access), demanded))
-        kept_bounds.append(demanded)
+            wanted = lowering.demand.loop_bounds(op, number, access, extents)
+        source = lowering.source(init) if init in lowering.values.sources else Uniform(init)
+        outputs.append(
+            Output(
+                window, access, Operand(source, access), wanted, reduces,
+                combiner=combiner_of(body, number) if reduces else None,
+                is_alone=dest is None and number not in stored, is_cut=number in stored,
+            )
+        )  # fmt: skip
     if bounds is None:
-        bounds = lowering.demand.common(kept_bounds, iterators, extents)
+        bounds = lowering.demand.common([output.bounds for output in outputs], iterators, extents)
     scalars = lowering.run_nest(
-        body, inputs, outputs, iterators, extents, bounds,
-        tiles=True, fresh=dest is None, cut=stored, combination=combination_of_reduction(op),
+        Nest(
+            lowering, body, inputs, outputs, iterators, extents, tuple(bounds), has_tiles=True,
+            combination=_find_combination(op, outputs),
+        )
     )  # fmt: skip
     lowering.decided.written.update(result.store for result in stored.values())
     if dest is None:
-        for number, result in enumerate(op.results):
-            window, scalar = outputs[number][0], scalars[number]
-            if window is None:
+        for result, output, scalar in zip(op.results, outputs, scalars, strict=True):
+            if output.dest is None:
                 assert scalar is not None, "a result without memory is a number"
                 lowering.values.sources[result] = Uniform(scalar)
             else:
-                lowering.values.sources[result] = window
+                lowering.values.sources[result] = output.dest
 
 
-def reduces(access: tuple[AffineExpr, ...], iterators: tuple[bool, ...]) -> bool:
-    """Return whether an output leaves out a reduced dimension and is one element."""
-    used = {dim for expr in access for dim in expr.used_dims()}
-    return any(iterators) and not {d for d, flag in enumerate(iterators) if flag} <= used and all(iterators)
+def reduces_to(access: tuple[AffineExpr, ...], iterators: tuple[bool, ...]) -> bool:
+    """Return whether an output leaves out a dimension that is reduced."""
+    reduced = {dim for dim, is_reduced in enumerate(iterators) if is_reduced}
+    return not reduced <= {dim for expr in access for dim in expr.used_dims()}
+
+
+def _find_combination(op: linalg.StructuredOp, outputs: Sequence[Output]) -> Combination | None:
+    """How all results are combined together, if one of them has no combiner or starts as the first element."""
+    combination = combination_of_reduction(op)
+    has_combiners = all(output.combiner is not None for output in outputs if output.reduces)
+    return combination if combination is not None and (combination.starts_at_first or not has_combiners) else None

@@ -20,7 +20,6 @@ from tilewright.lowering.linalg_to_loops.comparisons import find_unmasked_part
 from tilewright.lowering.linalg_to_loops.emitter import LoopEmitter, vector_type
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, lowers
 from tilewright.lowering.linalg_to_loops.nest_plan import Nest, Operand, Output, plan_nest
-from tilewright.lowering.linalg_to_loops.predication import if_convert
 from tilewright.lowering.linalg_to_loops.sources import Uniform, Vectors, Window
 from tilewright.transforms.linalg.promote_carried_tiles import EACH_ELEMENT, can_run_in_registers
 from tilewright.transforms.linalg.structured import access_of, loop_extents, shape_or_scalar
@@ -119,14 +118,11 @@ def _plan(lowering: FunctionLowering, op: linalg.GenericOp, lanes: int) -> Nest:
 
     inputs = [operand(value, number) for number, value in enumerate(op.inputs)]
     outputs = [
-        Output(None, EACH_ELEMENT, operand(init, number), reduces=False)
+        Output(None, EACH_ELEMENT, operand(init, number), extents)
         for number, init in enumerate(op.outputs, len(inputs))
     ]
-    predicates = if_convert(body)
-    nest = Nest(lowering, body, inputs, outputs, (False,), extents, extents, has_tiles=True, predicates=predicates)
-    return replace(
-        plan_nest(nest, lowering.facts.vector_bits), vector_dim=0, order=(0,), lanes=lanes, registers=1, unroll=1
-    )
+    nest = Nest(lowering, body, inputs, outputs, (False,), extents, extents, has_tiles=True)
+    return replace(plan_nest(nest, lowering.facts), vector_dim=0, order=(0,), lanes=lanes, registers=1, unroll=1)
 
 
 def _vectors(emitter: LoopEmitter, nest: Nest, known: dict[object, SSAValue], *, is_unmasked: bool) -> list[SSAValue]:

@@ -26,7 +26,7 @@ from tilewright.lowering.linalg_to_loops.access_log import AccessLog
 from tilewright.lowering.linalg_to_loops.atomic_offsets import find_offsets_of_atomics
 from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.lane_steps import LaneSteps, find_lane_steps
-from tilewright.lowering.linalg_to_loops.predication import Predicate, find_obstacle, is_straight
+from tilewright.lowering.linalg_to_loops.predication import Predicate, find_obstacle, if_convert, is_straight
 from tilewright.lowering.linalg_to_loops.sources import Box, Source, Uniform, Vectors, Window, Words, memory_of
 from tilewright.lowering.linalg_to_loops.split_offsets import SplitOffsets, find_split_offsets
 from tilewright.support.cpu_costs import (
@@ -44,6 +44,7 @@ from tilewright.support.cpu_costs import (
     STREAMING_COST,
     UNROLL,
 )
+from tilewright.support.facts import DEFAULT_FACTS, TargetFacts
 from tilewright.support.records import dataclass
 from tilewright.transforms.linalg.body_cost import LOADS, WRITES, vector_cost
 from tilewright.transforms.linalg.effects import root_of_memref
@@ -78,9 +79,9 @@ class Output:
     dest: Window | None
     access: tuple[AffineExpr, ...]
     init: Operand
-    reduces: bool
-    bounds: tuple[Index, ...] = ()
+    bounds: tuple[Index, ...]
     """How far the nest's dimensions must run for this output's readers."""
+    reduces: bool = False
     combiner: Combiner | None = None
     is_alone: bool = False
     """Whether nobody needs what the destination holds past the bounds."""
@@ -134,8 +135,6 @@ class Nest:
     """How far each dimension has to run: at most the extent."""
     has_tiles: bool = False
     """Whether the extents are those of the tiles that the operands are, so that whole vectors stay inside of them."""
-    streams_half_vectors: bool = False
-    """As in `TargetFacts`."""
     combination: Combination | None = None
     """How all results are combined together, where one of them has no combiner of its own."""
     predicates: Mapping[Operation, Predicate] = field(default_factory=dict[Operation, Predicate])
@@ -147,8 +146,7 @@ class Nest:
     cost: int = 0
     order: tuple[int, ...] = ()
     vector_dim: int | None = None
-    vector_bits: int = 0
-    """Of a register."""
+    target: TargetFacts = DEFAULT_FACTS
     lanes: int = 1
     registers: int = 1
     """How many registers the lanes of a vector take."""
@@ -193,14 +191,10 @@ class Nest:
         return self.combination is not None and self.combination.starts_at_first
 
 
-def plan_nest(nest: Nest, vector_bits: int) -> Nest:
+def plan_nest(nest: Nest, target: TargetFacts) -> Nest:
     """The nest with order, vector dimension, lanes and unrolling."""
-    nest = replace(
-        nest,
-        depends=find_dependences(nest),
-        cost=sum(vector_cost(op) for op in nest.body.ops),
-        vector_bits=vector_bits,
-    )
+    nest = replace(nest, target=target, predicates=if_convert(nest.body))
+    nest = replace(nest, depends=find_dependences(nest), cost=sum(vector_cost(op) for op in nest.body.ops))
     dim = choose_vector_dim(nest) if obstacle_to_vectors(nest) is None else None
     if dim is not None and is_straight(nest.body):
         steps = find_lane_steps(nest.body, nest.depends, nest.predicates, dim)
@@ -233,10 +227,11 @@ def with_lanes(nest: Nest) -> Nest:
     """The nest with as many lanes in its vectors as suit it, and the registers that these take."""
     if nest.vector_dim is None:
         return replace(nest, lanes=1, registers=1)
-    register_lanes, registers = max(1, nest.vector_bits // widest_lane(nest)), 1
-    if nest.vector_bits >= 512 and waits_for_memory(nest):
+    register_lanes, registers = nest.target.lanes(widest_lane(nest)), 1
+    is_wide = nest.target.vector_bits >= 512
+    if is_wide and waits_for_memory(nest):
         register_lanes = max(1, register_lanes // 2)
-    elif nest.vector_bits >= 512 and narrows_pairs(nest):
+    elif is_wide and narrows_pairs(nest):
         register_lanes, registers = 2 * register_lanes, 2
     lanes = min(register_lanes, _power_of_two_at_most(nest.extents[nest.vector_dim]))
     return replace(nest, lanes=lanes, registers=registers if lanes == register_lanes else 1)
@@ -254,7 +249,11 @@ def waits_for_memory(nest: Nest) -> bool:
         return False
     if nest.cost <= STREAMING_COST:
         return True
-    if not nest.streams_half_vectors or len(written) > STREAMED_RESULTS or prod(nest.extents) < STREAMED_ELEMENTS:
+    if (
+        not nest.target.streams_half_vectors
+        or len(written) > STREAMED_RESULTS
+        or prod(nest.extents) < STREAMED_ELEMENTS
+    ):
         return False
     if any(window.owned or bit_width(window.element) < widest_lane(nest) for window in windows):
         return False
