@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
+from enum import Enum, auto
 from math import prod
 from typing import TypeAlias
 
@@ -38,6 +39,40 @@ Access: TypeAlias = tuple[AffineExpr, ...]
 """Which element of a tensor a step reads or makes."""
 
 
+class Lanes(Enum):
+    """How the elements of an op follow one another."""
+
+    RUNS = auto()
+    """The same in runs of at least `SHORTEST_RUN`, as `x // 256` and what is loaded there."""
+    ROWS = auto()
+    """Integers that grow by one along such runs, as `x % 256`, and such plus what is the same there."""
+    OTHER = auto()
+
+
+@dataclass(slots=True)
+class Work:
+    """What an op does, by itself and through the producers that move into it."""
+
+    cost: int = 0
+    """With the producers, each counted as often as it is read."""
+    own_cost: int = 0
+    """Of the body of the op alone."""
+    depth: int = 0
+    """How long the longest chain of producers is that is computed inside of the op."""
+    lanes: Lanes = Lanes.OTHER
+    is_index: bool = False
+    """Whether it makes integers of loop counters and scalars alone."""
+    is_scattered: bool = False
+    """Whether elements are loaded at other places that make no rows."""
+    is_expensive: bool = False
+    reads: set[SSAValue] | None = None
+    """The pointer arguments and buffers that are read, where memory is: it cannot pass a write."""
+
+    def read(self, roots: Iterable[SSAValue]) -> None:
+        """Note that memory is read; what of it, as far as it is not computed here."""
+        self.reads = {*(self.reads or ()), *roots}
+
+
 @dataclass(slots=True)
 class FusionPlan:
     """Which producers move where."""
@@ -51,29 +86,19 @@ class FusionPlan:
     """Consumer to the inputs that it computes itself and yields for others too."""
     kept_before: dict[SSAValue, set[Operation]] = field(default_factory=dict[SSAValue, set[Operation]])
     """The readers that an input moved on with, into the one that keeps it now."""
-    cost: dict[Operation, int] = field(default_factory=dict[Operation, int])
-    """Of an op with the producers that move into it, each counted as often as it is read."""
-    own_cost: dict[Operation, int] = field(default_factory=dict[Operation, int])
-    """Of the body of an op alone."""
-    depth: dict[Operation, int] = field(default_factory=dict[Operation, int])
-    """How long the longest chain of producers is that is computed inside of an op."""
-    indices: set[Operation] = field(default_factory=set[Operation])
-    """Ops that make integers of loop counters and scalars alone."""
-    reading: dict[Operation, set[SSAValue]] = field(default_factory=dict[Operation, set[SSAValue]])
-    """Ops that read memory, by themselves or through a producer that moves into them, and which pointer arguments and
-    buffers that is: they cannot pass a write."""
-    runs: set[Operation] = field(default_factory=set[Operation])
-    """Ops whose elements are the same in runs of at least `SHORTEST_RUN`, as `x // 256` and what is loaded there."""
-    rows: set[Operation] = field(default_factory=set[Operation])
-    """Ops whose elements are integers that grow by one along runs of at least `SHORTEST_RUN`, as `x % 256`, and such
-    plus what is the same there."""
-    scattered: set[Operation] = field(default_factory=set[Operation])
-    """Ops that load elements at other places that make no rows, by themselves or through a producer that moves into
-    them."""
-    computing: set[Operation] = field(default_factory=set[Operation])
-    """Ops that compute something dear, by themselves or through a producer that moves into them."""
+    work: dict[Operation, Work] = field(default_factory=dict[Operation, Work])
     _asked: Operation | None = None
     _parts: set[Operation] = field(default_factory=set[Operation])
+
+    def of(self, op: Operation) -> Work:
+        """What an op does."""
+        if (found := self.work.get(op)) is None:
+            found = self.work[op] = Work()
+        return found
+
+    def lanes_of(self, op: Operation | None) -> Lanes:
+        """How the elements of a producer follow one another, if it is one."""
+        return Lanes.OTHER if op is None else self.of(op).lanes
 
     def moves(self, producer: Operation, consumer: Operation) -> bool:
         """Return whether `producer` is computed inside of `consumer`."""
@@ -99,7 +124,7 @@ class FusionPlan:
         seen, pending, cost = {op}, [op], 0
         while pending and cost <= most:
             part = pending.pop()
-            cost += max(self.own_cost.get(part, 0), 1)
+            cost += max(self.of(part).own_cost, 1)
             new = [producer for producer in self.moving.get(part, ()) if producer not in seen]
             seen.update(new)
             pending.extend(new)
@@ -154,47 +179,45 @@ def plan_fusion(block: Block, writers: Writers, memory: Disjointness) -> FusionP
 
 def _describe(op: linalg.StructuredOp, plan: FusionPlan) -> None:
     """Note what an op costs, reads and computes, with the producers that move into it."""
-    body = list(op.body.block.ops)
-    plan.own_cost[op] = plan.cost[op] = sum(map(body_cost, body))
+    body, work = list(op.body.block.ops), plan.of(op)
+    work.own_cost = work.cost = sum(map(body_cost, body))
     for value in op.inputs:
         producer = producer_of(value)
         if producer is not None and plan.moves(producer, op):
-            plan.cost[op] += plan.cost.get(producer, 0)
-            plan.depth[op] = max(plan.depth.get(op, 0), plan.depth.get(producer, 0) + 1)
+            work.cost += plan.of(producer).cost
+            work.depth = max(work.depth, plan.of(producer).depth + 1)
     loads = find_ops(op.body, memref.LoadOp, tensor.ExtractOp)
-    for load in loads:
-        plan.reading.setdefault(op, set()).update(_memory_of(load))
+    if loads:
+        work.read(root for load in loads for root in _memory_of(load))
     if _has_runs(op, plan):
-        plan.runs.add(op)
-        plan.cost[op] = 1
+        work.lanes, work.cost = Lanes.RUNS, 1
     elif loads:
-        if not all(_follows_rows(value, plan) for value in op.inputs):
-            plan.scattered.add(op)
+        work.is_scattered = work.is_scattered or not all(_follows_rows(value, plan) for value in op.inputs)
     elif _follows_row(op, plan):
-        plan.rows.add(op)
-    if any(map(is_expensive, body)):
-        plan.computing.add(op)
+        work.lanes = Lanes.ROWS
+    work.is_expensive = work.is_expensive or any(map(is_expensive, body))
 
 
 def _decide(op: linalg.StructuredOp, plan: FusionPlan, writes: _Writes) -> None:
     """Decide for a producer which of its readers compute it themselves. Producers come before their readers."""
-    if not is_movable(op) or plan.depth.get(op, 0) >= LONGEST_CHAIN:
+    work = plan.of(op)
+    if not is_movable(op) or work.depth >= LONGEST_CHAIN:
         return
     result = op.results[0]
     readers = structured_readers(result)
     same_block = [reader for reader in readers.ops if reader.parent_block() is op.parent_block()]
-    if op in plan.reading:
+    if work.reads is not None:
         if any(_is_disturbed(op, reader, plan, writes) for reader in same_block):
             return
     elif _is_between_exchanges(op, readers, plan):
         return
     if _is_index_arithmetic(op, plan) and not _repeats_much(op, len(readers.ops), plan):
-        plan.indices.add(op)
+        work.is_index = True
     has_one_reader = len(readers.ops) == 1 and not readers.others and len(same_block) == 1
-    if plan.cost[op] > CHEAP and op not in plan.indices and not has_one_reader:
+    if work.cost > CHEAP and not work.is_index and not has_one_reader:
         _keep_in_first_reader(op, result, plan, writes)
         return
-    is_trivial = plan.cost[op] <= 2 and op not in plan.reading and not op.inputs
+    is_trivial = work.cost <= 2 and work.reads is None and not op.inputs
     for reader in readers.ops:
         if (reader in same_block or is_trivial) and _may_move(op, reader, plan):
             _move(op, reader, plan)
@@ -204,16 +227,16 @@ def _decide(op: linalg.StructuredOp, plan: FusionPlan, writes: _Writes) -> None:
 
 def _may_move(op: linalg.StructuredOp, reader: linalg.StructuredOp, plan: FusionPlan) -> bool:
     """Return whether a reader computes the elements that it reads without doing much work again."""
-    if plan.cost[op] > CHEAP and _repeats(op, reader):
+    if plan.of(op).cost > CHEAP and _repeats(op, reader):
         return False
-    if op in plan.computing and _has_atomics(reader):
+    if plan.of(op).is_expensive and _has_atomics(reader):
         return False
     return STARTS_AT_FIRST not in reader.attributes or not any(inner.regions for inner in op.body.block.ops)
 
 
 def _is_disturbed(op: linalg.StructuredOp, reader: linalg.StructuredOp, plan: FusionPlan, writes: _Writes) -> bool:
     """Return whether a reader would read other memory than an op did."""
-    return writes.may_come_between(op, reader, plan.reading[op]) or _may_disturb(reader, op, plan, writes.memory)
+    return writes.may_come_between(op, reader, plan.of(op).reads or ()) or _may_disturb(reader, op, plan, writes.memory)
 
 
 def _memory_of(op: memref.LoadOp | tensor.ExtractOp) -> list[SSAValue]:
@@ -232,9 +255,9 @@ def _may_disturb(
     """
     if not may_write(reader):
         return False
-    if _has_atomics(reader) and producer in plan.scattered:
+    if _has_atomics(reader) and plan.of(producer).is_scattered:
         return True
-    return any(memory.may_disturb(reader, root) for root in plan.reading[producer])
+    return any(memory.may_disturb(reader, root) for root in plan.of(producer).reads or ())
 
 
 def _has_runs(op: linalg.StructuredOp, plan: FusionPlan) -> bool:
@@ -248,7 +271,7 @@ def _has_runs(op: linalg.StructuredOp, plan: FusionPlan) -> bool:
     if any((isinstance(inner, linalg.IndexOp) and inner.results[0].uses) or inner.regions for inner in body.ops):
         return False
     varying = [value for value in op.inputs if not isinstance(value.owner, linalg.FillOp | arith.ConstantOp)]
-    return bool(varying) and all(producer_of(value) in plan.runs for value in varying)
+    return bool(varying) and all(plan.lanes_of(producer_of(value)) is Lanes.RUNS for value in varying)
 
 
 def _follows_row(op: linalg.StructuredOp, plan: FusionPlan) -> bool:
@@ -261,11 +284,11 @@ def _follows_row(op: linalg.StructuredOp, plan: FusionPlan) -> bool:
         return all(isinstance(inner, linalg.IndexOp) for inner in computed)
     match computed:
         case [] | [arith.ExtSIOp() | arith.ExtUIOp() | arith.TruncIOp()]:
-            return all(producer_of(value) in plan.rows for value in op.inputs)
+            return all(plan.lanes_of(producer_of(value)) is Lanes.ROWS for value in op.inputs)
         case [arith.AddiOp()]:
-            growing = sum(producer_of(value) in plan.rows for value in op.inputs)
+            growing = sum(plan.lanes_of(producer_of(value)) is Lanes.ROWS for value in op.inputs)
             return growing == 1 and all(_follows_rows(value, plan) for value in op.inputs)
-        case [arith.RemSIOp() | arith.RemUIOp()] if producer_of(op.inputs[0]) in plan.rows:
+        case [arith.RemSIOp() | arith.RemUIOp()] if plan.lanes_of(producer_of(op.inputs[0])) is Lanes.ROWS:
             divisor = find_constant_of_fill(op.inputs[1]) if len(op.inputs) == 2 else None
             return divisor is not None and divisor >= SHORTEST_RUN
         case _:
@@ -274,8 +297,9 @@ def _follows_row(op: linalg.StructuredOp, plan: FusionPlan) -> bool:
 
 def _follows_rows(value: SSAValue, plan: FusionPlan) -> bool:
     """Return whether elements grow by one along runs, or are the same there."""
-    owner = producer_of(value) or value.owner
-    return owner in plan.rows or owner in plan.runs or isinstance(owner, linalg.FillOp | arith.ConstantOp)
+    producer = producer_of(value)
+    is_same = isinstance(producer or value.owner, linalg.FillOp | arith.ConstantOp)
+    return is_same or plan.lanes_of(producer) is not Lanes.OTHER
 
 
 def find_constant_of_fill(value: SSAValue) -> int | None:
@@ -319,7 +343,8 @@ def _is_index_arithmetic(op: linalg.StructuredOp, plan: FusionPlan) -> bool:
     """Return whether an op makes integers of loop counters and scalars alone, which a loop need not look up."""
     for value in op.inputs:
         producer = producer_of(value)
-        if producer not in plan.indices and not isinstance(producer or value.owner, linalg.FillOp | arith.ConstantOp):
+        is_index = producer is not None and plan.of(producer).is_index
+        if not is_index and not isinstance(producer or value.owner, linalg.FillOp | arith.ConstantOp):
             return False
     body = op.body.block
     if body.args[len(op.inputs)].uses.get_length():
@@ -339,12 +364,11 @@ def _repeats_much(op: linalg.StructuredOp, readers: int, plan: FusionPlan) -> bo
 def _move(producer: linalg.StructuredOp, reader: linalg.StructuredOp, plan: FusionPlan) -> None:
     plan.moving.setdefault(reader, set()).add(producer)
     plan.moved.add(producer)
-    if producer in plan.reading:
-        plan.reading.setdefault(reader, set()).update(plan.reading[producer])
-    if producer in plan.scattered:
-        plan.scattered.add(reader)
-    if producer in plan.computing:
-        plan.computing.add(reader)
+    inner, outer = plan.of(producer), plan.of(reader)
+    if inner.reads is not None:
+        outer.read(inner.reads)
+    outer.is_scattered = outer.is_scattered or inner.is_scattered
+    outer.is_expensive = outer.is_expensive or inner.is_expensive
 
 
 def _has_atomics(op: Operation) -> bool:
@@ -378,14 +402,14 @@ def _keep_in_first_reader(op: linalg.StructuredOp, result: SSAValue, plan: Fusio
         return
     if STARTS_AT_FIRST in first.attributes:
         return
-    if op in plan.reading and writes.may_come_between(op, first, plan.reading[op]):
+    if (reads := plan.of(op).reads) is not None and writes.may_come_between(op, first, reads):
         return
     access = _find_walk(first, result)
     if access is None:
         return
     _move(op, first, plan)
     plan.kept.setdefault(first, {})[result] = access
-    plan.cost[first] = EXPENSIVE
+    plan.of(first).cost = EXPENSIVE
     _hand_over(op, first, plan, writes.order)
 
 
@@ -423,7 +447,7 @@ def _hand_over(
             del kept[value]
             if users:
                 plan.kept.setdefault(reader, {})[value] = tuple(substitute(expr, loops) for expr in access)
-                plan.cost[reader] = EXPENSIVE
+                plan.of(reader).cost = EXPENSIVE
 
 
 def _in_block(op: Operation, block: Block | None) -> Operation:
