@@ -12,11 +12,13 @@ import importlib.abc
 import importlib.machinery
 import importlib.util
 import sys
+import warnings
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from types import CodeType, ModuleType
 from typing import Any
 
+from tilewright.compat.after_import import AfterImport
 from tilewright.compat.children import hand_on, keep
 from tilewright.support import knobs
 from tilewright.support.errors import DistributionClashError
@@ -130,6 +132,20 @@ def real_name(alias: str) -> str:
 _finder = _AliasFinder()
 
 
+def _serve_inductor() -> None:
+    """Have PyTorch's compiler write launches and blocks for a CPU, where it is one whose inner modules are known."""
+    wrapper = importlib.import_module("tilewright.compat.inductor_wrapper")
+    try:
+        wrapper.use_launch_sites()
+    except (ImportError, AttributeError) as error:
+        warnings.warn(
+            f"tilewright does not know this PyTorch's compiler, and leaves it as it is: {error}", stacklevel=2
+        )
+
+
+_inductor = AfterImport("torch._inductor.compile_fx", _serve_inductor)
+
+
 def install(*, children: bool = True) -> None:
     """Make `triton` mean tilewright in this process and, with `children`, in those that it starts (see `children.py`).
     Calling it again does nothing.
@@ -144,12 +160,14 @@ def install(*, children: bool = True) -> None:
         hand_on()
     if _finder not in sys.meta_path:
         sys.meta_path.insert(0, _finder)
+        _inductor.wait()
 
 
 def uninstall() -> None:
     """Undo `install`: later imports of `triton` find the official package again, if there is one."""
     if _finder in sys.meta_path:
         sys.meta_path.remove(_finder)
+    _inductor.stop()
     keep()
     _take_modules()
 
