@@ -14,7 +14,7 @@ def triton_to_linalg(
     transpose_reduce_to_rank0: bool = True,
     enable_collapse_shape: bool = False,
 ) -> PassPipeline:
-    """From Triton IR to linalg on tensors and memref: what `mlir-opt` and the CPU back end take."""
+    """Lowers Triton IR to linalg on tensors and memref, which `mlir-opt` and the CPU back end accept."""
     to_linalg = {"tensor-ptr-to-linalg": "true", "transpose-reduce-to-rank0": _spelled(transpose_reduce_to_rank0)}
     steps: list[tuple[str, dict[str, str]]] = [
         # Reads, writes and polls become read-modify-writes.
@@ -56,7 +56,7 @@ def triton_to_linalg_experimental(
     transpose_reduce_to_rank0: bool = True,
     enable_collapse_shape: bool = False,
 ) -> PassPipeline:
-    """The same as `triton-to-linalg`: in triton-shared this name is that of the pipeline of passes."""
+    """The same as `triton-to-linalg`. In triton-shared, this is the name of the pipeline."""
     return triton_to_linalg(enable_make_gather_scatter, transpose_reduce_to_rank0, enable_collapse_shape)
 
 

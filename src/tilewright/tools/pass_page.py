@@ -27,8 +27,8 @@ Each pass runs alone, and passes run in the order in which they are given, here 
 tilewright-opt kernel.mlir --cse --tritongpu-pipeline="num-stages=4"
 ```
 
-IR below is abridged: `...` stands for types and ops that do not matter, and what the body of an op does is sometimes
-said in words.
+IR below is abridged: `...` stands for types and ops that do not matter, and the body of an op is sometimes described
+in words.
 
 ## The command
 

@@ -57,7 +57,7 @@ for _class in (*arith.Arith.operations, *math.Math.operations):
 
 @register_pass
 class TritonArithToLinalgPass(Pass):
-    """Everything of tt but memory becomes linalg on tensors, arith on scalars and func.
+    """Lowers all of tt except memory accesses to linalg on tensors, arith on scalars, and func.
 
     ```mlir
     tt.func public @k(%x: tensor<4xf32>) -> tensor<4xf32> {
@@ -76,7 +76,7 @@ class TritonArithToLinalgPass(Pass):
       return %0 : tensor<4xf32>
     }
     ```
-    An op without a lowering stays as it is and is remarked. The options are triton-shared's.
+    An op without a lowering is left alone, with a remark. The options are triton-shared's.
     """
 
     name = "triton-arith-to-linalg"

@@ -22,7 +22,7 @@ from tilewright.lowering.scalar_builder import Index, ScalarBuilder
 
 @register_pass
 class ConvertLinalgToLoopsPass(Pass):
-    """Linalg ops on memrefs become loops that load, compute and store one element at a time.
+    """Turns linalg ops on memrefs into loops that load, compute, and store one element at a time.
 
     ```mlir
     linalg.generic {indexing_maps = [#row, #sum], iterator_types = ["parallel", "reduction"]}
@@ -41,9 +41,9 @@ class ConvertLinalgToLoopsPass(Pass):
       }
     }
     ```
-    Loops are in the order of the op's iterators. Affine ops become arithmetic, `scf.parallel` loops, `math.ipowi` and
-    `math.sincos` the ops that they stand for; assumptions, and barriers within the one thread that runs a program, are
-    left out. So the result is at the loops stage.
+    The loops follow the order of the op's iterators. Affine ops become arithmetic, `scf.parallel` becomes loops, and
+    `math.ipowi` and `math.sincos` are expanded. Assumptions are dropped, and so are barriers, because a single thread
+    runs a program. The result is at the loops stage.
     """
 
     name = "convert-linalg-to-loops"

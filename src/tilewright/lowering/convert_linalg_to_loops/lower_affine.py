@@ -19,7 +19,7 @@ lowers = AFFINE.lowers
 
 @register_pass
 class LowerAffinePass(Pass):
-    """Affine loops, accesses and maps become scf, memref and arithmetic on indices.
+    """Lowers affine loops, accesses, and maps to scf, memref, and index arithmetic.
 
     ```mlir
     affine.for %i = 0 to %n {

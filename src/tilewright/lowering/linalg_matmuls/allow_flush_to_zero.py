@@ -15,7 +15,7 @@ from tilewright.lowering.microkernel_attributes import find_routine
 
 @register_pass
 class LinalgAllowFlushToZeroPass(Pass):
-    """Narrowings to bfloat16 may flush subnormals to zero where the micro-kernels that read them do so, too.
+    """Lets conversions to bfloat16 flush subnormals to zero if the micro-kernels that read the results do so anyway.
 
     ```mlir
     %p = linalg.generic { ... arith.truncf %e : f32 to bf16 ... }
@@ -23,8 +23,8 @@ class LinalgAllowFlushToZeroPass(Pass):
     // becomes
     %p = linalg.generic { ... arith.truncf %e {tilewright.flushes_subnormals} : f32 to bf16 ... }
     ```
-    x86's instruction for this narrowing makes subnormals zeros, and so do its dot products of bfloat16. Everywhere else
-    lanes with a subnormal number are looked for and mended, vector by vector. Nothing is marked for a target whose
+    x86's instruction for this conversion turns subnormals into zeros, and so do its bfloat16 dot products. Elsewhere,
+    lanes with subnormal values are detected and corrected, vector by vector. Nothing is marked for a target whose
     micro-kernels keep subnormals.
     """
 

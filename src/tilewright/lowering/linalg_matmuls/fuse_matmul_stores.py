@@ -36,7 +36,8 @@ _TRANSPARENT = (
 
 @register_pass
 class LinalgFuseMatmulStoresPass(Pass):
-    """Matmuls of views write their results to the memory that these are stored to, where that is all of a tile.
+    """Lets matmuls of views write their results directly to the memory that these are stored to, if a whole tile is
+    stored.
 
     ```mlir
     %c = scf.if %adjoin -> (tensor<64x64xf32>) {
@@ -53,14 +54,15 @@ class LinalgFuseMatmulStoresPass(Pass):
     } else { ...; scf.yield %l, %false }
     scf.if %stored {} else { the slice and its store }
     ```
-    A result that is rounded to a narrower type before it is stored is rounded by micro-kernels that can.
+    If the result is rounded to a narrower type before it is stored, micro-kernels that can do so round it.
 
-    Sums are in a buffer between the steps of the micro-kernel along k, as its rows are near one another. Copying them
-    to memory that the caches do not hold would cost a twentieth of a matmul with a thousand terms; written tile by
-    tile, that goes on beside the multiplications. A tile that is cut off at the edge of its matrix is copied.
+    Between the micro-kernel's steps along k, the sums stay in a buffer, whose rows are close together. Copying them
+    afterwards to memory that is not cached would cost a twentieth of a matmul with a thousand terms; written tile by
+    tile, the copy overlaps with the multiplications. A tile that is cut off at the edge of its matrix is copied.
 
-    Nothing may read or write memory between the branch and the store; the address of the store is computed before the
-    branch, too. Only panels of B that programs share, and sums from zero, have micro-kernels with a second destination.
+    Nothing may read or write memory between the branch and the store, and the address of the store must be computed
+    before the branch. Micro-kernels with a second destination exist only for panels of B that programs share, and for
+    sums that start from zero.
     """
 
     name = "linalg-fuse-matmul-stores"

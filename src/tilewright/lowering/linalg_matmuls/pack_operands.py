@@ -36,7 +36,7 @@ from tilewright.transforms.linalg.effects import ALIASES, root_of_memref
 
 @register_pass
 class LinalgPackOperandsPass(Pass):
-    """Right operands of matmuls are packed into panels once, for all that multiply by them.
+    """Packs the right-hand operands of matmuls into panels once, for all matmuls that use them.
 
     Before a loop that does not change the operand:
 
@@ -46,10 +46,10 @@ class LinalgPackOperandsPass(Pass):
     %p = linalg_ext.pack %b {microkernel.packing = ...} : tensor<64x64xf32> -> tensor<1x64x64xf32>
     scf.for ... { %d = linalg_ext.packed_matmul {...} ins(%a, %p : ...) outs(%c : tensor<32x64xf32>) }
     ```
-    For all programs of a thread, where the operand is an argument that the kernel writes to neither directly nor
-    through another argument. Programs that share columns of C share B, and packing it is what a matmul of few rows
-    spends its time with. A block, as of the keys and values of attention, has a size that is known, for which a cache
-    always has room: `linalg_ext.pack %b cached(0)`. All columns of a matrix may be too many:
+    For all programs of a thread, if the operand is an argument that the kernel writes neither directly nor through
+    another argument. Programs that share columns of C share B, and a matmul with few rows spends most of its time
+    packing it. A block, such as the keys and values of attention, has a known size, for which a cache always has room:
+    `linalg_ext.pack %b cached(0)`. All columns of a matrix may be too many:
 
     ```mlir
     %d = linalg_ext.view_matmul ins(%a, %b : ...) outs(%c : ...) shared(%s) -> tensor<64x64xf32>
@@ -59,9 +59,9 @@ class LinalgPackOperandsPass(Pass):
       scf.yield (linalg_ext.view_matmul ins(%a, %b : ...) outs(%c : ...) panels(%p : tensor<1x?x64xf32>))
     } else { scf.yield (linalg_ext.view_matmul ins(%a, %b : ...) outs(%c : ...)) }
     ```
-    The other matmul has the micro-kernel that the loop over k has where its views do not adjoin, so that there is one
-    micro-kernel less to compile: it adds to zeros. Operands of other matmuls are packed by each micro-kernel as it
-    comes to them, or read in place.
+    The other matmul uses the micro-kernel of the loop over k that serves views which are not adjacent, starting from
+    zeros, so that there is one micro-kernel fewer to compile. Operands of other matmuls are packed by each micro-kernel
+    as it needs them, or read in place.
     """
 
     name = "linalg-pack-operands"

@@ -35,7 +35,8 @@ from tilewright.transforms.linalg.region_values import tensor_positions
 
 @register_pass
 class LinalgRecognizeKLoopsPass(Pass):
-    """A loop over k that adds up matmuls of blocks is one matmul of all of k: its accumulators stay in registers.
+    """Turns a loop over k that adds up matmuls of blocks into one matmul over all of k, whose accumulators stay in
+    registers.
 
     ```mlir
     %c = scf.for %i = %c0 to %trips step %c1 iter_args(%acc = %zero) -> (tensor<64x64xf32>) {
@@ -52,9 +53,9 @@ class LinalgRecognizeKLoopsPass(Pass):
       scf.yield %d
     } else { the loop as it is }
     ```
-    That the views of successive iterations adjoin is tested when the program runs, so nothing has to be proved about
-    how the addresses are spelled; only their form, linear in the loop, is matched here. Loops of another form stay as
-    they are, with a remark; matmuls without a micro-kernel are not looked at.
+    A run-time test checks that the views of successive iterations are adjacent, so nothing has to be proved about how
+    the addresses are written; only their form, linear in the loop counter, is matched here. Loops of any other form are
+    left alone, with a remark. Matmuls without a micro-kernel are ignored.
     """
 
     name = "linalg-recognize-k-loops"

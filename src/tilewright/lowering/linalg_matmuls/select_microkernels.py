@@ -22,7 +22,7 @@ _TYPES = frozenset({("f32", "f32"), ("bf16", "f32"), ("f16", "f32"), ("f64", "f6
 
 @register_pass
 class LinalgSelectMicrokernelsPass(Pass):
-    """Matmuls say which micro-kernel multiplies them, and by which blocks of the result.
+    """Chooses the micro-kernel of each matmul, and the blocks of the result that it computes.
 
     ```mlir
     %d = linalg.matmul ins(%a, %b : tensor<2x64xf32>, tensor<64x32xf32>) outs(%c : tensor<2x32xf32>)
@@ -30,9 +30,9 @@ class LinalgSelectMicrokernelsPass(Pass):
     %d = linalg.matmul {microkernel.matmul = {accumulator = "f32", columns = 1024 : i64, element = "f32",
                                               for_few_rows = true, rows = 2 : i64}} ins(%a, %b : ...) outs(%c : ...)
     ```
-    A block of 1024 rows or columns is as many as there are. Kernels for few rows read B where it is; which form of it
-    the others read, and what their sums start from, is found when operands and results have their places. Matmuls
-    without the attribute run as loops.
+    A block of 1024 rows or columns means all of them. Kernels for few rows read B in place. Which form of B the other
+    kernels read, and what their sums start from, is decided once operands and results have buffers. Matmuls without the
+    attribute become loops.
     """
 
     name = "linalg-select-microkernels"

@@ -23,8 +23,8 @@ from tilewright.support.facts import DEFAULT_FACTS, TargetFacts
 
 @register_pass
 class LinalgTransposeMatmulsPass(Pass):
-    """C = A B is computed as C^T = B^T A^T where B is read in place then, and A, which a loop does not change, is
-    packed once.
+    """Computes C = A B as C^T = B^T A^T if B can then be read in place and A, which a loop does not change, is packed
+    once.
 
     ```mlir
     scf.for ... {
@@ -40,8 +40,8 @@ class LinalgTransposeMatmulsPass(Pass):
       %s = linalg.transpose %st
     }
     ```
-    Transposes cost nothing: they are strides in another order. A result that something reads together with a tile that
-    lies by rows, or that is stored or carried, stays as it is, with a remark.
+    Transposes are free: they only reorder strides. A result that is read together with a row-major tile, stored, or
+    carried by a loop is left alone, with a remark.
     """
 
     name = "linalg-transpose-matmuls"

@@ -14,7 +14,7 @@ from tilewright.lowering.linalg_to_loops.external_calls import declare
 
 @register_pass
 class ConvertDotBytesToCallsPass(Pass):
-    """Sums of products of bytes are calls of declared functions, which every tool that knows MLIR reads.
+    """Turns byte dot products into calls to declared functions, which every MLIR tool can read.
 
     ```mlir
     %r = linalg_ext.dot_bytes unsigned_lhs %a, %b : vector<8xi32>

@@ -13,11 +13,11 @@ from tilewright.ir.walking import find_ops
 
 @register_pass
 class HideNegativeOffsetsPass(Pass):
-    """Makes constant offsets below zero sums with the rank of the memory, which is zero but not known to be.
+    """Adds the rank of the memory, which is zero but not known to be, to negative constant offsets.
 
-    `memref.reinterpret_cast` takes an offset below zero as a value only. The `canonicalize` of mlir-opt 22 makes a
-    number of every value that is a constant, and refuses the op that it has made. It does not fold the rank of
-    unranked memory; whoever launches a kernel passes memory of rank 0.
+    `memref.reinterpret_cast` accepts a negative offset only as an SSA value. The `canonicalize` of mlir-opt 22 turns
+    constant values into static offsets and then rejects the result. It does not fold the rank of unranked memory, and
+    launchers pass memory of rank 0.
 
     Before:
     ```mlir

@@ -16,7 +16,7 @@ from tilewright.lowering.tensor_builder import memref_of
 
 @register_pass
 class ReconcilePtrCastsPass(Pass):
-    """Chains of casts between memrefs and addresses, by way of `!tt.ptr`, become ops that say what they do.
+    """Replaces chains of casts between memrefs and addresses, through `!tt.ptr`, with explicit ops.
 
     ```mlir
     %p = builtin.unrealized_conversion_cast %m : memref<*xf32> to !tt.ptr<f32>
@@ -24,8 +24,8 @@ class ReconcilePtrCastsPass(Pass):
     // becomes
     %a = tptr.from_memref %m : memref<*xf32> to <#tptr.default_memory_space>
     ```
-    An address as a memref is `tptr.to_memref`, with a `memref.cast` where the memref says nothing about its shape. What
-    is cast there and back is the value itself; casts that end or start at a `!tt.ptr` stay.
+    An address used as a memref becomes `tptr.to_memref`, plus a `memref.cast` if the memref is unranked. A round trip
+    becomes the value itself. Casts that begin or end at a `!tt.ptr` stay.
     """
 
     name = "reconcile-ptr-casts"

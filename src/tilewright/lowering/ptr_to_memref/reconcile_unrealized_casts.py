@@ -10,7 +10,7 @@ from tilewright.ir.walking import find_ops
 
 @register_pass
 class ReconcileUnrealizedCastsPass(Pass):
-    """Casts there and back disappear.
+    """Removes pairs of casts that cancel out.
 
     ```mlir
     %1 = builtin.unrealized_conversion_cast %0 : memref<*xf32> to !tt.ptr<f32>

@@ -14,7 +14,8 @@ from tilewright.lowering.tensor_builder import is_tensor, memref_of, shape_of
 
 @register_pass
 class TileArgumentsToMemrefPass(Pass):
-    """An argument that is a tile of pointers, and is only loaded and stored as a whole, is memory of the tile's shape.
+    """Turns arguments that are tiles of pointers, and are only loaded and stored as a whole, into memory of the tile's
+    shape.
 
     ```mlir
     tt.func public @k(%p: tensor<16x!tt.ptr<f32>>, %v: tensor<16xf32>) {

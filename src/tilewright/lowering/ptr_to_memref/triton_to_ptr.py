@@ -39,10 +39,9 @@ class TritonToPtrPass(Pass):
       scf.yield %x : f32
     } else { scf.yield %zero : f32 }
     ```
-    As triton-shared's pass it runs after `triton-arith-to-linalg{tensor-ptr-to-linalg}`, which makes scalar ops of
-    those on tensors of pointers. Loops, branches and tensors carry addresses then; signatures, calls and other ops
-    keep `!tt.ptr`, with casts in between, which `reconcile-ptr-casts` takes out. Our own pipelines describe all
-    pointers without this form.
+    Like triton-shared's pass, it runs after `triton-arith-to-linalg{tensor-ptr-to-linalg}`, which turns ops on tensors
+    of pointers into scalar ops. Loops, branches, and tensors then carry addresses; signatures, calls, and other ops
+    keep `!tt.ptr`, with casts in between that `reconcile-ptr-casts` removes. None of our own pipelines uses this form.
     """
 
     name = "triton-to-ptr"

@@ -33,8 +33,8 @@ class StructuredToMemrefPass(Pass):
     memref.copy %p, %buf : memref<64xf32, strided<[1], offset: ?>> to memref<64xf32>
     %v = bufferization.to_tensor %buf restrict writable : memref<64xf32> to tensor<64xf32>
     ```
-    Wrapped and gathered tiles: see `boxes`. Masks: see `loads`. An access through a pointer that does not come from a
-    ``make_tptr`` in sight stays, with a remark.
+    See `boxes` for wrapped and gathered tiles, and `loads` for masks. An access whose pointer does not come from a
+    visible ``make_tptr`` is left alone, with a remark.
     """
 
     name = "structured-to-memref"

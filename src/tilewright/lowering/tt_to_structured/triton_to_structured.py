@@ -40,8 +40,8 @@ class TritonToStructuredPass(Pass):
     %v = "tts.load"(%p) <{operandSegmentSizes = array<i32: 1, 0, 0>, static_mask_dims = array<i64>}>
          : (tensor<64x!tt.ptr<f32>>) -> tensor<64xf32>
     ```
-    Pointers that loops and conditionals carry become carried offsets. Address arithmetic that is left without a use
-    goes away, also round loops. An access without structure stays as it is, with a remark.
+    Pointers carried by loops and conditionals become carried offsets. Address arithmetic that is no longer used is
+    erased, even around loops. An access without structure is left alone, with a remark.
     """
 
     name = "triton-to-structured"

@@ -30,7 +30,7 @@ __all__ = ["ConvertTritonToTritonGPUPass", "special_ops"]
 
 @register_pass
 class ConvertTritonToTritonGPUPass(Pass):
-    """Every tensor gets a layout, and the module says for how many threads of which device it is.
+    """Gives every tensor a layout, and records the device and the number of threads in the module.
 
     ```mlir
     %r = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>
@@ -43,7 +43,7 @@ class ConvertTritonToTritonGPUPass(Pass):
     %c = tt.expand_dims %s {axis = 1 : i32} : tensor<64xi32, #ttg.slice<...>> -> tensor<64x1xi32, #blocked1>
     %d = ttg.convert_layout %c : tensor<64x1xi32, #blocked1> -> tensor<64x1xi32, #blocked2>
     ```
-    Between ops every tensor has the default layout of its shape. Tensors that have a layout keep it.
+    Between ops, every tensor has the default layout of its shape. Tensors that already have a layout keep it.
     """
 
     name = "convert-triton-to-tritongpu"

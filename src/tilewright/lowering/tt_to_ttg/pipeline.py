@@ -17,9 +17,9 @@ _CUDA = re.compile(r"cuda:(\d+)")
 def make_ttgir(
     *, target: str, num_warps: int = 4, num_stages: int = 3, threads_per_warp: int = 32, num_ctas: int = 1
 ) -> list[Pass]:
-    """From Triton IR to TritonGPU IR that is ready to be lowered, for a target such as `cuda:90`.
+    """Lowers Triton IR to TritonGPU IR that is ready for op-by-op lowering, for a target such as `cuda:90`.
 
-    Raises `PipelineError` for one that is not supported.
+    Raises `PipelineError` for an unsupported target.
     """
     found = _CUDA.fullmatch(target)
     if found is None:

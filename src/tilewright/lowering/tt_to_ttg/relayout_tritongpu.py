@@ -16,7 +16,7 @@ __all__ = ["RelayoutTritonGPUPass", "special_ops"]
 
 @register_pass
 class RelayoutTritonGPUPass(Pass):
-    """Layouts are forgotten and assigned anew, for the number of warps that the module now states.
+    """Discards all layouts and assigns new ones for the number of warps that the module now states.
 
     ```mlir
     module attributes {"ttg.num-warps" = 8 : i32, ...} {

@@ -35,15 +35,14 @@ class TritonToUnstructuredPass(Pass):
     %c0 = arith.constant 0 : i32
     tts.scatter %s into %y[%c0] : f32 into (<f32>, i32)
     ```
-    Pointers that control flow carries become offsets that it carries, and a base as well where that changes. An
-    offset is as wide as it has to be: one offset keeps its type, sums have 64 bits. Pointers with lane-dependent
-    bases, pointers made of integers and pointers read from memory are taken as addresses, counted from an argument
-    of the function. What is cast to wider elements need not lie at multiples of their size: a scalar cast is a base of
-    its own, lanes are read and written as several narrower integers; atomics on lanes are taken to be aligned. After
-    such a rebase the arguments are no longer known to be disjoint (`tilewright.noalias` is dropped). Bases of
-    structured pointers become function arguments in the same way. Device functions take an offset for each pointer that
-    is not a base at every call. What can not be expressed stays as it is, with a
-    remark.
+    Pointers carried by control flow become carried offsets, plus a carried base if the base changes. Offsets are as
+    wide as necessary: a single offset keeps its type, and sums have 64 bits. Pointers with lane-dependent bases,
+    pointers made from integers, and pointers read from memory are treated as addresses and expressed relative to a
+    function argument; the arguments are then no longer known to be disjoint (`tilewright.noalias` is dropped). Bases of
+    structured pointers become function arguments in the same way. Memory cast to wider elements need not be aligned to
+    their size: a scalar cast becomes a base of its own, and lanes are read and written as several narrower integers,
+    whereas atomics on lanes are assumed to be aligned. Device functions take an offset for each pointer that is not a
+    base at every call. Anything that cannot be expressed is left alone, with a remark.
     """
 
     name = "triton-to-unstructured"

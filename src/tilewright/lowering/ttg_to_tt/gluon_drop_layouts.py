@@ -58,7 +58,7 @@ OP_FILES = (barriers_and_boxes, indexed_access, shared_memory)
 
 @register_pass
 class GluonDropLayoutsPass(Pass):
-    """Types lose their layouts, conversions of layouts and barriers go: one thread runs the program.
+    """Removes layouts from types, and erases layout conversions and barriers: one thread runs the program.
 
     ```mlir
     %0 = tt.make_range {...} : tensor<128xi32, #blocked>
@@ -67,11 +67,11 @@ class GluonDropLayoutsPass(Pass):
     %0 = tt.make_range {...} : tensor<128xi32>
     ```
 
-    Buffers in shared memory become memory of the function (`shared_memory`); copies, TMA and `wgmma` are done where
-    they are started, and a wait asserts that what it waits for is over (`barriers_and_boxes`). The partitions of a
-    `warp_specialize` become coroutines, which a wait lets run (`partitions`).
+    Shared-memory buffers become memory of the function (`shared_memory`). Copies, TMA, and `wgmma` execute where they
+    are started, and a wait asserts that they are complete (`barriers_and_boxes`). The partitions of a `warp_specialize`
+    become coroutines, to which a wait yields (`partitions`).
 
-    Raises PassError for clusters and what else needs more than one thread.
+    Raises PassError for clusters, and for anything else that needs more than one thread.
     """
 
     name = "gluon-drop-layouts"

@@ -44,7 +44,8 @@ def canonicalize(root: Operation, settled: Set[Operation] = frozenset()) -> bool
 
 @register_pass
 class CanonicalizePass(Pass):
-    """Folds of all ops, canonicalization rules of all dialects, merged constants, no dead or unreachable code.
+    """Applies all folds and all dialects' canonicalization rules, merges constants, and removes dead and unreachable
+    code.
 
     Before:
     ```mlir

@@ -173,7 +173,7 @@ def eliminate_common_subexpressions(root: Operation) -> bool:
 
 @register_pass
 class CsePass(Pass):
-    """Merges ops that compute the same from the same operands, and reads with no write in between.
+    """Merges ops that compute the same result from the same operands, and reads with no write in between.
 
     Before:
     ```mlir

@@ -298,8 +298,8 @@ def _splice_region(call: Call, body: Region) -> None:
 @register_pass
 @dataclass
 class InlinePass(Pass):
-    """Replaces every call of a function that may be inlined by the function's body, also in combine regions; private
-    functions without callers go. Recursion is an error. Callers and callees are canonicalized on the way.
+    """Replaces every call of an inlinable function with the function's body, in combine regions too, and erases private
+    functions without callers. Recursion is an error. Callers and callees are canonicalized along the way.
 
     Before:
     ```mlir

@@ -208,7 +208,7 @@ def remove_dead_values(module: ModuleOp) -> None:
 
 @register_pass
 class RemoveDeadValuesPass(Pass):
-    """Removes values that nothing visible depends on, also in cycles through loops.
+    """Removes values that no visible effect depends on, including values that only feed each other around a loop.
 
     Before:
     ```mlir

@@ -24,11 +24,12 @@ class InlinePtxToArithPass(Pass):
     %1 = arith.andi %0, %c-16711936 : tensor<64xi32>
     %r = arith.ori %b, %1 : tensor<64xi32>
     ```
-    Several elements at a time (`packed_element`) are no matter where each result is one function of the elements at its
-    own place: that function is applied to whole tensors. Else the tensors are split into columns, and joined again.
+    Assembly that handles several elements at a time (`packed_element`) is applied to whole tensors if each result is
+    the same function of the elements at its own position; otherwise the tensors are split into columns and joined
+    again.
 
-    Inline assembly with an instruction that other lanes, memory or the machine have a part in stays as it is, as does
-    one with a rounding mode that cannot be honoured exactly; the remark, or with `insists` the error, names it.
+    Assembly with an instruction that involves other lanes, memory, or the machine is left alone, and so is one with a
+    rounding mode that cannot be honoured exactly. A remark (or, with `insists`, an error) names the instruction.
     """
 
     name = "triton-inline-ptx-to-arith"

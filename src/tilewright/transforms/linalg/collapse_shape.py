@@ -23,7 +23,7 @@ BROADCAST_DIMS = "broadcastDims"
 
 @register_pass
 class CollapseShapePass(Pass):
-    """Dimensions that lie one after the other become one, for fills, broadcasts, transposes and reductions of tensors.
+    """Merges adjacent dimensions of fills, broadcasts, transposes, and reductions of tensors.
 
     ```mlir
     %e = tensor.empty() : tensor<4x8xf32>

@@ -17,7 +17,7 @@ _PICKING = (tensor.ExtractOp, tensor.InsertOp, tensor.ExtractSliceOp, tensor.Exp
 
 @register_pass
 class LinalgElideReductionStartsPass(Pass):
-    """Reductions that choose between elements start as the first ones, and need nobody to say what these are.
+    """Starts reductions that choose between elements from their first elements, so that no start value is needed.
 
     ```mlir
     %first = tensor.extract %x[%c0] : tensor<64xf32>
@@ -26,7 +26,7 @@ class LinalgElideReductionStartsPass(Pass):
     // becomes
     %r = linalg.reduce ins(%x) outs(%e) dimensions = [0] {tilewright.starts_at_first} { arith.maxnumf }
     ```
-    A body of which it is not clear what it chooses from loses the attribute, and keeps its start.
+    If it is not clear what a body chooses from, the reduction loses the attribute and keeps its start value.
     """
 
     name = "linalg-elide-reduction-starts"

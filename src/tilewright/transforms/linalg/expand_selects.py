@@ -12,7 +12,7 @@ from tilewright.ir.walking import find_ops
 
 @register_pass
 class LinalgExpandSelectsPass(Pass):
-    """A selection of one of two tiles by a scalar becomes a branch, so that only one of them is computed or copied.
+    """Turns a selection between two tiles by a scalar into a branch, so that only one of them is computed or copied.
 
     ```mlir
     %r = arith.select %c, %a, %b : tensor<64xf32>

@@ -38,7 +38,7 @@ _LARGEST_SMALL = 127
 
 @register_pass
 class LinalgFormWordsPass(Pass):
-    """Sums of products of bytes go by words of four of them, which one instruction multiplies and sums.
+    """Computes byte dot products by words of four bytes, which one instruction multiplies and sums.
 
     ```mlir
     %l = linalg.generic {andi %b, 15} ins(%x : tensor<8x32xi8>) -> tensor<8x32xi8>
@@ -52,8 +52,8 @@ class LinalgFormWordsPass(Pass):
     %l = linalg.generic {andi %v, 0x0f0f0f0f} -> tensor<8x8xi32>
     %s = linalg.generic {dot_bytes small_lhs, addi} ins(%l, %w) outs(%zero : tensor<8xi32>)
     ```
-    Bitwise ops on bytes, and shifts by constants, are done on words. A sum of four products is no reduction any more.
-    Sums of bytes are products with ones. What is summed is the last dimension of both tensors of bytes.
+    Bitwise ops on bytes, and shifts by constants, work on words. A sum of four products is no longer a reduction. Plain
+    sums of bytes are dot products with ones. The summed dimension must be the last one of both byte tensors.
     """
 
     name = "linalg-form-words"

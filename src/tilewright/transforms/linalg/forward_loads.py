@@ -40,10 +40,11 @@ class ForwardLoadsPass(Pass):
     %high = arith.subi %c64, %n : index
     %v = tensor.pad %box low[0] high[%high] { tensor.yield %other : f32 } : tensor<?xf32> to tensor<64xf32>
     ```
-    Only where nothing between the copy and the last use of the tensor can write to the memory that is read. Storage of
-    different pointer arguments is disjoint only in functions with the attribute `tilewright.noalias`.
+    Applies only if nothing between the copy and the last use of the tensor can write to the memory being read.
+    Different pointer arguments count as disjoint only in functions with the attribute `tilewright.noalias`.
 
-    Rows from computed places are copied. Where they follow another dimension than the last, their buffer does, too.
+    Rows at computed positions are copied. If they are contiguous along a dimension other than the last, so is their
+    buffer.
     """
 
     name = "forward-loads"

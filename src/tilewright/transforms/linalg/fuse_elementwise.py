@@ -44,12 +44,12 @@ class LinalgFuseElementwisePass(Pass):
       subf, exp, addf; linalg.yield %exp, %sum
     }
     ```
-    Fills and constants become scalars of the body, broadcasts, transposes and unit dimensions become index maps;
-    elements that a body extracts at its own place become operands. A producer with several readers is computed again in
-    each if that is cheap, or index arithmetic, which mostly turns out to be linear (`strip_segments`). What
-    is dear (division, transcendental functions, memory access) is computed once, kept as a further result of its first
-    reader where that walks the same elements; and it does not move to where memory is updated atomically, which threads
-    do one after the other.
+    Fills and constants become scalars in the body; broadcasts, transposes, and unit dimensions become index maps;
+    elements that a body extracts at its own position become operands. A producer with several readers is recomputed in
+    each of them if it is cheap, or if it is index arithmetic, which is usually linear (`strip_segments`). Expensive
+    work (division, transcendental functions, memory accesses) is computed once and kept as an additional result of its
+    first reader, if that reader visits the same elements. Expensive work does not move into atomic updates of memory,
+    which threads execute one after another.
     """
 
     name = "linalg-fuse-elementwise"

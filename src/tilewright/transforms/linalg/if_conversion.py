@@ -25,7 +25,7 @@ _INTEGER_DIVISIONS = (
 
 @register_pass
 class LinalgIfConversionPass(Pass):
-    """Branches that choose between tiles that take little to compute become selects of elements, which fuse.
+    """Turns branches that choose between cheap tiles into element-wise selects, which can be fused.
 
     ```mlir
     %w = scf.if %first -> (tensor<64xf32>) {
@@ -38,7 +38,7 @@ class LinalgIfConversionPass(Pass):
     %next = linalg.generic ins(%count, %ones) { arith.addf } -> tensor<64xf32>
     %w = linalg.generic ins(%ones, %next) { arith.select %first } -> tensor<64xf32>
     ```
-    Only where the branches make a tile each: one that hands on a tile as it is costs nothing in a branch.
+    Applies only if each branch computes a tile: forwarding an existing tile costs nothing in a branch.
     """
 
     name = "linalg-if-conversion"

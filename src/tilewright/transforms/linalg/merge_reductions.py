@@ -26,7 +26,7 @@ Reduction = linalg.GenericOp | linalg.ReduceOp
 
 @register_pass
 class LinalgMergeReductionsPass(Pass):
-    """Reductions of one tile to scalars become one generic with several results.
+    """Merges reductions of the same tile to scalars into one generic with several results.
 
     ```mlir
     %sum = linalg.generic {cmpf, select, addf} ins(%x : tensor<64xf32>) outs(%zero) -> tensor<f32>
@@ -37,9 +37,9 @@ class LinalgMergeReductionsPass(Pass):
       -> tensor<f32>, tensor<f32>
     %s = tensor.extract %sum[] : tensor<f32>
     ```
-    The tile is read once, and loops, tails and bounds are there once. The second moves up to the first, with scalar
-    arithmetic and loads that it needs, where the rest of what it reads is known there. Both combine by one op that is
-    known to be associative and commutative, and their widest numbers are equally wide.
+    The tile is then read once, in one loop with one tail. The second reduction moves up to the first, together with the
+    scalar arithmetic and loads that it needs, if everything else it reads is available there. Each must combine with a
+    single op that is known to be associative and commutative, and the widest types of both must have the same width.
     """
 
     name = "linalg-merge-reductions"

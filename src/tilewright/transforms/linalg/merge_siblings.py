@@ -29,7 +29,7 @@ from tilewright.transforms.linalg.structured import access_of, is_elementwise
 
 @register_pass
 class LinalgMergeSiblingsPass(Pass):
-    """Elementwise generics over the same elements of the same tiles become one generic with several results.
+    """Merges elementwise generics over the same elements of the same tiles into one generic with several results.
 
     ```mlir
     %share = linalg.generic {divf} ins(%one, %count) outs(%e) -> tensor<64xf32>
@@ -41,10 +41,10 @@ class LinalgMergeSiblingsPass(Pass):
       -> tensor<64xf32>, tensor<64xf32>
     bufferization.materialize_in_destination %mean in writable %out
     ```
-    What both compute is computed once, what both read is read once, and what the first only makes for the second stays
-    in registers. The second moves up to the first, with scalar arithmetic and loads that it needs, where the rest of
-    what it reads is known there; or the first down to the second, where nothing in between reads its results or writes
-    the caller's memory.
+    Shared computations and reads then happen once, and values that the first generic computes only for the second stay
+    in registers. The second moves up to the first, together with the scalar arithmetic and loads that it needs, if
+    everything else it reads is available there. Otherwise the first moves down to the second, if nothing in between
+    reads its results or writes the caller's memory.
     """
 
     name = "linalg-merge-siblings"

@@ -14,7 +14,8 @@ from tilewright.transforms.linalg.structured import access_of, is_elementwise
 
 @register_pass
 class LinalgNarrowResultsPass(Pass):
-    """A result that is read only to be narrowed is narrowed where it is made, and never kept in its own type.
+    """Narrows results where they are computed if they are read only to be narrowed, so that they never exist at full
+    width.
 
     ```mlir
     %p, %sum = linalg.generic {exp, addf; linalg.yield %exp, %next} -> tensor<8x64xf32>, tensor<8xf32>
@@ -22,7 +23,7 @@ class LinalgNarrowResultsPass(Pass):
     // becomes
     %q, %sum = linalg.generic {exp, addf, truncf; linalg.yield %narrow, %next} -> tensor<8x64xbf16>, tensor<8xf32>
     ```
-    Fusion leaves such casts where their producer has a reduction, too: it moves producers into consumers only.
+    Fusion does not do this if the producer also has a reduction, because it only moves producers into consumers.
     """
 
     name = "linalg-narrow-results"

@@ -21,7 +21,8 @@ _MOVES = (tensor.InsertOp, tensor.InsertSliceOp, tensor.EmptyOp, scf.YieldOp)
 
 @register_pass
 class LinalgRecognizeScansPass(Pass):
-    """Loops that say that they scan the last axis of tiles become scans, which can be computed vector by vector.
+    """Turns loops that are marked as scans of the last axis of tiles into scan ops, which can be computed vector by
+    vector.
 
     ```mlir
     %r:2 = scf.for %i = %c1 to %c64 step %c1 iter_args(%out = %start, %acc = %first) -> (tensor<64xf32>, f32) {
@@ -37,8 +38,8 @@ class LinalgRecognizeScansPass(Pass):
       linalg.yield %next : f32
     } -> tensor<64xf32>
     ```
-    A loop along another axis, one of which somebody reads the last combination, and one that combines by more than
-    arithmetic stay as they are, with a remark.
+    A loop is left alone, with a remark, if it runs along another axis, if its final running value is used, or if it
+    combines with anything but arithmetic.
     """
 
     name = "linalg-recognize-scans"

@@ -13,7 +13,7 @@ from tilewright.ir.walking import find_ops
 
 @register_pass
 class LinalgReduceAssertionsPass(Pass):
-    """An assertion for each element of a tile becomes one that all elements hold, which vectors can compute.
+    """Turns per-element assertions about a tile into one assertion that all elements hold, which can be vectorised.
 
     ```mlir
     linalg.generic ins(%m : tensor<16xi1>) { ^bb0(%in: i1): cf.assert %in, "bad"; linalg.yield }
@@ -23,7 +23,7 @@ class LinalgReduceAssertionsPass(Pass):
     %holds = tensor.extract %all[] : tensor<i1>
     cf.assert %holds, "bad"
     ```
-    The message names no element, so the user sees the same error.
+    The message does not name the element, so the user sees the same error.
     """
 
     name = "linalg-reduce-assertions"

@@ -22,7 +22,7 @@ _COMPUTED = (
 
 @register_pass
 class LinalgSinkProducersPass(Pass):
-    """Tiles that are only stored are computed right before their store, which then needs no buffer for them.
+    """Moves the computation of tiles that are only stored to just before the store, so that they need no buffer.
 
     ```mlir
     %c = linalg.matmul ins(%a, %b) outs(%z) -> tensor<64x64xf32>
@@ -35,8 +35,8 @@ class LinalgSinkProducersPass(Pass):
     %e = linalg.generic ins(%c) { math.exp } -> tensor<64x64xf32>
     bufferization.materialize_in_destination %e in writable %p
     ```
-    Only elementwise ops with one result that write nothing move, and past ops that write memory, as here, only where
-    all that they read has been computed: a tile that was loaded may be read where it lies.
+    Only elementwise ops with one result that write nothing are moved. They move past ops that write memory, as here,
+    only if everything they read has been computed, because a loaded tile may be read in place.
     """
 
     name = "linalg-sink-producers"

@@ -77,7 +77,7 @@ class Kernel:
 
 @register_pass
 class SanitizePass(Pass):
-    """Guards every access of a kernel with the checks that are asked for. Runs after triton-to-unstructured.
+    """Guards every access of a kernel with the requested checks. Runs after triton-to-unstructured.
 
     Before:
     ```mlir

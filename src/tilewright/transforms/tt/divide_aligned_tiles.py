@@ -22,7 +22,7 @@ REMAINDERS = (arith.RemSIOp, arith.RemUIOp)
 
 @register_pass
 class DivideAlignedTilesPass(Pass):
-    """Divides the first number of a tile in place of all.
+    """Divides only the first element of a tile instead of every element.
 
     Before, where %s is a multiple of 8 and not negative:
     ```mlir
@@ -41,7 +41,7 @@ class DivideAlignedTilesPass(Pass):
     %r = arith.addi %tile, %range : tensor<8xi32>
     ```
     For with s a multiple of m, 0 <= i < m and d a multiple of m, (s + i) // d = s // d and (s + i) % d = s % d + i.
-    An access at such numbers is then known to be contiguous.
+    Accesses at such indices are then known to be contiguous.
     """
 
     name = "triton-divide-aligned-tiles"

@@ -19,7 +19,8 @@ NARROW_BITS = 8
 
 @register_pass
 class ExpandAtomicsPass(Pass):
-    """Atomic reads, writes and polls become read-modify-writes, and loops of them, for targets that have no others.
+    """Turns atomic reads, writes, and polls into read-modify-writes and loops of them, for targets that have nothing
+    else.
 
     Before:
     ```mlir
@@ -39,8 +40,8 @@ class ExpandAtomicsPass(Pass):
       scf.yield
     }
     ```
-    A poll of a tensor goes around until all lanes have what they wait for, and reads those that do not; one with a
-    timeout asks `tts.nanoseconds` in each round. LLVM makes a read of `or` with zero on x86.
+    A poll of a tensor loops until every lane has the value it waits for, and rereads only those that do not; with a
+    timeout, it calls `tts.nanoseconds` in each iteration. On x86, LLVM turns `or` with zero into a read.
     """
 
     name = "triton-expand-atomics"

@@ -23,7 +23,7 @@ UNSIGNED = {
 
 @register_pass
 class FoldComparisonsPass(Pass):
-    """A comparison of integers that always, or never, holds is a constant.
+    """Replaces integer comparisons that always, or never, hold with constants.
 
     Before:
     ```mlir
@@ -37,8 +37,8 @@ class FoldComparisonsPass(Pass):
     ```mlir
       %mask = arith.constant dense<true> : tensor<256xi1>
     ```
-    Rows of a length that is known are mostly cut into equal tiles, and still masked in kernels that take any length.
-    Each masked access would be a loop without and one with masks.
+    Rows of known length usually divide into equal tiles, but kernels written for any length still mask them. Each
+    masked access would otherwise become two loops, one with and one without masks.
     """
 
     name = "triton-fold-comparisons"

@@ -211,8 +211,8 @@ def _guard(select: arith.SelectOp, orders: list[_Order], body: Block) -> None:
 
 @register_pass
 class GuardMasksPass(Pass):
-    """In loops with products of matrices, selections are skipped where scalars tell that the mask is all true, as that
-    of causal attention is for all blocks but those at the diagonal, and that of a rest of keys for all but the last.
+    """In loops with matmuls, skips selections whose mask scalars prove to be all true. In causal attention that is so
+    for all blocks but those at the diagonal, and for a ragged number of keys in all blocks but the last.
 
     Before:
     ```mlir
@@ -230,9 +230,9 @@ class GuardMasksPass(Pass):
       scf.yield %u : tensor<64x64xf32>
     }
     ```
-    Masks are known to be all true where they compare sums of scalars, ranges and constants: the ends of both sides are
-    compared in 64 bits, and that they fit 32 bits, in which the lanes are computed, is part of the condition. Where
-    what is selected is a constant, as in `s + where(mask, 0, -inf)`, the addition becomes part of the conditional.
+    The pass handles masks that compare sums of scalars, ranges, and constants. The condition compares the ends of both
+    sides in 64 bits, and checks that they fit the 32 bits in which the lanes are computed. If the selected value is a
+    constant, as in `s + where(mask, 0, -inf)`, the addition moves into the conditional.
     """
 
     name = "triton-guard-masks"

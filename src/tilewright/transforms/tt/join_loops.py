@@ -181,9 +181,9 @@ def _make_conditional(op: Operation, otherwise: SSAValue, condition: SSAValue, p
 
 @register_pass
 class JoinLoopsPass(Pass):
-    """Two loops over neighbouring ranges, of which the second does what the first does and something more, become one,
-    in which a conditional does the rest. So is causal attention often written: blocks of keys that all rows see, then
-    those at the diagonal, of which some are masked. One loop is filled and drained by the pipeliner once.
+    """Joins two loops over adjacent ranges, if the second does everything that the first does and more, into one loop
+    with a conditional for the rest. Causal attention is often written that way: first the blocks of keys that all rows
+    see, then those at the diagonal, which are partly masked. The pipeliner then fills and drains only one loop.
 
     Before:
     ```mlir
@@ -216,8 +216,8 @@ class JoinLoopsPass(Pass):
       scf.yield %y : tensor<64x64xf32>
     }
     ```
-    Only loops with products of matrices that write nothing, whose bounds are known to be multiples of a constant step;
-    where the second goes on from the results of the first and they stay two, a remark says why.
+    Applies only to loops with matmuls that write nothing and whose bounds are known multiples of a constant step. If
+    the second loop continues from the results of the first and the two cannot be joined, a remark says why.
     """
 
     name = "triton-join-loops"

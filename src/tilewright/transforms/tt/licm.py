@@ -65,7 +65,7 @@ def hoist(module: ModuleOp) -> bool:
 
 @register_pass
 class TritonLicmPass(Pass):
-    """Moves what every iteration computes alike to before the loop; masked loads too, where the loop writes nothing.
+    """Hoists loop-invariant ops out of loops, including masked loads if the loop writes nothing.
 
     Before:
     ```mlir

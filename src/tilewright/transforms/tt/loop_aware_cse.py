@@ -89,7 +89,7 @@ def merge_carried_values(module: ModuleOp) -> bool:
 
 @register_pass
 class LoopAwareCsePass(Pass):
-    """`cse`, and users of a carried value use an equal one that comes before it.
+    """Does what `cse` does, and also merges loop-carried values that are always equal.
 
     Before:
     ```mlir

@@ -105,8 +105,8 @@ def _unrolled(loop: scf.ForOp, middle: SSAValue, wide: SSAValue, factor: int) ->
 
 @register_pass
 class LoopUnrollPass(Pass):
-    """Unrolls loops that carry `tt.loop_unroll_factor`; the attribute goes. A loop that would get more than 16,384 ops
-    stays as it is, with a remark.
+    """Unrolls loops that have a `tt.loop_unroll_factor` and removes the attribute. A loop that would grow beyond 16,384
+    ops is left alone, with a remark.
 
     Before:
     ```mlir

@@ -36,10 +36,10 @@ class MarkAwaitedLoadsPass(Pass):
       %v = tt.load %flag {isVolatile = true} : !tt.ptr<i32>
       ...
     ```
-    Such are the loads that the condition depends on, where it depends on no value that a round computes from that of
-    the round before. A counter that the condition looks at, for one, tells that the loop ends by itself. Loads in
-    functions that are called on the way to the condition are among them. A loop that calls what the module only
-    declares is left alone: that may change the memory.
+    These are the loads that the loop's condition depends on, provided that the condition depends on no value that an
+    iteration computes from the previous one. A counter in the condition, for example, shows that the loop ends by
+    itself. Loads in functions called on the way to the condition are included. A loop that calls a function that is
+    only declared is left alone, because that function may change the memory.
     """
 
     name = "triton-mark-awaited-loads"

@@ -24,11 +24,11 @@ TILES = "ttg.tiles"
 
 @register_pass
 class PersistProgramsPass(Pass):
-    """The body of a kernel whose programs do not depend on each other becomes a loop over programs of the grid: the
-    launcher starts no more programs than run at a time, and each does the work of every so many. So what is constant is
-    set up once, and `tritongpu-specialize-warps` has the blocks of the next program copied while this one stores its
-    result: those of its loop, and those that it reads before it for all of its products (the queries of attention),
-    which become loads through descriptors, too.
+    """Makes a kernel persistent if its programs do not depend on each other: its body becomes a loop over programs of
+    the grid. The launcher starts only as many programs as can run at a time, and each does the work of several, at
+    equal distances. Constant work is then set up once, and `tritongpu-specialize-warps` can copy the blocks of the next
+    program while this one stores its result: those of its loop, and those that the program reads before the loop for
+    all of its matmuls (the queries of attention), which also become loads through descriptors.
 
     Before:
     ```mlir
@@ -45,7 +45,8 @@ class PersistProgramsPass(Pass):
         ...
       } {ttg.tiles}
     ```
-    Only kernels with tensor maps that the launcher makes: a launch that has none runs the form without all of this.
+    Applies only to kernels whose tensor maps the launcher makes. A launch that cannot make them runs the kernel's other
+    form, to which none of this applies.
     """
 
     name = "triton-persist-programs"

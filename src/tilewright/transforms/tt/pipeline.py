@@ -22,10 +22,10 @@ def make_ttir(
     rewrite_gathered_descriptors: bool = False,
     unit_inner_stride: bool = False,
 ) -> list[Pass]:
-    """From the front end's output to what every back end starts from.
+    """Turns the front end's output into the IR that every back end starts from.
 
-    A target that lowers block pointers or descriptors itself leaves their rewrite out, or asks for that of descriptors
-    only where rows are gathered through them; `unit-inner-stride` lets contiguity be seen through descriptor arguments.
+    A target that lowers block pointers or descriptors itself turns off their rewriting, or has descriptors rewritten
+    only if rows are gathered through them. `unit-inner-stride` makes contiguity visible through descriptor arguments.
     """
     passes: list[Pass] = [
         InlinePass(),  # first: what follows sees across calls

@@ -16,7 +16,7 @@ from tilewright.ir.walking import find_ops
 
 @register_pass
 class PrintAddressesPass(Pass):
-    """Prints of pointers become prints of integers, in hexadecimal, for targets whose pointers turn into offsets.
+    """Prints pointers as hexadecimal integers, for targets whose pointers become offsets.
 
     Before:
     ```mlir
@@ -28,7 +28,8 @@ class PrintAddressesPass(Pass):
     tt.print " x: (operand 0) " {hex = true, isSigned = array<i32: 0>} : %address : i64
     tt.print " x: (operand 1) " {hex = false, isSigned = array<i32: 1>} : %n : i32
     ```
-    A print of several values has one line for each lane of each in any case; it says itself which operand that is.
+    A print of several values prints one line per lane of each value in any case, and each line says which operand it
+    shows.
     """
 
     name = "triton-print-addresses"

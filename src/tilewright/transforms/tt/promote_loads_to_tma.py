@@ -43,9 +43,10 @@ def _operands_of_dots(loop: scf.ForOp) -> dict[tt.LoadOp, int | None]:
 
 @register_pass
 class PromoteLoadsToTMAPass(Pass):
-    """Loads through pointers that matrix products of a loop read become loads through descriptors, which the launcher
-    makes by a recipe (see `transforms/tt/tma/recipe.py`): where their rows lie at one distance that is a multiple of 16
-    bytes, and their mask is a bound for each dimension. Wrapped rows (`% M`) are let go of where no store shows them.
+    """Turns loads through pointers that feed the matmuls of a loop into loads through descriptors, which the launcher
+    makes from a recipe (see `transforms/tt/tma/recipe.py`). The distance between rows must be constant and a multiple
+    of 16 bytes, and the mask must be a bound for each dimension. Rows that wrap around (`% M`) are dropped if no store
+    depends on them.
 
     Before:
     ```mlir
@@ -59,10 +60,10 @@ class PromoteLoadsToTMAPass(Pass):
       scf.for %start = %c0 to %n step %c64 iter_args(...) -> (...) : i32 {
         %x = tt.descriptor_load %d[%start, %c0] : !tt.tensordesc<64x128xf16> -> tensor<64x128xf16>
     ```
-    All loads of a loop's products are copied so, or none: of operands that are computed in registers, what they are
-    computed from. A loop that advances over several elements in a byte counts its iterations. A launch whose arguments
-    do not allow it (a tensor that is not aligned, blocks that begin before it, ...) runs the kernel in the form that it
-    has without this pass.
+    Either all loads of a loop's matmuls are converted, or none; for operands computed in registers, this means the
+    loads they are computed from. A loop that advances over several elements per byte counts its iterations. If a
+    launch's arguments do not permit this form (an unaligned tensor, blocks that begin before the tensor, ...), the
+    launch runs the form of the kernel without this pass.
     """
 
     name = "triton-promote-loads-to-tma"

@@ -18,9 +18,9 @@ from tilewright.transforms.tt.tma.recipe import has_recipes
 
 @register_pass
 class PromoteStoresToTMAPass(Pass):
-    """The one store of a kernel, after the loop whose products `triton-promote-loads-to-tma` has TMA copy, becomes a
-    store through a descriptor that the launcher makes: its elements are rounded and written to shared memory, from
-    where they are copied while the threads go on.
+    """Turns the only store of a kernel, after a loop whose operands `triton-promote-loads-to-tma` gave to TMA, into a
+    store through a descriptor that the launcher makes. The elements are rounded and written to shared memory, and
+    copied from there while the threads continue.
 
     Before:
     ```mlir
@@ -30,8 +30,8 @@ class PromoteStoresToTMAPass(Pass):
     ```mlir
     tt.descriptor_store %d[%row, %column], %x : !tt.tensordesc<128x256xf16>, tensor<128x256xf16>
     ```
-    The mask is a bound for each dimension, or there is none. A kernel that reads memory after the store, or stores
-    more than once, is left alone: copies have no order.
+    The mask must be a bound for each dimension, or absent. A kernel that reads memory after the store, or stores more
+    than once, is left alone, because copies are unordered.
     """
 
     name = "triton-promote-stores-to-tma"

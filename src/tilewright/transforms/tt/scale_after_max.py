@@ -19,8 +19,8 @@ LEAST_FACTOR, MOST_FACTOR = 1e-6, 1e6
 
 @register_pass
 class ScaleAfterMaxPass(Pass):
-    """max(x * c) = max(x) * c for c > 0, to the last bit, as rounding keeps the order. Where the scaled numbers are
-    only subtracted from otherwise, their products are parts of fused operations then, and not computed.
+    """max(x * c) = max(x) * c for c > 0, bit for bit, because rounding is monotonic. If the scaled values are otherwise
+    only subtracted from, their multiplications become part of fused operations and disappear.
 
     Before:
     ```mlir
@@ -35,11 +35,11 @@ class ScaleAfterMaxPass(Pass):
     %m = arith.mulf %n, %row_c : tensor<128xf32>
     %d = arith.subf %y, %far : tensor<128x128xf32>
     ```
-    Where a branch replaces some of the numbers, as `triton-guard-masks` has it for the blocks at the diagonal of causal
-    attention, the largest of the others is found in both branches, and the difference computed.
+    If a branch replaces some of the values, as `triton-guard-masks` arranges for the blocks at the diagonal of causal
+    attention, both branches compute the maximum of the remaining values, and the difference.
 
-    That an argument is positive the launcher checks, in kernels that `triton-promote-loads-to-tma` gave a recipe; a
-    launch where it is not runs the kernel's other form.
+    In kernels with a recipe from `triton-promote-loads-to-tma`, the launcher checks that the argument is positive; if
+    it is not, the launch runs the kernel's other form.
     """
 
     name = "triton-scale-after-max"

@@ -28,7 +28,7 @@ def find_shared_limit(context: PassContext) -> int | None:
 
 @register_pass
 class AllocateSharedMemoryPass(Pass):
-    """Places buffers in shared memory, those that live at different times over each other.
+    """Assigns shared-memory offsets to buffers, reusing memory for buffers that are live at different times.
 
     Before:
     ```mlir

@@ -19,7 +19,7 @@ NUM_CTAS = "ttg.num-ctas"
 
 @register_pass
 class CheckClustersPass(Pass):
-    """Refuses, where a program has several CTAs, ops that would need the elements of another one.
+    """In programs with several CTAs, rejects ops that would need elements of another CTA.
 
     ```mlir
     module attributes {"ttg.num-ctas" = 2 : i32} {

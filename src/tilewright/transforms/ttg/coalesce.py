@@ -213,8 +213,8 @@ def relayout(op: Operation, values: Sequence[SSAValue], encoding: Attribute) -> 
 
 @register_pass
 class CoalescePass(Pass):
-    """Each access through a tensor of pointers gets the layout in which a thread accesses as many neighbouring elements
-    at once as contiguity, alignment and 128 bits allow, and neighbouring threads the next ones.
+    """Gives each access through a tensor of pointers the layout in which a thread accesses as many adjacent elements at
+    once as contiguity, alignment, and 128 bits allow, and adjacent threads access the next ones.
 
     ```mlir
     %v = tt.load %p : tensor<1024x!tt.ptr<f32>, #blocked>       // sizePerThread = [1], %p contiguous, 16-byte aligned
@@ -223,8 +223,8 @@ class CoalescePass(Pass):
     %w = tt.load %q : tensor<1024x!tt.ptr<f32>, #blocked1>      // sizePerThread = [4]
     %v = ttg.convert_layout %w : tensor<1024xf32, #blocked1> -> tensor<1024xf32, #blocked>
     ```
-    Accesses that compute with each other take the widest of their widths, so that they share a layout; stores and
-    atomics never more than their own. Accesses through descriptors become row-major, 16 bytes per thread.
+    Accesses whose values are combined use the widest of their widths, so that they share a layout, but stores and
+    atomics never exceed their own. Accesses through descriptors become row-major, with 16 bytes per thread.
     """
 
     name = "tritongpu-coalesce"

@@ -17,8 +17,9 @@ from tilewright.ir.walking import ops_within
 
 @register_pass
 class CombineTensorSelectAndIfPass(Pass):
-    """A select of tensors by the scalar condition of an `scf.if` of the same block becomes a result of the `scf.if`: a
-    branch that is taken anyway costs less than a select per element, and an accumulator stays where it is.
+    """Turns a select of tensors, by the scalar condition of an `scf.if` in the same block, into a result of the
+    `scf.if`. The branch is taken anyway and costs less than a select per element, and an accumulator stays in its
+    registers.
 
     ```mlir
     %acc = arith.select %last, %zero, %sum : tensor<64x64xf32, #mma>

@@ -98,8 +98,8 @@ def _decompose(dot: tt.DotOp, how: Decomposition) -> None:
 
 @register_pass
 class F32DotTCPass(Pass):
-    """Products of f32 whose precision is `bf16x3`, `bf16x6`, or, with `emu-tf32`, `tf32x3`, become sums of products of
-    bf16 or tf32 parts of their operands.
+    """Turns f32 dots whose precision is `bf16x3`, `bf16x6`, or, with `emu-tf32`, `tf32x3` into sums of dots of bf16 or
+    tf32 parts of their operands.
 
     Before:
     ```mlir

@@ -52,8 +52,8 @@ def _fence_place(dot: ttng.WarpGroupDotOp, operand: SSAValue) -> Operation | Non
 
 @register_pass
 class FenceInsertionPass(Pass):
-    """A fence stands between writes of threads to shared memory and the `wgmma` that read it; before the loop where the
-    buffer is filled before the loop.
+    """Inserts a fence between ordinary writes to shared memory and the `wgmma` that reads it. If the buffer is filled
+    before a loop, the fence goes before the loop.
 
     Before:
     ```mlir

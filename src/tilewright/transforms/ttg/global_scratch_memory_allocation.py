@@ -18,7 +18,7 @@ OFFSET = "ttg.global_scratch_memory_offset"
 
 @register_pass
 class GlobalScratchMemoryAllocationPass(Pass):
-    """Lays out the global scratch memory of every function, callees first.
+    """Assigns offsets in global scratch memory in every function, callees first.
 
     Before:
     ```mlir
@@ -33,7 +33,7 @@ class GlobalScratchMemoryAllocationPass(Pass):
       %0 = ttg.global_scratch_alloc {..., ttg.global_scratch_memory_offset = 0 : i32} : !tt.ptr<i8>
       tt.call @helper() {ttg.global_scratch_memory_offset = 128 : i32} : () -> ()
     ```
-    Parts do not share memory: descriptors made in them may be read until the kernel ends.
+    Allocations never overlap, because descriptors created in them may be read until the kernel ends.
     """
 
     name = "tritongpu-global-scratch-memory-allocation"

@@ -34,7 +34,7 @@ def canonicalize_around_layouts(root: Operation, settled: Set[Operation] = froze
 
 @register_pass
 class GluonCanonicalizePass(Pass):
-    """As `canonicalize`, for arithmetic and control flow only: conversions of layouts, views and copies stay.
+    """Does what `canonicalize` does, for arithmetic and control flow only: layout conversions, views, and copies stay.
 
     ```mlir
     %1 = arith.addi %0, %c0 : i32

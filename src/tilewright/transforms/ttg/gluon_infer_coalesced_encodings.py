@@ -18,8 +18,8 @@ from tilewright.transforms.ttg.following_layouts import FollowingLayouts, encodi
 
 @register_pass
 class GluonInferCoalescedEncodingsPass(Pass):
-    """An access through pointers in `#gluon.coalesced_encoding` gets the layout in which neighbouring threads access
-    neighbouring memory, in vectors as wide as is safe, and what it is computed from and with follows.
+    """Replaces `#gluon.coalesced_encoding` of an access through pointers by the layout in which adjacent threads access
+    adjacent memory, in vectors as wide as is safe. The values it is computed from and with follow.
 
     ```mlir
     %v = tt.load %p : tensor<1024x!tt.ptr<f32>, #gluon.coalesced_encoding>
@@ -27,7 +27,7 @@ class GluonInferCoalescedEncodingsPass(Pass):
     %v = tt.load %p : tensor<1024x!tt.ptr<f32>, #blocked>       // sizePerThread = [4]
     ```
 
-    Raises PassError for a tensor that two layouts follow for, and for one that is in no access.
+    Raises PassError for a tensor for which two layouts are inferred, and for one that takes part in no access.
     """
 
     name = "gluon-infer-coalesced-encodings"

@@ -16,7 +16,8 @@ from tilewright.transforms.ttg.following_layouts import FollowingLayouts, encodi
 
 @register_pass
 class GluonResolveAutoEncodingsPass(Pass):
-    """What a tensor in `#gluon.auto_encoding` is computed from and with has the layout of `gluon.set_auto_layout`.
+    """Replaces `#gluon.auto_encoding` by the layout that a `gluon.set_auto_layout` gives to the values a tensor is
+    computed from and with.
 
     ```mlir
     %0 = tt.make_range {...} : tensor<128xi32, #gluon.auto_encoding>
@@ -25,7 +26,7 @@ class GluonResolveAutoEncodingsPass(Pass):
     %0 = tt.make_range {...} : tensor<128xi32, #blocked>
     ```
 
-    Raises PassError for a tensor that two layouts follow for, and for one that none does.
+    Raises PassError for a tensor for which two layouts are inferred, or none.
     """
 
     name = "gluon-resolve-auto-encodings"

@@ -31,7 +31,7 @@ def insert_barriers(allocation: ModuleAllocation, skips: MembarFilter) -> None:
 
 @register_pass
 class MembarPass(Pass):
-    """Inserts barriers where a thread may touch shared memory that another one is not done with.
+    """Inserts barriers wherever a thread might touch shared memory that another thread is not done with.
 
     Before:
     ```mlir
@@ -44,7 +44,7 @@ class MembarPass(Pass):
     ttg.barrier local
     %y = ttg.local_load %m : !ttg.memdesc<32x32xf16, #shared, #smem, mutable> -> tensor<32x32xf16, #other>
     ```
-    Buffers lie where `allocation.offset` says, or where `allocate-shared-memory` would put them.
+    Buffers are at their `allocation.offset`, or where `allocate-shared-memory` would put them.
     """
 
     name = "membar"

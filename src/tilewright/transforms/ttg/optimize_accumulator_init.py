@@ -81,8 +81,8 @@ def _rewrite(loop: scf.ForOp, resets: list[_Reset]) -> None:
 
 @register_pass
 class OptimizeAccumulatorInitPass(Pass):
-    """Where a loop sets the sums of a `wgmma` back to zero, the next product ignores them instead: registers that a
-    product may still be writing are left alone.
+    """If a loop resets the accumulator of a `wgmma` to zero, lets the next `wgmma` ignore the accumulator instead,
+    because the registers may still be written by an earlier one.
 
     Before:
     ```mlir

@@ -190,8 +190,8 @@ def _returned_types(function: tt.FuncOp) -> list[Attribute]:
 
 @register_pass
 class OptimizeDescriptorEncodingPass(Pass):
-    """Descriptors get the layout in shared memory of their blocks: the one that a matrix product reads where a block
-    goes to one, else the widest swizzle.
+    """Gives descriptors the shared-memory layout of their blocks: the one that a matmul reads if a block feeds one, and
+    otherwise the widest swizzle.
 
     Before:
     ```mlir

@@ -133,7 +133,7 @@ RULES: tuple[RewriteRule, ...] = (AllocOfTransposed(), AllocOfReshaped(), Operan
 
 @register_pass
 class OptimizeDotOperandsPass(Pass):
-    """Operands of matrix products that are transposed or reshaped are so in shared memory, where it costs nothing.
+    """Transposes and reshapes operands of matmuls in shared memory, where this costs nothing.
 
     Before:
     ```mlir

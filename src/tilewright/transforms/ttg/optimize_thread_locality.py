@@ -26,7 +26,7 @@ from tilewright.transforms.ttg.reduce_after_loop import reduce_after_loops
 
 @register_pass
 class OptimizeThreadLocalityPass(Pass):
-    """Elements that are combined lie in one thread, or at least in one warp, so that threads exchange less.
+    """Puts elements that are combined into one thread, or at least into one warp, so that threads exchange less data.
 
     1. A reshape that may reorder, and whose result is reduced, gives every thread whole rows along the axis.
     2. A gather gets a layout in which one warp holds each row along the axis of both tensors, so that it needs no
@@ -48,7 +48,7 @@ class OptimizeThreadLocalityPass(Pass):
     %t = "tt.reduce"(%q) <{axis = 1 : i32}> ({ addf })
     %r = arith.addf ttg.convert_layout %t, %zero
     ```
-    Like any reduction, sums of floats may come in another order.
+    As in any reduction, floating-point sums may be added in a different order.
     """
 
     name = "tritongpu-optimize-thread-locality"

@@ -41,8 +41,7 @@ _CLEANUP = RuleTable(
 
 @register_pass
 class RemoveLayoutConversionsPass(Pass):
-    """Conversions between layouts go away where values can be computed in the other layout, or move where they are
-    cheap.
+    """Removes layout conversions by computing values in the other layout, or moves them to where they are cheap.
 
     ```mlir
     %r = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32, #blocked>

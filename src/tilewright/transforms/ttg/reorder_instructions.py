@@ -15,7 +15,7 @@ from tilewright.layouts.distributed import DotOperandLayout
 
 @register_pass
 class ReorderInstructionsPass(Pass):
-    """Ops move to where fewer values are alive at once.
+    """Moves ops so that fewer values are live at the same time.
 
     1. What makes an operand of a matrix product, and is used in other loops alone, moves to its use in each of them.
     2. A buffer is filled right after its value is made, so that the registers are free again.

@@ -72,7 +72,7 @@ def _op_of(value: SSAValue) -> Operation | None:
 
 @register_pass
 class PrintAllocationPass(Pass):
-    """Remarks with the place of each buffer, and what each function needs in all.
+    """Remarks with the offset of each buffer, and the total that each function needs.
 
     ```mlir
     %a = ttg.local_alloc : () -> ...                    // remark: offset = 0, size = 512

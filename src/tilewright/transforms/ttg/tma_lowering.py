@@ -172,8 +172,8 @@ def _lower_descriptor(op: tt.MakeTensorDescOp) -> None:
 
 @register_pass
 class TMALoweringPass(Pass):
-    """Loads through descriptors copy into a buffer and wait at a barrier, stores write a buffer and copy from there;
-    descriptors that the kernel makes are written to memory.
+    """Lowers loads through descriptors to a copy into a buffer and a wait at a barrier, and stores to a write to a
+    buffer and a copy from there. Descriptors that the kernel creates are written to memory.
 
     Before:
     ```mlir

@@ -21,7 +21,7 @@ OP_FILES = (tensor_rules, structured_rules, memory_rules, control_flow, function
 
 @register_pass
 class OneShotBufferizePass(Pass):
-    """Every tensor lives in a buffer of its function: linalg on tensors becomes linalg on memrefs.
+    """Gives every tensor a buffer in its function: linalg on tensors becomes linalg on memrefs.
 
     ```mlir
     %x = bufferization.to_tensor %view restrict : memref<16xf32, strided<[1]>> to tensor<16xf32>
@@ -34,8 +34,8 @@ class OneShotBufferizePass(Pass):
     linalg.generic ... ins(%b0 : memref<16xf32>) outs(%b1 : memref<16xf32>) { math.exp }
     memref.copy %b1, %target
     ```
-    Any control flow is allowed, and tensors in signatures. What upstream's pass of this name does to avoid copies is
-    not attempted, but for destinations that nobody else reads: this is the baseline, which takes every module.
+    Any control flow is allowed, and so are tensors in signatures. Unlike upstream's pass of this name, it does not try
+    to avoid copies, except for destinations that nothing else reads: this is the baseline, which accepts every module.
     """
 
     name = "one-shot-bufferize"
