@@ -214,21 +214,21 @@ def render_groups() -> str:
 _PAGE = """\
 # Switches
 
-Every switch of tilewright is an environment variable, a name for `tilewright.support.knobs` (`get`, `set_value`,
-`scope`), and, where Triton has it, an attribute of `tilewright.knobs` under Triton's name. Triton's variable is
-honoured where ours is not set. The environment is read once, at the first question. Lists are separated by commas; 1,
-true and on mean yes. `tilewright knobs` prints them with their values.
+Each switch of tilewright is an environment variable, a name in `tilewright.support.knobs` (`get`, `set_value`,
+`scope`), and, if Triton has it, an attribute of `tilewright.knobs` under Triton's name. If our variable is not set,
+Triton's is honoured. The environment is read once, when a switch is first needed. Lists are comma-separated; 1, true,
+and on mean yes. `tilewright knobs` prints all switches with their values.
 
-The switches that print, dump, time or verify have kernels compiled that the disk cache holds, too. What they print goes
-to standard error.
+Switches that print, dump, time, or verify also cause kernels that are in the disk cache to be compiled again. Their
+output goes to standard error.
 
 {table}
-Three variables of others are honoured: `CUDA_HOME` and `CUDA_PATH` name a CUDA toolkit (ptxas, libdevice), and
-`XDG_CACHE_HOME` the folder that the cache of compiled kernels lies in where `TILEWRIGHT_CACHE_DIR` is not set.
+Three standard variables are honoured as well: `CUDA_HOME` and `CUDA_PATH` name a CUDA toolkit (ptxas, libdevice), and
+`XDG_CACHE_HOME` names the folder that contains the cache of compiled kernels if `TILEWRIGHT_CACHE_DIR` is not set.
 
 ## `triton.knobs`
 
-Each switch of `triton.knobs` in Triton 3.6, as an attribute of `tilewright.knobs`. Setting one does not change the
+All switches of `triton.knobs` in Triton 3.6 are attributes of `tilewright.knobs`. Setting one does not change the
 environment of child processes.
 
 {groups}"""

@@ -86,104 +86,104 @@ class Knob:
 
 KNOBS: tuple[Knob, ...] = (
     # What is compiled, and for which machine.
-    Knob("target", str, "", "Target to compile for; by default it follows from where the arguments' data lives.",
+    Knob("target", str, "", "Target to compile for; by default it follows from where the arguments' data is.",
          changes_code=True),
-    Knob("cpu", str, "", "LLVM processor name for the CPU target, by default the host's.", changes_code=True),
-    Knob("cpu_without", tuple, (), "Features of the processor that CPU code must do without, by LLVM's names, such as "
-         "amx-tile or avx512f; what builds on them goes, too. Read once.", changes_code=True),
-    Knob("override_arch", str, "", "GPU architecture to compile for, such as sm90, in place of the device's.",
+    Knob("cpu", str, "", "LLVM name of the processor that the CPU target compiles for; by default the host's.",
+         changes_code=True),
+    Knob("cpu_without", tuple, (), "CPU features not to use, by LLVM's names, such as amx-tile or avx512f; features "
+         "that depend on them are disabled as well. Read once.", changes_code=True),
+    Knob("override_arch", str, "", "GPU architecture to compile for, such as sm90, instead of the device's.",
          triton_env="TRITON_OVERRIDE_ARCH", changes_code=True),
     Knob("sanitize", tuple, (), "Checks compiled into kernels: any of bounds, race, init.",
          changes_code=True, choices=("bounds", "race", "init")),
-    Knob("opt", str, "1", "How the CPU target compiles: 0 by the baseline, without any optimising pass on linalg; 1 "
-         "with them, and by the baseline what they cannot lower; strict with them, and what they cannot lower is an "
-         "error.",
+    Knob("opt", str, "1", "How the CPU target compiles. 0: with the baseline, without optimising passes on linalg. 1: "
+         "with optimising passes, and with the baseline what they cannot lower. strict: with optimising passes; what "
+         "they cannot lower is an error.",
          changes_code=True, choices=("0", "1", "strict")),
     Knob("debug", bool, False, "Compile tl.device_assert and Python assert into kernels.",
          triton_env="TRITON_DEBUG", changes_code=True),
-    Knob("interpret", bool, False, "Run kernels on the reference engine (NumPy) in place of compiling them.",
+    Knob("interpret", bool, False, "Run kernels on the reference engine (NumPy) instead of compiling them.",
          triton_env="TRITON_INTERPRET"),
-    Knob("triton_backend", str, "", "The target that launches of the official triton package run on, through the back "
-         "end that tilewright is for it; by default none."),
-    Knob("triton_version", str, "3.9", "The version of Triton that is stood in for: what it reports, deprecates, and "
-         "how modules are printed.", changes_code=True,
+    Knob("triton_backend", str, "", "With tilewright as a back end of the official triton package: the target that "
+         "its launches run on; by default none."),
+    Knob("triton_version", str, "3.9", "The version of Triton to stand in for: which version is reported, what is "
+         "deprecated, and how modules are printed.", changes_code=True,
          choices=("3.6", "3.7", "3.8", "3.9")),
     Knob("default_fp_fusion", bool, True, "Allow a*b+c to become one fused operation.",
          triton_env="TRITON_DEFAULT_FP_FUSION", changes_code=True),
-    Knob("f32_default", str, "", "Precision of float32 dots that do not ask for one.",
+    Knob("f32_default", str, "", "Precision of float32 dots that do not specify one.",
          triton_env="TRITON_F32_DEFAULT", changes_code=True,
          choices=("", "ieee", "tf32", "tf32x3", "bf16x3", "bf16x6")),
     Knob("allow_non_constexpr_globals", bool, False, "Let kernels read globals that are not constexpr.",
          triton_env="TRITON_ALLOW_NON_CONSTEXPR_GLOBALS", changes_code=True),
     Knob("disable_line_info", bool, False, "Leave source lines out of the machine code.",
          triton_env="TRITON_DISABLE_LINE_INFO", changes_code=True),
-    Knob("debug_symbols", bool, False, "Put source lines into the CPU's machine code, tell gdb of each kernel that "
-         "is loaded, and perf its name.", changes_code=True),
-    Knob("overlap_products", str, "auto", "On Hopper, arithmetic between matrix products of a loop runs under the "
-         "products of the iteration before: auto, where a model of the machine says that it pays; always, where there "
-         "are registers for it; never.",
+    Knob("debug_symbols", bool, False, "Put source lines into the CPU's machine code, and register loaded kernels "
+         "with gdb and perf.", changes_code=True),
+    Knob("overlap_products", str, "auto", "On Hopper, overlap the arithmetic between a loop's matmuls with the "
+         "matmuls of the previous iteration: auto, if a model of the machine predicts a gain; always, if there are "
+         "enough registers; never.",
          changes_code=True, choices=("auto", "always", "never")),
-    Knob("specialize_warps", str, "auto", "On Hopper, a warp of its own copies what the matrix products of a loop "
-         "read: auto, in loops that gain by it; always, wherever it can; never.",
+    Knob("specialize_warps", str, "auto", "On Hopper, let a dedicated warp copy the operands of a loop's matmuls: "
+         "auto, in loops that gain from it; always, wherever possible; never.",
          changes_code=True, choices=("auto", "always", "never")),
-    Knob("take_turns", str, "auto", "On Hopper, two groups of warps for which another one copies compute between their "
-         "matrix products in turns: auto, or never.",
+    Knob("take_turns", str, "auto", "On Hopper, with a dedicated copying warp, let two warp groups take turns to "
+         "compute between their matmuls: auto, or never.",
          changes_code=True, choices=("auto", "never")),
-    Knob("tma_loads", str, "auto", "On Hopper, blocks that matrix products of a loop read through pointers are copied "
-         "by TMA: auto, in loops that gain by it; always, wherever that is proved to be the same; never.",
+    Knob("tma_loads", str, "auto", "On Hopper, use TMA for blocks that a loop's matmuls read through pointers: auto, "
+         "in loops that gain from it; always, wherever it is proved equivalent; never.",
          changes_code=True, choices=("auto", "always", "never")),
-    Knob("persist_programs", str, "auto", "On Hopper, as many programs as run at a time do the work of all, one after "
-         "the other: auto, for products that gain by it; always, wherever programs do not depend on each other; never.",
+    Knob("persist_programs", str, "auto", "On Hopper, start only as many programs as can run at a time, and let each "
+         "do the work of several: auto, for matmuls that gain from it; always, wherever programs are independent; "
+         "never.",
          changes_code=True, choices=("auto", "always", "never")),
-    Knob("copy_kept", bool, True, "On Hopper, where programs are done one after the other, what products of all "
-         "iterations read is copied by TMA while the program before still works.", changes_code=True),
-    Knob("widen_in_registers", bool, True, "On Hopper, right operands of matrix products that are computed from "
-         "narrower elements stay in registers: the product is that of the transposes.", changes_code=True),
-    Knob("scale_after_max", bool, True, "On Hopper, the largest of scaled numbers is found before they are scaled, "
-         "where the scale is known to be positive.", changes_code=True),
-    Knob("join_loops", bool, True, "On Hopper, two loops with matrix products over neighbouring ranges become one, "
-         "where the second does what the first does and something more.", changes_code=True),
-    Knob("guard_masks", bool, True, "On Hopper, loops with matrix products skip masks that scalars tell to be all "
-         "true.", changes_code=True),
-    Knob("ptxas_path", str, "", "The ptxas to use, by default the one found on the system.",
+    Knob("copy_kept", bool, True, "On Hopper, in persistent kernels, use TMA for operands that all iterations read, "
+         "and copy them while the previous program is still running.", changes_code=True),
+    Knob("widen_in_registers", bool, True, "On Hopper, keep right operands of matmuls that are widened from narrower "
+         "elements in registers, by computing the transposed matmul.", changes_code=True),
+    Knob("scale_after_max", bool, True, "On Hopper, compute the maximum of scaled values before scaling them, if the "
+         "scale is known to be positive.", changes_code=True),
+    Knob("join_loops", bool, True, "On Hopper, join two loops with matmuls over adjacent ranges if the second does "
+         "everything that the first does and more.", changes_code=True),
+    Knob("guard_masks", bool, True, "On Hopper, let loops with matmuls skip masks that scalars prove to be all true.",
+         changes_code=True),
+    Knob("ptxas_path", str, "", "The ptxas to use; by default one found on the system.",
          triton_env="TRITON_PTXAS_PATH", changes_code=True),
-    Knob("ptxas_options", str, "", "Further options for ptxas, where a launch gives no `ptx_options`.",
+    Knob("ptxas_options", str, "", "Extra options for ptxas, if a launch does not set `ptx_options`.",
          triton_env="PTXAS_OPTIONS", changes_code=True),
-    Knob("libdevice_path", str, "", "NVIDIA's math library in bitcode, by default the one found on the system.",
+    Knob("libdevice_path", str, "", "NVIDIA's math library as bitcode; by default one found on the system.",
          triton_env="TRITON_LIBDEVICE_PATH", changes_code=True),
     # Running.
-    Knob("num_threads", int, 0, "Threads that work on a grid on the CPU; 0 means as many as PyTorch uses, if it "
-         "is imported, else all cores.", at_least=0),
-    Knob("print_autotuning", bool, False, "Print what the autotuner measured and chose, as a table.",
+    Knob("num_threads", int, 0, "CPU threads per grid; 0 means as many as PyTorch uses if it is imported, and "
+         "otherwise all cores.", at_least=0),
+    Knob("print_autotuning", bool, False, "Print the autotuner's measurements and choice as a table.",
          triton_env="TRITON_PRINT_AUTOTUNING"),
-    Knob("keep_autotuning", bool, True, "Keep what the autotuner measured with its own clock on disk, for later "
-         "processes."),
-    Knob("model_autotuning", bool, False, "Of more than 20 configurations measure a tenth, at least 10, which a model "
-         "of the times that were measured chooses; off: all."),
-    Knob("cache_autotuning", bool, False, "Keep what the autotuner measured with any clock on disk.",
+    Knob("keep_autotuning", bool, True, "Keep measurements that the autotuner made with its own clock on disk, for "
+         "later processes."),
+    Knob("model_autotuning", bool, False, "With more than 20 configurations, measure only a tenth of them, but at "
+         "least 10, chosen by a model of the times measured so far."),
+    Knob("cache_autotuning", bool, False, "Keep measurements that the autotuner made with any clock on disk.",
          triton_env="TRITON_CACHE_AUTOTUNING"),
-    Knob("autotuning_reports", str, "", "Directory that receives what the autotuner measured, a page of HTML for each "
-         "kernel and key."),
+    Knob("autotuning_reports", str, "", "Directory for the autotuner's reports: one HTML page per kernel and key."),
     Knob("proton_disable", bool, False, "Start no sessions of the profiler.", triton_env="TRITON_PROTON_DISABLE"),
-    Knob("farm", str, "", "Address of a dask.distributed scheduler, whose workers compile what the autotuner is to "
-         "measure."),
+    Knob("farm", str, "", "Address of a dask.distributed scheduler whose workers compile the autotuner's candidates."),
     # Cache.
     Knob("cache_dir", str, "", "Directory of compiled kernels, by default the user's cache directory.",
          triton_env="TRITON_CACHE_DIR"),
-    Knob("cache_size", int, 1024, "MiB that compiled kernels may take on disk; those that were not used for longest "
-         "go. 0 means no limit.", at_least=0),
-    Knob("always_compile", bool, False, "Compile even what the cache has.", triton_env="TRITON_ALWAYS_COMPILE"),
+    Knob("cache_size", int, 1024, "Limit for compiled kernels on disk, in MiB; the least recently used are deleted "
+         "first. 0 means no limit.", at_least=0),
+    Knob("always_compile", bool, False, "Compile even if the cache has the kernel.",
+         triton_env="TRITON_ALWAYS_COMPILE"),
     # Looking inside.
-    Knob("dump_ir", str, "", "Directory that receives the module after every pass, in a folder for each kernel and "
-         "stage."),
-    Knob("print_after", tuple, (), "Print the module after these passes; 'all' for every one, 'changed' for each that "
-         "changed something."),
+    Knob("dump_ir", str, "", "Directory for dumps of the module after every pass, in one folder per kernel and stage."),
+    Knob("print_after", tuple, (), "Print the module after these passes; 'all' means every pass, and 'changed' every "
+         "pass that changed something."),
     Knob("verify_each", bool, False, "Verify the module after every pass, not only at the ends of stages."),
     Knob("validate", bool, False, "Run the module on the reference after every pass and compare."),
-    Knob("bisect", str, "", "Passes that may run, and rewrites of the last: passes[:rewrites[:log]]; for `tilewright "
-         "bisect`.", changes_code=True),
+    Knob("bisect", str, "", "How many passes may run, and how many rewrites of the last one: passes[:rewrites[:log]]; "
+         "used by `tilewright bisect`.", changes_code=True),
     Knob("timing", bool, False, "Print how long each pass took.", triton_env="MLIR_ENABLE_TIMING"),
-    Knob("remarks", bool, False, "Print what passes had to leave as it was, and why."),
+    Knob("remarks", bool, False, "Print what passes left alone, and why."),
     Knob("llvm_dump", bool, False, "Print the LLVM module before and after optimisation.",
          triton_env="LLVM_IR_ENABLE_DUMP"),
     Knob("reproducer_dir", str, "", "Directory for crash reproducers, by default the system's temporary one."),
