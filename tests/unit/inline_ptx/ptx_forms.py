@@ -251,6 +251,14 @@ def float_conversion_cases() -> Iterator[Case]:
         "mov.b32 $0, {b0, b1, b2, b3}; }"
     )
     yield case(asm, "f32 f32 -> i8", packed=4, constraints="=r,r,r,r,r,r,r,r,r")
+    for modifiers in ("rp", "rz", "rp.satfinite", "rz.satfinite"):
+        yield case(f"cvt.{modifiers}.ue8m0x2.f32 $0, 0.0, $1;", "f32 -> i16", constraints="=h,r")
+        yield case(f"cvt.{modifiers}.ue8m0x2.bf16x2 $0, $1;", "bf16 -> i8", packed=2, constraints="=h,r")
+    yield case("cvt.rn.bf16x2.ue8m0x2 $0, $1;", "i8 -> bf16", packed=2, constraints="=r,h")
+    for pair in ("f16", "bf16"):
+        for modifiers in ("rs", "rs.relu", "rs.satfinite"):
+            asm = f"cvt.{modifiers}.{pair}x2.f32 $0, $2, $1, $3;"
+            yield case(asm, f"f32 i32 -> {pair}", packed=2, constraints="=r,r,r,r,r")
 
 
 ORDERED = ("eq", "ne", "lt", "le", "gt", "ge")

@@ -154,3 +154,54 @@ def test_pairs_of_8_bit_floats(name: str, dtype: np.dtype[Any]) -> None:
     finite = np.nan_to_num(numbers("f16", 64), posinf=1, neginf=1)
     found = by_thread(f"cvt.rn.satfinite.{name}x2.f16x2 %h0, %r1;", [finite.view(np.uint32)], np.uint16).view(dtype)
     check(found, list(np.clip(finite.astype(np.float32), -most, most).astype(dtype)))
+
+
+SIZES = (0.0, -0.0, 2.0**-149, 2.0**-128, 2.0**-127, 1.5 * 2.0**-127, -(2.0**-126), 1.0, -1.5, 2.0, 3.0)
+LARGE = (2.0**127, 1.25 * 2.0**127, np.inf, -np.inf, np.nan)
+
+
+@pytest.mark.parametrize("mode", ["rz", "rp", "rz.satfinite", "rp.satfinite"])
+def test_powers_of_two_of_scales(mode: str) -> None:
+    values = np.array([*SIZES, *LARGE], np.float32)
+    found = by_thread(f"cvt.{mode}.ue8m0x2.f32 %h0, %r1, %r2;", [values, values[::-1].copy()], np.uint16)
+    codes = found & 255
+    np.testing.assert_array_equal((found >> 8)[::-1], codes)
+    rising, most = [0, 0, 0, 0, 0, 1, 1, 127, 128, 128, 129, 254, 255, 255, 255, 255], 254 if "sat" in mode else 255
+    falling = [0, 0, 0, 0, 0, 0, 1, 127, 127, 128, 128, 254, 254, 255, 255, 255]
+    expected = [min(code, most) for code in (rising if "rp" in mode else falling)[:-1]] + [255]
+    np.testing.assert_array_equal(codes[::-1], expected)
+    codes = np.arange(256, dtype=np.uint16)
+    wide = by_thread("cvt.rn.bf16x2.ue8m0x2 %r0, %h1;", [codes << 8 | codes], np.uint32).view(TYPES["bf16"])
+    exact = [*(2.0 ** (float(code) - 127) for code in range(255)), np.nan]
+    check(wide[::2], list(np.array(exact).astype(TYPES["bf16"])))
+    check(wide[1::2], list(wide[::2]))
+
+
+@pytest.mark.parametrize(("type_", "count", "mantissa", "least"), [("f16", 13, 10, -14), ("bf16", 16, 7, -126)])
+def test_rounding_by_random_bits(type_: str, count: int, mantissa: int, least: int) -> None:
+    """The part of a step that is cut off and the random part of one: where they make a whole step, it counts."""
+    high, low = numbers("f32", spread=20), numbers("f32", spread=3)
+    random = np.random.default_rng(3).integers(0, 1 << 32, high.size, dtype=np.uint32)
+    random[::7] = 0
+    random[3::7] = 0xFFFFFFFF
+    found = by_thread(f"cvt.rs.{type_}x2.f32 %r0, %r1, %r2, %r3;", [high, low, random], np.uint32).view(TYPES[type_])
+
+    def expected(value: np.float32, bits: int) -> Any:
+        if not np.isfinite(value):
+            return TYPES[type_].type(value)
+        exponent = max(int(np.frexp(np.abs(value))[1]) - 1, least) - mantissa
+        size = abs(Fraction(float(value))) / Fraction(2) ** exponent
+        part = Fraction(bits & ((1 << count) - 1), 1 << count)
+        steps = ((size * (1 << count) // 1) / Fraction(1 << count) + part) // 1
+        largest = (2 - Fraction(1, 1 << mantissa)) * Fraction(2) ** (127 if type_ == "bf16" else 15)
+        result = steps * Fraction(2) ** exponent
+        return TYPES[type_].type(np.copysign(np.inf if result > largest else float(result), value))
+
+    with np.errstate(all="ignore"):
+        check(found[1::2], [expected(value, int(bits) >> 16) for value, bits in zip(high, random, strict=True)])
+        check(found[::2], [expected(value, int(bits)) for value, bits in zip(low, random, strict=True)])
+    kept = by_thread(f"cvt.rs.{type_}x2.f32 %r0, %r1, %r2, %r3;", [high, high, random * 0], np.uint32)
+    with np.errstate(all="ignore"):
+        towards_zero = by_thread(f"cvt.rz.{type_}x2.f32 %r0, %r1, %r2;", [high, high], np.uint32).view(TYPES[type_])
+    finite = np.isfinite(np.repeat(high, 2)) & (np.abs(np.repeat(high, 2)) < 65504)
+    check(kept.view(TYPES[type_])[finite], list(towards_zero[finite]))

@@ -10,7 +10,7 @@ import re
 from functools import cache
 
 PATTERN = re.compile(
-    r"""[busf](8|16|32|64|1024)(x[24])? | bf16(x2)? | tf32 | e[245]m[123](x2)? | pred   # types
+    r"""[busf](8|16|32|64|1024)(x[24])? | bf16(x2)? | tf32 | e[245]m[123](x2)? | ue8m0x2 | pred   # types
       | m\d+n\d+(k\d+)? | [1-5]d | [vx][1248]                                               # shapes and counts
       | L[12](::[\w]+)? | (shared|param|tile|tensormap|mbarrier|cluster)(::\w+)+            # hints and spaces""",
     re.VERBOSE,
@@ -21,7 +21,7 @@ WORDS = frozenset(
     word
     for line in (
         "global shared local param const generic to",
-        "rn rz rm rp rna rni rzi rmi rpi ftz sat satfinite relu approx full NaN xorsign abs noftz",
+        "rn rz rm rp rs rna rni rzi rmi rpi ftz sat satfinite relu approx full NaN xorsign abs noftz",
         "lo hi wide cc wrap clamp l r shiftamt f4e b4e rc8 ecl ecr rc16",
         "eq ne lt le gt ge ls hs equ neu ltu leu gtu geu num nan and or xor",
         "finite infinite number notanumber normal subnormal",

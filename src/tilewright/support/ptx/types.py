@@ -13,7 +13,7 @@ from tilewright.support.records import dataclass
 
 @dataclass(frozen=True)
 class Type:
-    """`kind` is b, u, s, f, bf, e4m3, e5m2, e2m1, tf, or p for a predicate; `lanes` counts packed elements."""
+    """`kind` is b, u, s, f, bf, e4m3, e5m2, e2m1, ue8m0, tf, or p for a predicate; `lanes` counts packed elements."""
 
     kind: str
     bits: int
@@ -53,6 +53,7 @@ def parse_type(name: str) -> Type | None:
         "e4m3": ("e4m3", 8, ml_dtypes.float8_e4m3fn),
         "e5m2": ("e5m2", 8, ml_dtypes.float8_e5m2),
         "e2m1": ("e2m1", 4, np.uint8),
+        "ue8m0": ("ue8m0", 8, np.uint8),
         "tf32": ("tf", 32, np.float32),
     }
     if base in floats:

@@ -9,7 +9,13 @@ import numpy as np
 
 from tilewright.dialects.arith.meaning import round_floats
 from tilewright.dialects.float8 import narrow_to_float8
-from tilewright.dialects.numeric import Array
+from tilewright.reference.simt.instructions.narrow_formats import (
+    convert_by_random_bits,
+    make_finite,
+    narrow_to_exponent,
+    rectified,
+    widen_exponent,
+)
 from tilewright.reference.simt.machine import Machine
 from tilewright.reference.simt.packed import joined, lanes, spread_all
 from tilewright.reference.simt.program import Decoder, Step, decodes, unknown
@@ -34,6 +40,8 @@ def convert(instruction: Instruction, decoder: Decoder) -> Step:
     into, out_of = types_in(instruction.modifiers)[-2:]
     if "e2m1" in (into.kind, out_of.kind):
         return _convert_four_bits(instruction, decoder, into, out_of)
+    if "rs" in instruction.modifiers:
+        return convert_by_random_bits(instruction, decoder, into, out_of)
     if into.lanes == 2:
         return _convert_pair(instruction, decoder, into, out_of)
     target = decoder.target(instruction.operands[0], into, instruction)
@@ -66,7 +74,7 @@ def _convert_four_bits(instruction: Instruction, decoder: Decoder, into: Type, o
         codes = np.atleast_1d(source(machine)).astype(np.uint8)
         both = np.stack([codes & np.uint8(15), codes >> np.uint8(4)], 1)
         numbers = np.where(both & 8, -E2M1[both & 7], E2M1[both & 7]).astype(into.dtype)
-        numbers = _rectified(numbers) if rectifies else numbers
+        numbers = rectified(numbers) if rectifies else numbers
         wide(machine, joined(numbers, storage_of(into.total_bits)))
 
     return widen_both
@@ -74,7 +82,7 @@ def _convert_four_bits(instruction: Instruction, decoder: Decoder, into: Type, o
 
 def _code_of_four_bits(values: Values, *, rectifies: bool) -> Values:
     """To the nearest, ties to even codes; beyond 6, and NaN: 6."""
-    values = _rectified(values) if rectifies else values
+    values = rectified(values) if rectifies else values
     size = np.minimum(np.where(np.isnan(values), 6, np.abs(values.astype(np.float64))), 6)
     below = np.searchsorted(E2M1, size, side="right") - 1
     above = np.minimum(below + 1, 7)
@@ -117,9 +125,13 @@ def _convert_pair(instruction: Instruction, decoder: Decoder, into: Type, out_of
 def conversion(instruction: Instruction, into: Type, out_of: Type) -> Convert:
     """The function from values of one type to values of another."""
     modifiers = instruction.modifiers
+    if into.kind == "ue8m0":
+        return narrow_to_exponent(instruction)
+    if out_of.kind == "ue8m0":
+        return widen_exponent
     if into.kind == "tf":
         rounded = round_to_tf32 if "rn" in modifiers else round_to_tf32_away
-        return (lambda values: _rectified(rounded(values))) if "relu" in modifiers else rounded
+        return (lambda values: rectified(rounded(values))) if "relu" in modifiers else rounded
     if not into.is_float:
         return _to_integer(modifiers, into, out_of) if out_of.is_float else _between_integers(modifiers, into)
     if not out_of.is_float:
@@ -202,9 +214,9 @@ def _between_floats(instruction: Instruction, into: Type, out_of: Type) -> Conve
     else:
         steps.append(lambda values: directed(values, into.dtype, mode))
     if "satfinite" in modifiers and into.bits > 8:
-        steps.append(lambda values: _finite(values, into))
+        steps.append(lambda values: make_finite(values, into))
     if "relu" in modifiers:
-        steps.append(_rectified)
+        steps.append(rectified)
     if "sat" in modifiers:
         steps.append(lambda values: choose(values > 0, np.minimum(values, 1), 0).astype(values.dtype))
     if "ftz" in modifiers and into.dtype == np.float32:
@@ -216,15 +228,3 @@ def _between_floats(instruction: Instruction, into: Type, out_of: Type) -> Conve
         return values
 
     return run
-
-
-def _finite(values: Array, into: Type) -> Values:
-    import ml_dtypes
-
-    most = float(ml_dtypes.finfo(into.dtype).max)  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
-    return choose(np.isinf(values), np.copysign(most, values).astype(into.dtype), values)
-
-
-def _rectified(values: Values) -> Values:
-    """Negative numbers as 0."""
-    return choose(values.astype(np.float32) <= 0, values.dtype.type(0), values).astype(values.dtype)

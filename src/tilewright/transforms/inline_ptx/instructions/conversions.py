@@ -8,7 +8,9 @@ from tilewright.dialects import arith, math
 from tilewright.support.ptx.syntax import Register
 from tilewright.support.ptx.types import Type
 from tilewright.transforms.inline_ptx.forms import Form, Result, element_name, means
+from tilewright.transforms.inline_ptx.instructions.exponents import narrow_to_exponent, widen_exponent
 from tilewright.transforms.inline_ptx.instructions.integers import B32, named_type
+from tilewright.transforms.inline_ptx.instructions.random_rounding import convert_by_random_bits
 from tilewright.transforms.inline_ptx.numbers import DIRECTED
 from tilewright.transforms.inline_ptx.terms import Term, bits_of
 
@@ -22,6 +24,8 @@ def convert(form: Form) -> Result:
     if form.takes("pack"):
         return _pack_integers(form)
     into, out_of = form.types(2)
+    if form.takes("rs"):
+        return convert_by_random_bits(form, into, out_of)
     terms = form.terms
     function = conversion(form, into, out_of)
     if into.lanes == 1:
@@ -48,6 +52,10 @@ def conversion(form: Form, into: Type, out_of: Type) -> Convert:
         return _to_four_bits(form)
     if out_of.kind == "e2m1":
         return _from_four_bits(form, into)
+    if into.kind == "ue8m0":
+        return narrow_to_exponent(form)
+    if out_of.kind == "ue8m0":
+        return widen_exponent(form, into)
     if into.is_float:
         return _between_floats(form, into, out_of) if out_of.is_float else _from_integer(form, into, out_of)
     return _to_integer(form, into, out_of) if out_of.is_float else _between_integers(form, into, out_of)
