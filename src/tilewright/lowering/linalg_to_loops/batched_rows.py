@@ -19,10 +19,8 @@ from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
 from tilewright.analysis.combiners import is_identity
-from tilewright.dialects import vector
-from tilewright.dialects.construction import index_array
-from tilewright.dialects.types import bit_width, element_type, is_float
-from tilewright.lowering.linalg_to_loops.emitter import Index, LoopEmitter, vector_type
+from tilewright.dialects.types import bit_width, is_float
+from tilewright.lowering.linalg_to_loops.emitter import Index, LoopEmitter
 from tilewright.lowering.linalg_to_loops.nest_plan import Nest, Output
 from tilewright.lowering.linalg_to_loops.provable import constant_of
 from tilewright.lowering.linalg_to_loops.sources import Uniform, Window
@@ -50,13 +48,9 @@ class BatchedRows:
         lanes = self.lanes * self.registers
         while lanes > self.lanes:
             lanes //= 2
-            low, high = (self._part(accumulator, range(first, first + lanes)) for first in (0, lanes))
+            low, high = (self.emitter.pick(accumulator, range(first, first + lanes)) for first in (0, lanes))
             accumulator = combine(number, low, high)
         self.emitter.vector_store(accumulator, self.buffers[number], self.emitter.mul(row, self.lanes))
-
-    def _part(self, value: SSAValue, lanes: range) -> SSAValue:
-        type = vector_type(len(lanes), element_type(value.type))
-        return self.emitter.value(vector.ShuffleOp, (value, value), type, {"mask": index_array(tuple(lanes))})
 
     def finish(self, outputs: Sequence[Output], combine: Combine) -> None:
         """Combine the lanes of all rows at the cursor."""
@@ -114,14 +108,10 @@ def _fold(emitter: LoopEmitter, rows: list[SSAValue], combine: Callable[[SSAValu
         upper = [lane if not lane & distance else lanes + lane - distance for lane in range(lanes)]
         lower = [lane + distance if not lane & distance else lanes + lane for lane in range(lanes)]
         rows = [
-            combine(*(_shuffle(emitter, first, second, order) for order in (upper, lower)))
+            combine(*(emitter.shuffle(first, second, order) for order in (upper, lower)))
             for first, second in zip(rows[:distance], rows[distance:], strict=True)
         ]
     return rows[0]
-
-
-def _shuffle(emitter: LoopEmitter, first: SSAValue, second: SSAValue, order: Sequence[int]) -> SSAValue:
-    return emitter.value(vector.ShuffleOp, (first, second), first.type, {"mask": index_array(tuple(order))})
 
 
 __all__ = ["BatchedRows", "plan_batched_rows"]

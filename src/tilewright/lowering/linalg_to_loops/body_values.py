@@ -319,7 +319,7 @@ class BodyValues:
         """Unmasked if `mask` is None and the step is a full one."""
         index = self.linear_index(window, operand.access)
         if not self.is_lanes(operand.dims()):
-            return self._unpack(window, self.emitter.load(window.flat, index))
+            return self.emitter.unpack(self.emitter.load(window.flat, index), window.stored_as_byte)
         stride = stride_along(window, operand.access, self.nest.vector_dim or 0)
         if not window.owned:
             self._note(operand.location, stride, "gathered")
@@ -328,14 +328,13 @@ class BodyValues:
         if stride == 1 and fill is None and self._holds_whole_vectors(window) and not _is_integer(stored):
             mask = None
         if stride == 1 and mask is None:
-            return self._unpack(window, self.emitter.vector_load(window.flat, index, self.nest.lanes))
+            lanes = self.emitter.vector_load(window.flat, index, self.nest.lanes)
+            return self.emitter.unpack(lanes, window.stored_as_byte)
         if fill is None:
             zero = self.emitter.zero(stored)
             passthrough = self.spread(zero, frozenset())
         else:
-            passthrough = self.spread(fill, frozenset())
-            if window.stored_as_byte:
-                passthrough = self.emitter.value(arith.ExtUIOp, (passthrough,), vector_type(self.nest.lanes, i8))
+            passthrough = self.emitter.pack(self.spread(fill, frozenset()), window.stored_as_byte)
         if stride == 1:
             assert mask is not None
             lanes = self.emitter.masked_load(window.flat, index, mask, passthrough)
@@ -345,7 +344,7 @@ class BodyValues:
             lanes = self.emitter.gather(
                 window.flat, index, self.lane_offsets(stride), mask or self.all_lanes(), passthrough
             )
-        return self._unpack(window, lanes)
+        return self.emitter.unpack(lanes, window.stored_as_byte)
 
     def _note(self, location: LocationAttr | None, stride: Index, verb: str) -> None:
         """Keep how the memory of an argument is accessed; what only copies it says no place but the copy's own."""
@@ -482,13 +481,12 @@ class BodyValues:
             return value if inside is True else self.emitter.select(inside, value, box.fill)
         if inside is True:
             return self._read_window(box.inner, operand, None, None)
-        index = self.linear_index(box.inner, operand.access)
-        op, then_block, else_block = self.emitter.open_if(inside, [box.fill.type])
-        with self.emitter.at(then_block):
-            self.emitter.yield_([self._unpack(box.inner, self.emitter.load(box.inner.flat, index))])
-        with self.emitter.at(else_block):
-            self.emitter.yield_([box.fill])
-        return op.results[0]
+        inner, index = box.inner, self.linear_index(box.inner, operand.access)
+        return self.emitter.load_if(
+            inside,
+            lambda: self.emitter.unpack(self.emitter.load(inner.flat, index), inner.stored_as_byte),
+            box.fill,
+        )
 
     def write(
         self,
@@ -503,7 +501,7 @@ class BodyValues:
         dimension no lane from `end` on."""
         index = self.linear_index(window, access)
         vector_dim = self.nest.vector_dim
-        value = self._pack(window, value)
+        value = self.emitter.pack(value, window.stored_as_byte)
         if self.nest.lanes == 1 or not any(vector_dim in expr.used_dims() for expr in access):
             self.emitter.store(value, window.flat, index)
             return
@@ -527,7 +525,8 @@ class BodyValues:
         self, windows: Sequence[Window], access: tuple[AffineExpr, ...], elements: Sequence[SSAValue]
     ) -> None:
         """Store the current step's lanes of several tensors whose elements take turns in memory."""
-        packed = [self._pack(window, element) for window, element in zip(windows, elements, strict=True)]
+        stored = zip(elements, windows, strict=True)
+        packed = [self.emitter.pack(element, window.stored_as_byte) for element, window in stored]
         store_interleaved(self.emitter, packed, windows[0].flat, self.linear_index(windows[0], access))
 
     def _mask_below(self, end: Index) -> SSAValue:
@@ -536,30 +535,9 @@ class BodyValues:
         mask = self.mask()
         return below if mask is None else self.emitter.arith(arith.AndIOp, below, mask)
 
-    def _unpack(self, window: Window, value: SSAValue) -> SSAValue:
-        return unpack_bool(self.emitter, value) if window.stored_as_byte else value
-
-    def _pack(self, window: Window, value: SSAValue) -> SSAValue:
-        return pack_bool(self.emitter, value) if window.stored_as_byte else value
-
-
-def unpack_bool(emitter: LoopEmitter, value: SSAValue) -> SSAValue:
-    """Bytes as i1."""
-    return emitter.value(arith.TruncIOp, (value,), _like(value, i1))
-
-
-def pack_bool(emitter: LoopEmitter, value: SSAValue) -> SSAValue:
-    """i1 as bytes."""
-    return emitter.value(arith.ExtUIOp, (value,), _like(value, i8))
-
-
-def _like(value: SSAValue, element: Attribute) -> Attribute:
-    shape = getattr(value.type, "shape", None)
-    return element if shape is None else vector_type(shape.data[0].data, element)
-
 
 def _is_integer(type_: Attribute) -> bool:
     return isinstance(type_, IntegerType | IndexType)
 
 
-__all__ = ["Block", "BodyValues", "Frame", "first_of", "pack_bool", "unpack_bool"]
+__all__ = ["Block", "BodyValues", "Frame", "first_of"]

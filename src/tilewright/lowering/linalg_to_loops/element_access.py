@@ -19,7 +19,7 @@ from tilewright.ir.diagnostics import op_error
 from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.external_calls import call_atomic
 from tilewright.lowering.linalg_to_loops.provable import constant_of
-from tilewright.lowering.linalg_to_loops.sources import Source, Uniform, Window
+from tilewright.lowering.linalg_to_loops.sources import Source, Uniform, Window, offset_at
 from tilewright.lowering.linalg_to_loops.strided_lanes import is_narrow, load_strided, store_strided
 from tilewright.support.records import dataclass
 
@@ -115,22 +115,9 @@ def emit_load(values: BodyValues, op: memref.LoadOp | tensor.ExtractOp) -> SSAVa
         else:
             loaded = emitter.masked_load(address.flat, place, mask, values.spread(zero, frozenset()))
     else:
-        condition = predicate_scalar(values, op)
-        if condition is None:
-            loaded = emitter.load(address.flat, _scalar_address(values, address))
-        else:
-            index = _scalar_address(values, address)
-            branch, then_block, else_block = emitter.open_if(condition, [stored])
-            with emitter.at(then_block):
-                emitter.yield_([emitter.load(address.flat, index)])
-            with emitter.at(else_block):
-                emitter.yield_([zero])
-            loaded = branch.results[0]
-    if address.stored_as_byte:
-        from tilewright.lowering.linalg_to_loops.body_values import unpack_bool
-
-        return unpack_bool(emitter, loaded)
-    return loaded
+        condition, index = predicate_scalar(values, op), _scalar_address(values, address)
+        loaded = emitter.load_if(condition, lambda: emitter.load(address.flat, index), zero)
+    return emitter.unpack(loaded, address.stored_as_byte)
 
 
 def emit_store(values: BodyValues, op: memref.StoreOp) -> None:
@@ -152,16 +139,9 @@ def emit_store(values: BodyValues, op: memref.StoreOp) -> None:
         else:
             emitter.masked_store(element, address.flat, place, mask)
         return
-    value = values.get(op.value)
-    index = _scalar_address(values, address)
-    condition = predicate_scalar(values, op)
-    if condition is None:
+    value, index = values.get(op.value), _scalar_address(values, address)
+    with emitter.when(predicate_scalar(values, op)):
         emitter.store(value, address.flat, index)
-        return
-    _, then_block, _ = emitter.open_if(condition, has_else=False)
-    with emitter.at(then_block):
-        emitter.store(value, address.flat, index)
-        emitter.yield_()
 
 
 def emit_atomic(values: BodyValues, op: memref.AtomicRMWOp) -> None:
@@ -179,28 +159,15 @@ def emit_atomic(values: BodyValues, op: memref.AtomicRMWOp) -> None:
         call_atomic(emitter, op.combination, address.flat, base, lanes, live, element)
         return
     value, index = values.get(op.value), _scalar_address(values, address)
-    condition = predicate_scalar(values, op)
-    if condition is None:
+    with emitter.when(predicate_scalar(values, op)):
         emitter.insert(memref.AtomicRMWOp(value, address.flat, [emitter.ssa(index)], op.combination))
-        return
-    _, then_block, _ = emitter.open_if(condition, has_else=False)
-    with emitter.at(then_block):
-        emitter.insert(memref.AtomicRMWOp(value, address.flat, [emitter.ssa(index)], op.combination))
-        emitter.yield_()
 
 
 def load_at(values: BodyValues, source: Source, indices: list[SSAValue]) -> SSAValue:
     """The element of a window at indices that are not body values."""
     assert isinstance(source, Window)
-    emitter, offset = values.emitter, source.offset
-    for index, stride in zip(indices, source.strides, strict=True):
-        offset = emitter.add(offset, emitter.mul(index, stride))
-    loaded = emitter.load(source.flat, offset)
-    if source.stored_as_byte:
-        from tilewright.lowering.linalg_to_loops.body_values import unpack_bool
-
-        return unpack_bool(emitter, loaded)
-    return loaded
+    emitter = values.emitter
+    return emitter.unpack(emitter.load(source.flat, offset_at(emitter, source, indices)), source.stored_as_byte)
 
 
 def _scalar_address(values: BodyValues, address: Address) -> Index:

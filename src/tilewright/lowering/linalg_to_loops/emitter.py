@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from typing import cast
 
 from xdsl.dialects.builtin import (
@@ -16,6 +17,7 @@ from xdsl.dialects.builtin import (
     UnitAttr,
     VectorType,
     i1,
+    i8,
     i32,
     i64,
 )
@@ -23,6 +25,7 @@ from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from tilewright.dialects import arith, memref, scf, vector
 from tilewright.dialects.attributes import OVER_LANES
+from tilewright.dialects.construction import index_array
 from tilewright.dialects.types import bit_width, element_type, is_vector
 from tilewright.ir.builder import Cursor, OpT
 from tilewright.lowering.scalar_builder import INDEX, Index, ScalarBuilder, default_flags
@@ -139,6 +142,17 @@ class LoopEmitter(ScalarBuilder):
                 body()
                 self.yield_()
 
+    @contextmanager
+    def when(self, condition: SSAValue | None) -> Generator[None]:
+        """Emit what follows for where a condition holds; None: everywhere."""
+        if condition is None:
+            yield
+            return
+        _, block, _ = self.open_if(condition, has_else=False)
+        with self.at(block):
+            yield
+            self.yield_()
+
     # -- memory -----------------------------------------------------------------------------------------------------
 
     def alloca(self, element: Attribute, size: int) -> SSAValue:
@@ -157,6 +171,20 @@ class LoopEmitter(ScalarBuilder):
 
     def load(self, flat: SSAValue, index: Index) -> SSAValue:
         return self.value(memref.LoadOp, (flat, self.ssa(index)), _element(flat))
+
+    def load_if(self, condition: SSAValue | None, load: Callable[[], SSAValue], otherwise: SSAValue) -> SSAValue:
+        """What `load` reads where a condition holds (None: everywhere), and a value of its type elsewhere."""
+        if condition is None:
+            return load()
+        return self.if_else(condition, [otherwise.type], lambda: [load()], lambda: [otherwise]).results[0]
+
+    def unpack(self, value: SSAValue, stored_as_byte: bool) -> SSAValue:
+        """Loaded elements: i1 where they are stored as bytes."""
+        return self.value(arith.TruncIOp, (value,), _like(value, i1)) if stored_as_byte else value
+
+    def pack(self, value: SSAValue, stored_as_byte: bool) -> SSAValue:
+        """Elements as they are stored: i1 as bytes."""
+        return self.value(arith.ExtUIOp, (value,), _like(value, i8)) if stored_as_byte else value
 
     def store(self, value: SSAValue, flat: SSAValue, index: Index) -> None:
         self.create(memref.StoreOp, (value, flat, self.ssa(index)))
@@ -193,6 +221,15 @@ class LoopEmitter(ScalarBuilder):
     def broadcast(self, value: SSAValue, lanes: int) -> SSAValue:
         return self.value(vector.BroadcastOp, (value,), vector_type(lanes, value.type))
 
+    def shuffle(self, first: SSAValue, second: SSAValue, order: Sequence[int]) -> SSAValue:
+        """Lanes of two vectors of one type, in an order; those of the second come after those of the first."""
+        kind = vector_type(len(order), element_type(first.type))
+        return self.value(vector.ShuffleOp, (first, second), kind, {"mask": index_array(tuple(order))})
+
+    def pick(self, value: SSAValue, order: Sequence[int]) -> SSAValue:
+        """Lanes of a vector, in an order."""
+        return self.shuffle(value, value, order)
+
     def create_mask(self, count: Index, lanes: int) -> SSAValue:
         """The first `count` lanes; a count below 0 or above `lanes` is clamped."""
         return self.value(vector.CreateMaskOp, (self.ssa(count),), vector_type(lanes, i1))
@@ -205,12 +242,32 @@ class LoopEmitter(ScalarBuilder):
         return self.value(arith.IndexCastOp, (steps,), vector_type(lanes, element))
 
 
+def lanes_of(value: SSAValue) -> int:
+    """How many elements a vector has."""
+    assert is_vector(value.type)
+    return value.type.get_shape()[0]
+
+
 def _element(flat: SSAValue) -> Attribute:
     return element_type(flat.type)
+
+
+def _like(value: SSAValue, element: Attribute) -> Attribute:
+    return vector_type(lanes_of(value), element) if is_vector(value.type) else element
 
 
 def is_dynamic(size: int) -> bool:
     return size == DYNAMIC_INDEX
 
 
-__all__ = ["INDEX", "Cursor", "Index", "LoopEmitter", "UnitAttr", "default_flags", "is_dynamic", "vector_type"]
+__all__ = [
+    "INDEX",
+    "Cursor",
+    "Index",
+    "LoopEmitter",
+    "UnitAttr",
+    "default_flags",
+    "is_dynamic",
+    "lanes_of",
+    "vector_type",
+]

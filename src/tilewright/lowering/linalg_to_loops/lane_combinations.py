@@ -17,9 +17,8 @@ from xdsl.ir import Attribute, SSAValue
 from tilewright.analysis.combination import Combination
 from tilewright.dialects import arith, vector
 from tilewright.dialects.attributes import COMPUTES_ALL_LANES
-from tilewright.dialects.construction import index_array
-from tilewright.dialects.types import element_type, is_vector
-from tilewright.lowering.linalg_to_loops.emitter import LoopEmitter, vector_type
+from tilewright.dialects.types import is_vector
+from tilewright.lowering.linalg_to_loops.emitter import LoopEmitter, lanes_of, vector_type
 
 
 def combine(
@@ -57,10 +56,10 @@ def fold_lanes(emitter: LoopEmitter, combination: Combination, values: Sequence[
     comparison becomes a scalar one of lane 0 with itself.)
     """
     folded = list(values)
-    half = _lanes(folded[0]) // 2
+    half = lanes_of(folded[0]) // 2
     while half > 1:
-        lower = [shuffle(emitter, value, range(half)) for value in folded]
-        upper = [shuffle(emitter, value, range(half, 2 * half)) for value in folded]
+        lower = [emitter.pick(value, range(half)) for value in folded]
+        upper = [emitter.pick(value, range(half, 2 * half)) for value in folded]
         folded = combine(emitter, combination, lower, upper)
         half //= 2
     first, second = ([lane_of(emitter, value, lane) for value in folded] for lane in (0, 1))
@@ -72,12 +71,12 @@ def scan_lanes(
 ) -> list[SSAValue]:
     """In each lane the combination of all lanes up to it, or in reverse of all from it on."""
     scanned = list(values)
-    lanes = _lanes(scanned[0])
+    lanes = lanes_of(scanned[0])
     distance = 1
     while distance < lanes:
         step = distance if reverse else -distance
         order = [lane + step if 0 <= lane + step < lanes else lane for lane in range(lanes)]
-        before = [shuffle(emitter, value, order) for value in scanned]
+        before = [emitter.pick(value, order) for value in scanned]
         combined = combine(emitter, combination, before, scanned)
         mask = _lanes_within(emitter, lanes, lanes - distance if reverse else distance, below=reverse)
         scanned = [_replace_lanes(emitter, mask, new, old) for new, old in zip(combined, scanned, strict=True)]
@@ -92,12 +91,6 @@ def _replace_lanes(emitter: LoopEmitter, mask: SSAValue, new: SSAValue, old: SSA
     return selection.results[0]
 
 
-def shuffle(emitter: LoopEmitter, value: SSAValue, order: Sequence[int]) -> SSAValue:
-    """Some lanes of a vector, in an order."""
-    kind = vector_type(len(order), element_type(value.type))
-    return emitter.value(vector.ShuffleOp, (value, value), kind, {"mask": index_array(tuple(order))})
-
-
 def lane_of(emitter: LoopEmitter, value: SSAValue, lane: int) -> SSAValue:
     """One lane as a scalar."""
     return emitter.result(vector.ExtractOp(value, (lane,)))
@@ -108,8 +101,3 @@ def _lanes_within(emitter: LoopEmitter, lanes: int, limit: int, *, below: bool) 
     numbers = emitter.step(lanes, i32)
     bound = emitter.broadcast(emitter.constant(limit, i32), lanes)
     return emitter.cmpi("slt" if below else "sge", numbers, bound)
-
-
-def _lanes(value: SSAValue) -> int:
-    assert is_vector(value.type)
-    return value.type.get_shape()[0]

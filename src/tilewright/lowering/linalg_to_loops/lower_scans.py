@@ -22,7 +22,7 @@ from tilewright.dialects.types import bit_width
 from tilewright.lowering.linalg_to_loops.body_values import BodyValues, Frame
 from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, lowers, tensor_shape
-from tilewright.lowering.linalg_to_loops.lane_combinations import combine, scan_lanes, shuffle
+from tilewright.lowering.linalg_to_loops.lane_combinations import combine, scan_lanes
 from tilewright.lowering.linalg_to_loops.nest_plan import Nest, Operand
 from tilewright.lowering.linalg_to_loops.provable import is_same
 from tilewright.lowering.linalg_to_loops.region_tiles import carried_buffer
@@ -124,4 +124,4 @@ class _ScanWriter:
         for window, value in zip(self.windows, scanned, strict=True):
             values.write(window, self.access, value)
         last = 0 if self.scan.reverse else self.lanes - 1
-        return [shuffle(self.emitter, value, [last] * self.lanes) for value in scanned]
+        return [self.emitter.pick(value, [last] * self.lanes) for value in scanned]

@@ -12,12 +12,10 @@ from xdsl.ir import Operation, SSAValue
 from tilewright.dialects import arith, bufferization, linalg, tensor
 from tilewright.dialects.arith.constant import is_dense
 from tilewright.dialects.types import is_memref, is_tensor
-from tilewright.lowering.linalg_to_loops.body_values import pack_bool, unpack_bool
 from tilewright.lowering.linalg_to_loops.emitter import INDEX, Index
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, lowers, tensor_shape
 from tilewright.lowering.linalg_to_loops.provable import known
-from tilewright.lowering.linalg_to_loops.sources import Box, Source, Uniform, Window, Words
-from tilewright.lowering.linalg_to_loops.transposing_copy import zero_of
+from tilewright.lowering.linalg_to_loops.sources import Box, Source, Uniform, Window, Words, offset_at
 from tilewright.lowering.linalg_to_loops.words import load_word
 
 
@@ -51,7 +49,7 @@ def lower_empty(op: Operation, lowering: FunctionLowering) -> None:
     assert is_tensor(type_)
     if DYNAMIC_INDEX in type_.get_shape():
         lowering.fail(op, "tensor of dynamic shape")
-    lowering.define(op, Uniform(zero_of(lowering.emitter, type_.element_type)))
+    lowering.define(op, Uniform(lowering.emitter.zero(type_.element_type)))
 
 
 @lowers(linalg.FillOp)
@@ -91,16 +89,10 @@ def read_element(lowering: FunctionLowering, source: Source, indices: Sequence[S
         case Uniform():
             return source.value
         case Window():
-            offset = source.offset
-            for index, stride in zip(indices, source.strides, strict=True):
-                offset = emitter.add(offset, emitter.mul(known(index), stride))
-            value = emitter.load(source.flat, offset)
-            return unpack_bool(emitter, value) if source.stored_as_byte else value
+            value = emitter.load(source.flat, offset_at(emitter, source, [known(index) for index in indices]))
+            return emitter.unpack(value, source.stored_as_byte)
         case Words(first_bytes=inner):
-            offset = inner.offset
-            for index, stride in zip(indices, inner.strides, strict=True):
-                offset = emitter.add(offset, emitter.mul(known(index), stride))
-            return load_word(emitter, inner.flat, offset)
+            return load_word(emitter, inner.flat, offset_at(emitter, inner, [known(index) for index in indices]))
         case Box():
             inside: SSAValue | bool = True
             for index, low, high in zip(indices, source.low, source.high, strict=True):
@@ -109,12 +101,7 @@ def read_element(lowering: FunctionLowering, source: Source, indices: Sequence[S
                 inside = emitter.both(inside, emitter.compare("slt", number, high))
             if isinstance(inside, bool):
                 return read_element(lowering, source.inner, indices) if inside else source.fill
-            op, then_block, else_block = emitter.open_if(inside, [source.fill.type])
-            with emitter.at(then_block):
-                emitter.yield_([read_element(lowering, source.inner, indices)])
-            with emitter.at(else_block):
-                emitter.yield_([source.fill])
-            return op.results[0]
+            return emitter.load_if(inside, lambda: read_element(lowering, source.inner, indices), source.fill)
 
 
 @lowers(tensor.InsertOp)
@@ -125,16 +112,14 @@ def lower_insert(op: tensor.InsertOp, lowering: FunctionLowering) -> None:
         lowering.define(op, Uniform(op.scalar))
         return
     dest = lowering.storage.updated(op, op.dest, op.result)
-    offset = dest.offset
-    for index, stride in zip(op.indices, dest.strides, strict=True):
-        offset = lowering.emitter.add(offset, lowering.emitter.mul(known(index), stride))
+    offset = offset_at(lowering.emitter, dest, [known(index) for index in op.indices])
     store_scalar(lowering, op.scalar, dest, offset)
     lowering.define(op, dest)
 
 
 def store_scalar(lowering: FunctionLowering, value: SSAValue, dest: Window, offset: Index) -> None:
     """Store one element, in the form the buffer keeps it."""
-    lowering.emitter.store(pack_bool(lowering.emitter, value) if dest.stored_as_byte else value, dest.flat, offset)
+    lowering.emitter.store(lowering.emitter.pack(value, dest.stored_as_byte), dest.flat, offset)
 
 
 @lowers(tensor.DimOp)

@@ -14,10 +14,10 @@ from dataclasses import replace
 from xdsl.ir import SSAValue
 
 from tilewright.dialects import linalg, linalg_ext
-from tilewright.dialects.types import element_type, is_tensor, is_vector
+from tilewright.dialects.types import element_type, is_tensor
 from tilewright.lowering.linalg_to_loops.body_values import BodyValues, Frame
 from tilewright.lowering.linalg_to_loops.comparisons import find_unmasked_part
-from tilewright.lowering.linalg_to_loops.emitter import LoopEmitter, vector_type
+from tilewright.lowering.linalg_to_loops.emitter import LoopEmitter, lanes_of, vector_type
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, lowers
 from tilewright.lowering.linalg_to_loops.nest_plan import Nest, Operand, Output, plan_nest
 from tilewright.lowering.linalg_to_loops.sources import Uniform, Vectors, Window
@@ -66,12 +66,6 @@ def lower_from_vectors(op: linalg_ext.FromVectorsOp, lowering: FunctionLowering)
         emitter.vector_store(vector, window.flat, number * lanes)
     lowering.values.sources[op.result] = window
     lowering.storage.held[window.flat] = op.result
-
-
-def lanes_of(vector: SSAValue) -> int:
-    """How many elements a vector has."""
-    assert is_vector(vector.type)
-    return vector.type.get_shape()[0]
 
 
 def lanes_in_registers(op: linalg.GenericOp) -> int | None:

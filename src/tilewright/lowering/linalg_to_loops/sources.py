@@ -97,6 +97,14 @@ class Vectors:
 Source: TypeAlias = Uniform | Window | Box | Words
 
 
+def offset_at(emitter: LoopEmitter, window: Window, indices: Sequence[Index]) -> Index:
+    """Where in `window.flat` an element is."""
+    offset = window.offset
+    for index, stride in zip(indices, window.strides, strict=True):
+        offset = emitter.add(offset, emitter.mul(index, stride))
+    return offset
+
+
 def contiguous_strides(shape: Sequence[int]) -> tuple[int, ...]:
     """Row major strides in elements."""
     return tuple(prod(shape[dim + 1 :]) for dim in range(len(shape)))

@@ -101,10 +101,8 @@ def _write(values: BodyValues, output: Output, dest: Window, element: SSAValue) 
         return
     emitter = values.emitter
     place, end = emitter.ssa(values.induction(dim)), emitter.ssa(output.bounds[dim])
-    _, then_block, _ = emitter.open_if(emitter.cmpi("slt", place, end), has_else=False)
-    with emitter.at(then_block):
+    with emitter.when(emitter.cmpi("slt", place, end)):
         values.write(dest, output.access, element)
-        emitter.yield_()
 
 
 def _yielded(values: BodyValues, output: Output, yielded: SSAValue) -> SSAValue:

@@ -20,10 +20,7 @@ from typing import TypeGuard
 from xdsl.dialects.builtin import i1
 from xdsl.ir import SSAValue
 
-from tilewright.dialects import vector
-from tilewright.dialects.construction import index_array
-from tilewright.dialects.types import element_type, is_vector
-from tilewright.lowering.linalg_to_loops.emitter import Index, LoopEmitter, vector_type
+from tilewright.lowering.linalg_to_loops.emitter import Index, LoopEmitter, lanes_of
 from tilewright.lowering.linalg_to_loops.provable import distance, is_same
 from tilewright.lowering.linalg_to_loops.sources import Window
 from tilewright.support.cpu_costs import WIDEST_STRIDE
@@ -52,7 +49,7 @@ def load_neighbourhood(
     emitter: LoopEmitter, flat: SSAValue, place: Index, stride: int, turns: Sequence[int], filler: SSAValue
 ) -> list[SSAValue]:
     """`stride` vectors that hold the elements of these turns; `filler` is any vector of their type."""
-    lanes = _lanes(filler)
+    lanes = lanes_of(filler)
     if stride == -1:
         return [emitter.vector_load(flat, emitter.add(place, 1 - lanes), lanes)]
     starts = range(0, stride * lanes, lanes)
@@ -66,9 +63,9 @@ def load_neighbourhood(
 
 def pick_lanes(emitter: LoopEmitter, parts: Sequence[SSAValue], stride: int, turn: int) -> SSAValue:
     """The elements of one turn, out of `load_neighbourhood`."""
-    lanes = _lanes(parts[0])
+    lanes = lanes_of(parts[0])
     if stride == -1:
-        return _shuffle(emitter, parts[0], parts[0], range(lanes)[::-1])
+        return emitter.pick(parts[0], range(lanes)[::-1])
     places = [divmod(lane * stride + turn, lanes) for lane in range(lanes)]
     return _merge_all(emitter, parts, places)
 
@@ -80,19 +77,19 @@ def load_strided(emitter: LoopEmitter, flat: SSAValue, place: Index, stride: int
 
 def store_strided(emitter: LoopEmitter, value: SSAValue, flat: SSAValue, place: Index, stride: int) -> None:
     """Write to `place`, `place + stride`, ..., and to nothing in between."""
-    lanes = _lanes(value)
+    lanes = lanes_of(value)
     if stride == -1:
-        reverse = _shuffle(emitter, value, value, range(lanes)[::-1])
+        reverse = emitter.pick(value, range(lanes)[::-1])
         emitter.vector_store(reverse, flat, emitter.add(place, 1 - lanes))
         return
     for first in range(0, stride * lanes, lanes):
-        part = _shuffle(emitter, value, value, [(first + lane) // stride for lane in range(lanes)])
+        part = emitter.pick(value, [(first + lane) // stride for lane in range(lanes)])
         emitter.masked_store(part, flat, emitter.add(place, first), _needed(emitter, first, stride, lanes, (0,)))
 
 
 def store_interleaved(emitter: LoopEmitter, values: Sequence[SSAValue], flat: SSAValue, place: Index) -> None:
     """Write the lanes of all values in turn: the first lane of each, then the second of each, ..."""
-    lanes, count = _lanes(values[0]), len(values)
+    lanes, count = lanes_of(values[0]), len(values)
     for first in range(0, count * lanes, lanes):
         places = [((first + lane) % count, (first + lane) // count) for lane in range(lanes)]
         emitter.vector_store(_merge_all(emitter, values, places), flat, emitter.add(place, first))
@@ -106,23 +103,13 @@ def _merge_all(emitter: LoopEmitter, parts: Sequence[SSAValue], places: Sequence
             len(places) + place if which == number else lane if number > 1 else place * (which == 0)
             for lane, (which, place) in enumerate(places)
         ]
-        found = _shuffle(emitter, found, part, order)
+        found = emitter.shuffle(found, part, order)
     return found
 
 
 def _needed(emitter: LoopEmitter, first: int, stride: int, lanes: int, turns: Sequence[int]) -> SSAValue:
     """Return which elements of the vector that begins at `first` are those of a lane."""
     return emitter.lane_constant([int((first + lane) % stride in turns) for lane in range(lanes)], i1)
-
-
-def _shuffle(emitter: LoopEmitter, first: SSAValue, second: SSAValue, order: Sequence[int]) -> SSAValue:
-    type_ = vector_type(len(order), element_type(first.type))
-    return emitter.value(vector.ShuffleOp, (first, second), type_, {"mask": index_array(tuple(order))})
-
-
-def _lanes(value: SSAValue) -> int:
-    assert is_vector(value.type)
-    return value.type.get_shape()[0]
 
 
 __all__ = [

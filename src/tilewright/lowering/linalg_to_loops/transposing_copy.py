@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import SSAValue
 
-from tilewright.dialects import vector
-from tilewright.dialects.construction import index_array
-from tilewright.dialects.types import bit_width, element_type
-from tilewright.lowering.linalg_to_loops.emitter import Index, LoopEmitter, vector_type
+from tilewright.dialects.types import bit_width
+from tilewright.lowering.linalg_to_loops.emitter import Index, LoopEmitter
 from tilewright.lowering.linalg_to_loops.provable import constant_of, is_at_most
 from tilewright.lowering.linalg_to_loops.sources import Box, Source, Window
 
@@ -100,7 +98,7 @@ def _load(
     mask = _mask(emitter, (row, column), (high[0], high[1]), bounds, side)
     if mask is None:
         return emitter.vector_load(window.flat, place, side)
-    fill = source.fill if isinstance(source, Box) else zero_of(emitter, window.element)
+    fill = source.fill if isinstance(source, Box) else emitter.zero(window.element)
     return emitter.masked_load(window.flat, place, mask, emitter.broadcast(fill, side))
 
 
@@ -116,7 +114,6 @@ def _inside_of(emitter: LoopEmitter, source: Source, bounds: Sequence[Index]) ->
 def transpose_lanes(emitter: LoopEmitter, rows: list[SSAValue]) -> list[SSAValue]:
     """A square of lanes, transposed by exchanging halves of halves: log2(side) rounds."""
     side = len(rows)
-    type_ = vector_type(side, element_type(rows[0].type))  # pyright: ignore[reportAttributeAccessIssue]
     distance = side // 2
     while distance:
         upper = tuple(lane if not lane & distance else side + lane - distance for lane in range(side))
@@ -125,14 +122,6 @@ def transpose_lanes(emitter: LoopEmitter, rows: list[SSAValue]) -> list[SSAValue
             if number & distance:
                 continue
             first, second = rows[number], rows[number + distance]
-            rows[number], rows[number + distance] = (
-                emitter.value(vector.ShuffleOp, (first, second), type_, {"mask": index_array(mask)})
-                for mask in (upper, lower)
-            )
+            rows[number], rows[number + distance] = (emitter.shuffle(first, second, order) for order in (upper, lower))
         distance //= 2
     return rows
-
-
-def zero_of(emitter: LoopEmitter, element: Attribute) -> SSAValue:
-    """0 of an element type."""
-    return emitter.zero(element)

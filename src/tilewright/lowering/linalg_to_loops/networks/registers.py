@@ -16,7 +16,6 @@ from xdsl.irdl import IRDLOperation
 from tilewright.dialects import arith, vector
 from tilewright.dialects.construction import index_array
 from tilewright.dialects.types import element_type, is_integer
-from tilewright.lowering.linalg_to_loops.body_values import pack_bool, unpack_bool
 from tilewright.lowering.linalg_to_loops.emitter import INDEX, Cursor, Index, LoopEmitter, vector_type
 from tilewright.lowering.linalg_to_loops.networks.segments import Layout
 from tilewright.lowering.linalg_to_loops.sources import Window
@@ -162,7 +161,7 @@ class VectorBuilder:
     def store(self, value: SSAValue, window: Window, start: Index, strides: Mapping[int, int], layout: Layout) -> None:
         """One register; lanes that hold the same element write it once, or several times."""
         steps = [0 if bit is None else strides[bit] for bit in layout]
-        value = pack_bool(self.emitter, value) if window.stored_as_byte else value
+        value = self.emitter.pack(value, window.stored_as_byte)
         width = _neighbours(steps)
         if any(steps[width:]):
             everywhere = self.constant([1] * self.lanes, i1)
@@ -178,7 +177,7 @@ class VectorBuilder:
         return element_type(window.flat.type)
 
     def _unpack(self, window: Window, value: SSAValue) -> SSAValue:
-        return unpack_bool(self.emitter, value) if window.stored_as_byte else value
+        return self.emitter.unpack(value, window.stored_as_byte)
 
 
 def _neighbours(steps: Sequence[int]) -> int:
