@@ -10,6 +10,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.lowering.loops_to_llvm.function_lowering import FunctionLowering
 from tilewright.lowering.loops_to_llvm.memref_value import MemrefValue
+from tilewright.lowering.loops_to_llvm.types import ValueType
 
 
 def memory_type(low: FunctionLowering, type: Attribute) -> tuple[str, int]:
@@ -43,11 +44,8 @@ def emit_element_load(
     flags = "volatile " if is_volatile else ""
     value = low.module.types.value(type)
     align = align or value.scalar.bytes
-    if value.scalar.text != "i1":
-        return low.fn.load(value.text, address, align=align, flags=flags, suffix=suffix)
-    memory = value.of("i8")
-    loaded = low.fn.load(memory, address, align=align, flags=flags, suffix=suffix)
-    return low.fn.icmp("ne", memory, loaded, "zeroinitializer" if value.lanes else "0")
+    memory = memory_text(value)
+    return from_memory(low, value, low.fn.load(memory, address, align=align, flags=flags, suffix=suffix))
 
 
 def emit_element_store(
@@ -56,8 +54,21 @@ def emit_element_store(
     """Store a scalar or vector; `align` in bytes, the element's size unless given."""
     value = low.module.types.value(type)
     align = align or value.scalar.bytes
-    text = value.text
-    if value.scalar.text == "i1":
-        text = value.of("i8")
-        operand = low.fn.cast("zext", value.text, operand, text)
-    low.fn.store(text, operand, address, align=align, suffix=suffix)
+    low.fn.store(memory_text(value), to_memory(low, value, operand), address, align=align, suffix=suffix)
+
+
+def memory_text(type: ValueType) -> str:
+    """The type that a scalar or vector has in memory."""
+    return type.of("i8") if type.scalar.text == "i1" else type.text
+
+
+def to_memory(low: FunctionLowering, type: ValueType, value: str) -> str:
+    """A scalar or vector as it is stored."""
+    return low.fn.cast("zext", type.text, value, type.of("i8")) if type.scalar.text == "i1" else value
+
+
+def from_memory(low: FunctionLowering, type: ValueType, value: str) -> str:
+    """What was loaded as a scalar or vector of its own type."""
+    if type.scalar.text != "i1":
+        return value
+    return low.fn.icmp("ne", type.of("i8"), value, "zeroinitializer" if type.lanes else "0")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import cast
 
 from xdsl.dialects.builtin import IntegerAttr, MemRefType
@@ -13,8 +14,11 @@ from tilewright.lowering.loops_to_llvm.addressing import (
     element_address,
     emit_element_load,
     emit_element_store,
+    from_memory,
+    memory_text,
     memory_type,
     nontemporal_suffix,
+    to_memory,
 )
 from tilewright.lowering.loops_to_llvm.function_lowering import FunctionLowering
 from tilewright.lowering.loops_to_llvm.gather_to_permute import (
@@ -27,10 +31,6 @@ from tilewright.lowering.loops_to_llvm.mask_bits import for_masked_store, for_sc
 from tilewright.lowering.loops_to_llvm.masked_access import emit_masked_load, emit_masked_store, may_become_masked_store
 from tilewright.lowering.loops_to_llvm.rules import lowers
 from tilewright.lowering.loops_to_llvm.types import ValueType
-
-
-def _rank(value: SSAValue) -> int:
-    return cast("MemRefType[Attribute]", value.type).get_num_dims()
 
 
 def _alignment(op: Operation) -> int:
@@ -58,54 +58,30 @@ def lower_store(op: vector.StoreOp, low: FunctionLowering) -> None:
 
 @lowers(vector.MaskedLoadOp)
 def lower_masked_load(op: vector.MaskedLoadOp, low: FunctionLowering) -> None:
-    base = op.operands[0]
-    rank = _rank(base)
-    address = element_address(low, base, low.memref(base), op.operands[1 : 1 + rank])
-    mask, passed = op.operands[1 + rank], op.operands[2 + rank]
+    address, (mask, passed) = _first_address(low, op)
     type = low.type_of(op.results[0])
-    align = _alignment(op) or type.scalar.bytes
-    memory, other = _to_memory(low, type, low.get(passed))
-    loaded = emit_masked_load(low, type, memory, (address, align), low.get(mask), other)
-    low.set(op.results[0], _from_memory(low, type, loaded))
+    other = to_memory(low, type, low.get(passed))
+    at = (address, _alignment(op) or type.scalar.bytes)
+    loaded = emit_masked_load(low, type, memory_text(type), at, low.get(mask), other)
+    low.set(op.results[0], from_memory(low, type, loaded))
 
 
 @lowers(vector.MaskedStoreOp)
 def lower_masked_store(op: vector.MaskedStoreOp, low: FunctionLowering) -> None:
-    base = op.operands[0]
-    rank = _rank(base)
-    address = element_address(low, base, low.memref(base), op.operands[1 : 1 + rank])
-    mask, value = op.operands[1 + rank], op.operands[2 + rank]
+    address, (mask, value) = _first_address(low, op)
     type = low.type_of(value)
-    align = _alignment(op) or type.scalar.bytes
-    memory, stored = _to_memory(low, type, low.get(value))
-    lanes = low.get(mask)
+    stored, lanes = to_memory(low, type, low.get(value)), low.get(mask)
     if type.scalar.memory.startswith("i"):
         stored, lanes = for_masked_store(low, stored, lanes, 8 * type.scalar.bytes, type.lanes)
-    emit_masked_store(low, type, memory, (address, align), lanes, stored)
+    at = (address, _alignment(op) or type.scalar.bytes)
+    emit_masked_store(low, type, memory_text(type), at, lanes, stored)
 
 
-def _to_memory(low: FunctionLowering, type: ValueType, value: str) -> tuple[str, str]:
-    """The memory type of a vector and the value in it."""
-    if type.scalar.text != "i1":
-        return type.text, value
-    memory = type.of("i8")
-    return memory, low.fn.cast("zext", type.text, value, memory)
-
-
-def _from_memory(low: FunctionLowering, type: ValueType, value: str) -> str:
-    if type.scalar.text != "i1":
-        return value
-    return low.fn.icmp("ne", type.of("i8"), value, "zeroinitializer")
-
-
-def _base_address(low: FunctionLowering, op: Operation) -> tuple[str, str, SSAValue, SSAValue, SSAValue]:
-    """Elements' type and the address that lanes of a gather or scatter count from; indices, mask, last operand."""
-    base = op.operands[0]
-    rank = _rank(base)
-    address = element_address(low, base, low.memref(base), op.operands[1 : 1 + rank])
-    text, _ = memory_type(low, base.type)
-    indices, mask, last = op.operands[1 + rank : 4 + rank]
-    return text, address, indices, mask, last
+def _first_address(low: FunctionLowering, op: Operation) -> tuple[str, Sequence[SSAValue]]:
+    """The address that an access by lanes is made at, or that its lanes count from, and the operands after it."""
+    base, *others = op.operands
+    rank = cast("MemRefType[Attribute]", base.type).get_num_dims()
+    return element_address(low, base, low.memref(base), others[:rank]), others[rank:]
 
 
 def _lane_addresses(low: FunctionLowering, text: str, address: str, indices: SSAValue) -> str:
@@ -119,11 +95,11 @@ def _lane_by_lane_mask(low: FunctionLowering, type: ValueType, mask: SSAValue) -
 
 @lowers(vector.GatherOp)
 def lower_gather(op: vector.GatherOp, low: FunctionLowering) -> None:
-    text, address, indices, mask, passed = _base_address(low, op)
-    type = low.type_of(op.results[0])
+    address, (indices, mask, passed) = _first_address(low, op)
+    text, type = memory_type(low, op.operands[0].type)[0], low.type_of(op.results[0])
 
     def gather() -> str:
-        memory, other = _to_memory(low, type, low.get(passed))
+        memory, other = memory_text(type), to_memory(low, type, low.get(passed))
         pointers = type.of("ptr")
         name = f"llvm.masked.gather.{intrinsic_suffix(type.scalar.memory, type.lanes)}.v{type.lanes}p0"
         arguments = [
@@ -131,7 +107,7 @@ def lower_gather(op: vector.GatherOp, low: FunctionLowering) -> None:
             (type.of("i1"), _lane_by_lane_mask(low, type, mask)),
             (memory, other),
         ]
-        return _from_memory(low, type, low.fn.call(memory, name, arguments))
+        return from_memory(low, type, low.fn.call(memory, name, arguments))
 
     if may_permute(low.module.facts, indices, type):
         near = _lane_offsets(low, op, indices, mask)
@@ -153,13 +129,13 @@ def _lane_offsets(low: FunctionLowering, op: Operation, indices: SSAValue, mask:
 @lowers(vector.ScatterOp)
 def lower_scatter(op: vector.ScatterOp, low: FunctionLowering) -> None:
     """Lanes are stored in order: of lanes with one address the last wins."""
-    text, address, indices, mask, value = _base_address(low, op)
-    type = low.type_of(value)
-    memory, stored = _to_memory(low, type, low.get(value))
+    address, (indices, mask, value) = _first_address(low, op)
+    text, type = memory_type(low, op.operands[0].type)[0], low.type_of(value)
+    stored = to_memory(low, type, low.get(value))
     pointers = type.of("ptr")
     name = f"llvm.masked.scatter.{intrinsic_suffix(type.scalar.memory, type.lanes)}.v{type.lanes}p0"
     arguments = [
-        (memory, stored),
+        (memory_text(type), stored),
         (f"{pointers} align {type.scalar.bytes}", _lane_addresses(low, text, address, indices)),
         (type.of("i1"), _lane_by_lane_mask(low, type, mask)),
     ]
