@@ -14,7 +14,8 @@ from tilewright.lowering.linalg_to_loops.batched_rows import BatchedRows
 from tilewright.lowering.linalg_to_loops.body_values import BodyValues, Frame
 from tilewright.lowering.linalg_to_loops.emitter import LoopEmitter, default_flags
 from tilewright.lowering.linalg_to_loops.lane_combinations import combine, fold_lanes
-from tilewright.lowering.linalg_to_loops.nest_plan import Nest, Output
+from tilewright.lowering.linalg_to_loops.nest import Nest, Output
+from tilewright.lowering.linalg_to_loops.operand_access import read_operand, write_output
 from tilewright.lowering.linalg_to_loops.padding import Padding, padded_element
 from tilewright.lowering.linalg_to_loops.sources import Uniform
 
@@ -56,7 +57,7 @@ class Accumulators:
             if not (identity == 0 and output.combiner.op_class is arith.AddfOp):
                 self._neutral.add(neutral)
             return neutral
-        return values.spread(values.read(output.init), output.init.dims())
+        return values.spread(read_operand(values, output.init), output.init.dims())
 
     def _first_element(self, values: BodyValues, number: int, vector: int) -> SSAValue:
         """Return what is combined first: the elements of number 0, in lanes of the reduced axis of those of a
@@ -162,7 +163,7 @@ class Accumulators:
             if output.dest is None:
                 self.scalars[number] = result
             else:
-                values.write(output.dest, output.access, result)
+                write_output(values, output.dest, output.access, result)
 
     def _fold(self, values: BodyValues, accumulators: list[SSAValue]) -> list[SSAValue]:
         """All lanes of all accumulators combined, then with what the results start from."""
@@ -170,7 +171,7 @@ class Accumulators:
         folded = fold_lanes(self.emitter, self.combination, accumulators)
         if self.combination.starts_at_first:
             return folded
-        starts = [values.read(output.init) for output in self.outputs]
+        starts = [read_operand(values, output.init) for output in self.outputs]
         return combine(self.emitter, self.combination, starts, folded)
 
     def _across_lanes(self, values: BodyValues, number: int, output: Output, accumulator: SSAValue) -> SSAValue:
@@ -182,4 +183,4 @@ class Accumulators:
         start = output.init.source
         if isinstance(start, Uniform) and is_identity(combiner, start.value):
             return result
-        return self.combine(number, result, values.read(output.init))
+        return self.combine(number, result, read_operand(values, output.init))

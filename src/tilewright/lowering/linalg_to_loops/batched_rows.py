@@ -21,7 +21,7 @@ from xdsl.ir.affine import AffineDimExpr
 from tilewright.analysis.combiners import is_identity
 from tilewright.dialects.types import bit_width, is_float
 from tilewright.lowering.linalg_to_loops.emitter import Index, LoopEmitter
-from tilewright.lowering.linalg_to_loops.nest_plan import Nest, Output
+from tilewright.lowering.linalg_to_loops.nest import Nest, Output
 from tilewright.lowering.linalg_to_loops.provable import constant_of
 from tilewright.lowering.linalg_to_loops.sources import Uniform, Window
 from tilewright.support.cpu_costs import FEWEST_LANES

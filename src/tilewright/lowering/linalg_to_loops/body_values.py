@@ -9,10 +9,9 @@ expression of outer dimensions is computed once per outer iteration, whatever th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import field, replace
 
-from xdsl.dialects.builtin import IndexType, IntegerType, LocationAttr, UnknownLoc, VectorType, i1, i8
+from xdsl.dialects.builtin import IndexType, VectorType, i1
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import (
     AffineBinaryOpExpr,
@@ -23,23 +22,13 @@ from xdsl.ir.affine import (
 )
 
 from tilewright.dialects import arith, linalg, memref, tensor
-from tilewright.dialects.linalg_ext import WORD_BYTES
 from tilewright.ir.diagnostics import op_error
 from tilewright.ir.locations import has_location
 from tilewright.lowering.linalg_to_loops.element_access import emit_load
 from tilewright.lowering.linalg_to_loops.emitter import INDEX, Cursor, Index, LoopEmitter, vector_type
-from tilewright.lowering.linalg_to_loops.nest_plan import SEGMENT, Nest, Operand, stride_along
-from tilewright.lowering.linalg_to_loops.provable import is_at_most
-from tilewright.lowering.linalg_to_loops.sources import Box, Uniform, Vectors, Window, Words
-from tilewright.lowering.linalg_to_loops.strided_lanes import (
-    find_turns,
-    is_narrow,
-    load_neighbourhood,
-    pick_lanes,
-    store_interleaved,
-    store_strided,
-)
-from tilewright.lowering.linalg_to_loops.words import gather_words, load_word, load_words
+from tilewright.lowering.linalg_to_loops.nest import SEGMENT, Nest
+from tilewright.lowering.linalg_to_loops.operand_access import read_operand
+from tilewright.lowering.linalg_to_loops.sources import Window
 from tilewright.support.errors import PassError
 from tilewright.support.records import dataclass
 
@@ -172,8 +161,8 @@ class BodyValues:
     def _compute(self, value: SSAValue) -> SSAValue:
         if isinstance(value, BlockArgument):
             if (operand := self._inputs.get(value)) is not None:
-                return self.read(operand)
-            return self.read(self._outputs[value].init)
+                return read_operand(self, operand)
+            return read_operand(self, self._outputs[value].init)
         op = value.owner
         assert isinstance(op, Operation)
         if isinstance(op, linalg.IndexOp):
@@ -287,105 +276,6 @@ class BodyValues:
         assert last is not None
         return op_error(last, f"index expression {expr} has no lowering", pass_name="linalg-to-loops")
 
-    def read(self, operand: Operand) -> SSAValue:
-        """The element, or the lanes, that the current step reads."""
-        match operand.source:
-            case Uniform():
-                return operand.source.value
-            case Window():
-                return self._read_window(operand.source, operand, None, None)
-            case Box():
-                return self._read_box(operand.source, operand)
-            case Words():
-                return self._read_words(operand.source.first_bytes, operand)
-            case Vectors(vectors):
-                index = self.affine(operand.access[0])
-                assert isinstance(index, int), "what is in registers is read by steps that are written out"
-                return vectors[index // self.nest.lanes]
-
-    def _read_words(self, first_bytes: Window, operand: Operand) -> SSAValue:
-        index = self.linear_index(first_bytes, operand.access)
-        if not self.is_lanes(operand.dims()):
-            return load_word(self.emitter, first_bytes.flat, index)
-        stride, mask = stride_along(first_bytes, operand.access, self.nest.vector_dim or 0), self.mask()
-        if stride == WORD_BYTES and mask is None:
-            return load_words(self.emitter, first_bytes.flat, index, self.nest.lanes)
-        if not first_bytes.owned:
-            self._note(operand.location, stride, "gathered")
-        mask = self.all_lanes() if mask is None else mask
-        return gather_words(self.emitter, first_bytes.flat, index, self.lane_offsets(stride), mask, self.nest.lanes)
-
-    def _read_window(self, window: Window, operand: Operand, mask: SSAValue | None, fill: SSAValue | None) -> SSAValue:
-        """Unmasked if `mask` is None and the step is a full one."""
-        index = self.linear_index(window, operand.access)
-        if not self.is_lanes(operand.dims()):
-            return self.emitter.unpack(self.emitter.load(window.flat, index), window.stored_as_byte)
-        stride = stride_along(window, operand.access, self.nest.vector_dim or 0)
-        if not window.owned:
-            self._note(operand.location, stride, "gathered")
-        mask = self.mask() if mask is None else mask
-        stored = i8 if window.stored_as_byte else window.element
-        if stride == 1 and fill is None and self._holds_whole_vectors(window) and not _is_integer(stored):
-            mask = None
-        if stride == 1 and mask is None:
-            lanes = self.emitter.vector_load(window.flat, index, self.nest.lanes)
-            return self.emitter.unpack(lanes, window.stored_as_byte)
-        if fill is None:
-            zero = self.emitter.zero(stored)
-            passthrough = self.spread(zero, frozenset())
-        else:
-            passthrough = self.emitter.pack(self.spread(fill, frozenset()), window.stored_as_byte)
-        if stride == 1:
-            assert mask is not None
-            lanes = self.emitter.masked_load(window.flat, index, mask, passthrough)
-        elif mask is None and is_narrow(stride):
-            lanes = self._read_turns(window, operand, stride, passthrough)
-        else:
-            lanes = self.emitter.gather(
-                window.flat, index, self.lane_offsets(stride), mask or self.all_lanes(), passthrough
-            )
-        return self.emitter.unpack(lanes, window.stored_as_byte)
-
-    def _note(self, location: LocationAttr | None, stride: Index, verb: str) -> None:
-        """Keep how the memory of an argument is accessed; what only copies it says no place but the copy's own."""
-        own = self.emitter.location if isinstance(location, UnknownLoc) else location
-        self.nest.around.accesses.note(own, stride, verb)
-
-    def _read_turns(self, window: Window, operand: Operand, stride: int, filler: SSAValue) -> SSAValue:
-        """Lanes that are `stride` elements apart, out of vectors that hold what other operands read in between, too."""
-        turn, windows = find_turns(window, self._read_alike(operand), stride)
-        turns, frame = sorted(windows), self.frames[self.depth(operand.dims())]
-        index = self.linear_index(windows[0], operand.access)
-        keys = [("neighbourhood", window.flat, index, *turns, number) for number in range(max(1, stride))]
-        if keys[0] not in frame.values:
-            parts = load_neighbourhood(self.emitter, window.flat, index, stride, turns, filler)
-            frame.values.update(zip(keys, parts, strict=True))
-        return pick_lanes(self.emitter, [frame.values[key] for key in keys], stride, turn)
-
-    def _read_alike(self, operand: Operand) -> Iterator[Window]:
-        """The memory of operands of which each step reads the same element, or lanes, as of this one."""
-        source = operand.source
-        for argument, other in zip(self.nest.body.args, self.nest.inputs, strict=False):
-            if other.access != operand.access or not argument.uses.get_length():
-                continue
-            match other.source:
-                case Window() as window if isinstance(source, Window):
-                    yield window
-                case Box(inner=Window() as window) as box if isinstance(source, Box):
-                    if (box.low, box.high) == (source.low, source.high):
-                        yield window
-                case _:
-                    pass
-
-    def _holds_whole_vectors(self, window: Window) -> bool:
-        """Return whether the last, partial vector may be touched as a whole: its other lanes are spare room of the
-        tile.
-        """
-        dim = self.nest.vector_dim
-        return (
-            window.owned and self.nest.has_tiles and dim is not None and self.nest.extents[dim] % self.nest.lanes == 0
-        )
-
     def lane_offsets(self, stride: Index) -> SSAValue:
         """0, stride, 2 * stride, ... as index lanes."""
         key = ("offsets", stride)
@@ -399,145 +289,6 @@ class BodyValues:
 
     def all_lanes(self) -> SSAValue:
         return self.spread(self.emitter.constant(1, i1), frozenset())
-
-    def _read_box(self, box: Box, operand: Operand) -> SSAValue:
-        vector_position: int | None = None
-        inside: SSAValue | bool = True
-        for position, expr in enumerate(operand.access):
-            low, high = box.low[position], box.high[position]
-            if low == 0 and high == box.shape[position]:
-                continue
-            if self.is_lanes(frozenset(expr.used_dims())):
-                vector_position = position
-                continue
-            if isinstance(expr, AffineDimExpr) and low == 0 and is_at_most(self.nest.bounds[expr.position], high):
-                continue
-            inside = self.emitter.both(inside, self._is_inside(expr, low, high))
-        inner = box.inner
-        if not self.is_lanes(operand.dims()):
-            return self._read_box_element(box, operand, inside)
-        bounds: tuple[Index, Index] | None = None
-        if vector_position is not None:
-            bounds = self._lane_bounds(box, operand.access[vector_position], vector_position)
-        mask = self._box_mask(operand, bounds, inside)
-        if isinstance(inner, Uniform):
-            value = self.spread(inner.value, frozenset())
-            if mask is None:
-                return value
-            return self.emitter.select(mask, value, self.spread(box.fill, frozenset()))
-        return self._read_window(inner, operand, mask, box.fill)
-
-    def _is_inside(self, expr: AffineExpr, low: Index, high: Index) -> SSAValue | bool:
-        frame = self.frames[self.depth(frozenset(expr.used_dims()))]
-        key = ("inside", expr, low, high)
-        if key in frame.values:
-            return frame.values[key]
-        with self.emitter.at(frame.cursor):
-            index = self.affine(expr)
-            below = True if is_at_most(low, 0) else self.emitter.compare("sge", index, low)
-            found = self.emitter.both(below, self.emitter.compare("slt", index, high))
-        frame.values[key] = found  # pyright: ignore[reportArgumentType]
-        return found
-
-    def _lane_bounds(self, box: Box, expr: AffineExpr, position: int) -> tuple[Index, Index] | None:
-        """Return which lanes the box covers; None where the loop never leaves it."""
-        assert isinstance(expr, AffineDimExpr)
-        low, high = box.low[position], box.high[position]
-        if low == 0 and (self._is_unmasked() or is_at_most(self.nest.bounds[expr.position], high)):
-            return None
-        return low, high
-
-    def _is_unmasked(self) -> bool:
-        dim = self.nest.vector_dim
-        return dim is not None and self.frames[self.level_of[dim]].is_unmasked
-
-    def _box_mask(
-        self, operand: Operand, bounds: tuple[Index, Index] | None, inside: SSAValue | bool
-    ) -> SSAValue | None:
-        emitter, lanes = self.emitter, self.nest.lanes
-        if bounds is None and inside is True:
-            return None
-        if bounds is None:
-            condition = emitter.constant(int(inside), i1) if isinstance(inside, bool) else inside
-            mask = emitter.broadcast(condition, lanes)
-            step_mask = self.mask()
-            return mask if step_mask is None else emitter.arith(arith.AndIOp, mask, step_mask)
-        assert self.nest.vector_dim is not None
-        low, high = bounds
-        induction = self.induction(self.nest.vector_dim)
-        high = emitter.select_index(inside, high, 0)
-        mask = emitter.create_mask(emitter.sub(high, induction), lanes)
-        if not is_at_most(low, 0):
-            before = emitter.create_mask(emitter.sub(low, induction), lanes)
-            ones = self.all_lanes()
-            mask = emitter.arith(arith.AndIOp, mask, emitter.arith(arith.XOrIOp, before, ones))
-        return mask
-
-    def _read_box_element(self, box: Box, operand: Operand, inside: SSAValue | bool) -> SSAValue:
-        if inside is False:
-            return box.fill
-        if isinstance(box.inner, Uniform):
-            value = box.inner.value
-            return value if inside is True else self.emitter.select(inside, value, box.fill)
-        if inside is True:
-            return self._read_window(box.inner, operand, None, None)
-        inner, index = box.inner, self.linear_index(box.inner, operand.access)
-        return self.emitter.load_if(
-            inside,
-            lambda: self.emitter.unpack(self.emitter.load(inner.flat, index), inner.stored_as_byte),
-            box.fill,
-        )
-
-    def write(
-        self,
-        window: Window,
-        access: tuple[AffineExpr, ...],
-        value: SSAValue,
-        *,
-        whole_vectors: bool = False,
-        end: Index | None = None,
-    ) -> None:
-        """Store the current step's element or lanes, if allowed with the lanes that do not exist; of the vector
-        dimension no lane from `end` on."""
-        index = self.linear_index(window, access)
-        vector_dim = self.nest.vector_dim
-        value = self.emitter.pack(value, window.stored_as_byte)
-        if self.nest.lanes == 1 or not any(vector_dim in expr.used_dims() for expr in access):
-            self.emitter.store(value, window.flat, index)
-            return
-        stride = stride_along(window, access, vector_dim or 0)
-        if not window.owned:
-            self._note(self.emitter.location, stride, "scattered")
-        mask = self.mask() if end is None else self._mask_below(end)
-        if mask is None and is_narrow(stride):
-            store_strided(self.emitter, value, window.flat, index, stride)
-        elif stride != 1:
-            lanes = self.lane_offsets(stride)
-            self.emitter.scatter(value, window.flat, index, lanes, mask or self.all_lanes())
-        elif self.frames[-1].is_streamed:
-            self.emitter.stream(value, window.flat, index)
-        elif mask is None or (whole_vectors and self._holds_whole_vectors(window)):
-            self.emitter.vector_store(value, window.flat, index)
-        else:
-            self.emitter.masked_store(value, window.flat, index, mask)
-
-    def write_in_turn(
-        self, windows: Sequence[Window], access: tuple[AffineExpr, ...], elements: Sequence[SSAValue]
-    ) -> None:
-        """Store the current step's lanes of several tensors whose elements take turns in memory."""
-        stored = zip(elements, windows, strict=True)
-        packed = [self.emitter.pack(element, window.stored_as_byte) for element, window in stored]
-        store_interleaved(self.emitter, packed, windows[0].flat, self.linear_index(windows[0], access))
-
-    def _mask_below(self, end: Index) -> SSAValue:
-        assert self.nest.vector_dim is not None
-        below = self.emitter.create_mask(self.emitter.sub(end, self.induction(self.nest.vector_dim)), self.nest.lanes)
-        mask = self.mask()
-        return below if mask is None else self.emitter.arith(arith.AndIOp, below, mask)
-
-
-def _is_integer(type_: Attribute) -> bool:
-    return isinstance(type_, IntegerType | IndexType)
 
 
 __all__ = ["Block", "BodyValues", "Frame", "first_of"]

@@ -13,7 +13,7 @@ from xdsl.ir.affine import AffineDimExpr
 
 from tilewright.dialects import arith, linalg
 from tilewright.lowering.linalg_to_loops.emitter import INDEX, Index, LoopEmitter
-from tilewright.lowering.linalg_to_loops.nest_plan import Nest
+from tilewright.lowering.linalg_to_loops.nest import Nest
 from tilewright.lowering.linalg_to_loops.provable import constant_of, is_at_most, is_same
 from tilewright.lowering.linalg_to_loops.sources import Box
 from tilewright.support.cpu_costs import FEW_VECTORS

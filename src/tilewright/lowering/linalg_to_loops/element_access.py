@@ -25,7 +25,7 @@ from tilewright.support.records import dataclass
 
 if TYPE_CHECKING:
     from tilewright.lowering.linalg_to_loops.body_values import BodyValues
-    from tilewright.lowering.linalg_to_loops.nest_plan import Nest
+    from tilewright.lowering.linalg_to_loops.nest import Nest
 
 Access = memref.LoadOp | memref.StoreOp | memref.AtomicRMWOp | tensor.ExtractOp
 

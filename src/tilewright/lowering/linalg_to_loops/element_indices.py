@@ -16,7 +16,7 @@ from xdsl.ir import SSAValue
 
 from tilewright.dialects import arith, linalg
 from tilewright.dialects.types import bit_width
-from tilewright.lowering.linalg_to_loops.nest_plan import Nest
+from tilewright.lowering.linalg_to_loops.nest import Nest
 
 _LESS, _GREATER = (2, 3), (4, 5)
 """Predicates of a smaller signed number on the left, and of a larger one."""

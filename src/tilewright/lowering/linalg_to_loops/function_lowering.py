@@ -27,14 +27,9 @@ from tilewright.lowering.linalg_to_loops.demand import Demand
 from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index, LoopEmitter
 from tilewright.lowering.linalg_to_loops.function_state import Decided, FunctionFacts, TileValues
 from tilewright.lowering.linalg_to_loops.memory import Memory
+from tilewright.lowering.linalg_to_loops.nest import Nest, Operand, Output
 from tilewright.lowering.linalg_to_loops.nest_emission import emit_nest
-from tilewright.lowering.linalg_to_loops.nest_plan import (
-    Nest,
-    Operand,
-    Output,
-    obstacle_to_vectors,
-    plan_nest,
-)
+from tilewright.lowering.linalg_to_loops.nest_plan import obstacle_to_vectors, plan_nest
 from tilewright.lowering.linalg_to_loops.prefetching import Prefetching
 from tilewright.lowering.linalg_to_loops.sources import Source, Uniform, Window
 from tilewright.lowering.linalg_to_loops.storage import Storage

@@ -11,7 +11,7 @@ from tilewright.dialects import bufferization, gpu, llvm, memref, tensor
 from tilewright.dialects.types import is_memref
 from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, lowers, tensor_shape
-from tilewright.lowering.linalg_to_loops.nest_plan import ANY_EXTENT
+from tilewright.lowering.linalg_to_loops.nest import ANY_EXTENT
 from tilewright.lowering.linalg_to_loops.sources import Source, Window
 from tilewright.lowering.linalg_to_loops.stores import store_box
 from tilewright.support.records import dataclass

@@ -23,7 +23,8 @@ from tilewright.lowering.linalg_to_loops.body_values import BodyValues, Frame
 from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, lowers, tensor_shape
 from tilewright.lowering.linalg_to_loops.lane_combinations import combine, scan_lanes
-from tilewright.lowering.linalg_to_loops.nest_plan import Nest, Operand
+from tilewright.lowering.linalg_to_loops.nest import Nest, Operand
+from tilewright.lowering.linalg_to_loops.operand_access import read_operand, write_output
 from tilewright.lowering.linalg_to_loops.provable import is_same
 from tilewright.lowering.linalg_to_loops.region_tiles import carried_buffer
 from tilewright.lowering.linalg_to_loops.sources import Window
@@ -117,11 +118,11 @@ class _ScanWriter:
     ) -> list[SSAValue]:
         """Scan one vector and store it; its last combined element in all lanes."""
         values = BodyValues(self.emitter, self.nest, [*frames, Frame(cursor, self.nest.vector_dim, place)])
-        read = [values.spread(values.read(operand), operand.dims()) for operand in self.operands]
+        read = [values.spread(read_operand(values, operand), operand.dims()) for operand in self.operands]
         scanned = scan_lanes(self.emitter, self.scan.combination, read, reverse=self.scan.reverse)
         if carried is not None:
             scanned = combine(self.emitter, self.scan.combination, carried, scanned)
         for window, value in zip(self.windows, scanned, strict=True):
-            values.write(window, self.access, value)
+            write_output(values, window, self.access, value)
         last = 0 if self.scan.reverse else self.lanes - 1
         return [self.emitter.pick(value, [last] * self.lanes) for value in scanned]

@@ -14,7 +14,7 @@ from tilewright.lowering.linalg_to_loops.access_log import location_of_load
 from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, lowers, tensor_shape
 from tilewright.lowering.linalg_to_loops.lower_vectors import lanes_in_registers, run_in_registers
-from tilewright.lowering.linalg_to_loops.nest_plan import Nest, Operand, Output
+from tilewright.lowering.linalg_to_loops.nest import Nest, Operand, Output
 from tilewright.lowering.linalg_to_loops.sources import Uniform, Window
 from tilewright.lowering.linalg_to_loops.stored_results import plan_stored_results
 from tilewright.transforms.linalg.effects import may_write

@@ -19,7 +19,8 @@ from tilewright.lowering.linalg_to_loops.body_values import BodyValues, Frame
 from tilewright.lowering.linalg_to_loops.comparisons import find_unmasked_part
 from tilewright.lowering.linalg_to_loops.emitter import LoopEmitter, lanes_of, vector_type
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, lowers
-from tilewright.lowering.linalg_to_loops.nest_plan import Nest, Operand, Output, plan_nest
+from tilewright.lowering.linalg_to_loops.nest import Nest, Operand, Output
+from tilewright.lowering.linalg_to_loops.nest_plan import plan_nest
 from tilewright.lowering.linalg_to_loops.sources import Uniform, Vectors, Window
 from tilewright.transforms.linalg.promote_carried_tiles import EACH_ELEMENT, can_run_in_registers
 from tilewright.transforms.linalg.structured import access_of, loop_extents, shape_or_scalar

@@ -27,9 +27,10 @@ from tilewright.lowering.linalg_to_loops.comparisons import (
 from tilewright.lowering.linalg_to_loops.element_indices import comparisons_in_order, find_carried_indices
 from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index, LoopEmitter
 from tilewright.lowering.linalg_to_loops.external_calls import call_external
-from tilewright.lowering.linalg_to_loops.nest_plan import SEGMENT, Nest, memory_of
+from tilewright.lowering.linalg_to_loops.nest import SEGMENT, Nest
 from tilewright.lowering.linalg_to_loops.padding import find_padding
 from tilewright.lowering.linalg_to_loops.prefetching import Prefetching
+from tilewright.lowering.linalg_to_loops.sources import memory_of
 from tilewright.lowering.linalg_to_loops.step_body import emit_step
 from tilewright.lowering.linalg_to_loops.steps import Step, steps_of, streamed_steps
 from tilewright.lowering.linalg_to_loops.streaming import Streaming, plan_streaming

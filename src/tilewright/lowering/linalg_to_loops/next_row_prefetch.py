@@ -20,9 +20,9 @@ from xdsl.ir import Block, SSAValue
 from tilewright.dialects import scf
 from tilewright.lowering.linalg_to_loops.body_values import BodyValues
 from tilewright.lowering.linalg_to_loops.emitter import Cursor, LoopEmitter
-from tilewright.lowering.linalg_to_loops.nest_plan import Fetch, Nest, memory_of, stride_along
+from tilewright.lowering.linalg_to_loops.nest import Fetch, Nest, stride_along
 from tilewright.lowering.linalg_to_loops.program_expressions import ProgramExpressions
-from tilewright.lowering.linalg_to_loops.sources import Window
+from tilewright.lowering.linalg_to_loops.sources import Window, memory_of
 from tilewright.lowering.linalg_to_loops.streaming import changes_in, enclosing_loop, iterations_of
 from tilewright.support.cpu_costs import LONGEST_ROW_BYTES
 from tilewright.support.records import dataclass

@@ -31,10 +31,10 @@ from tilewright.dialects.memref.prefetch import MOST_LOCAL
 from tilewright.lowering.linalg_to_loops.body_values import BodyValues, Frame
 from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index, LoopEmitter
 from tilewright.lowering.linalg_to_loops.memory import find_only_written
-from tilewright.lowering.linalg_to_loops.nest_plan import Fetch, Nest, Operand, Output, memory_of, stride_along
+from tilewright.lowering.linalg_to_loops.nest import Fetch, Nest, Operand, Output, stride_along
 from tilewright.lowering.linalg_to_loops.next_row_prefetch import NextRowPrefetch
 from tilewright.lowering.linalg_to_loops.program_expressions import ProgramExpressions
-from tilewright.lowering.linalg_to_loops.sources import Window
+from tilewright.lowering.linalg_to_loops.sources import Window, memory_of
 from tilewright.lowering.linalg_to_loops.stream_prefetch import Stream, plan_streams, plan_word_streams
 from tilewright.lowering.linalg_to_loops.streaming import Streaming, streamed_from
 from tilewright.support.cpu_costs import HEAVY, LARGEST_TILE_BYTES, LINE_BYTES, NEAR_BYTES

@@ -15,7 +15,8 @@ from tilewright.lowering.linalg_to_loops.accumulators import Accumulators
 from tilewright.lowering.linalg_to_loops.body_values import BodyValues
 from tilewright.lowering.linalg_to_loops.element_access import emit_atomic, emit_store, load_at
 from tilewright.lowering.linalg_to_loops.emitter import Cursor
-from tilewright.lowering.linalg_to_loops.nest_plan import Nest, Output, stride_along
+from tilewright.lowering.linalg_to_loops.nest import Nest, Output, stride_along
+from tilewright.lowering.linalg_to_loops.operand_access import write_in_turn, write_output
 from tilewright.lowering.linalg_to_loops.predication import is_straight
 from tilewright.lowering.linalg_to_loops.provable import is_at_most
 from tilewright.lowering.linalg_to_loops.sources import Uniform, Window
@@ -50,7 +51,7 @@ def emit_step(values: BodyValues, accumulators: Accumulators, carried: Sequence[
     for outputs in _in_turn(values, written):
         if len(outputs) > 1:
             elements = [element for _, _, element in outputs]
-            values.write_in_turn([dest for _, dest, _ in outputs], outputs[0][0].access, elements)
+            write_in_turn(values, [dest for _, dest, _ in outputs], outputs[0][0].access, elements)
         else:
             _write(values, *outputs[0])
     mask = values.mask() if nest.vector_reduces() else None
@@ -93,16 +94,16 @@ def _write(values: BodyValues, output: Output, dest: Window, element: SSAValue) 
     """Write what one step computed; of an output that is cut only what is before its end."""
     past = _past(values.nest, output)
     if not output.is_cut or not past or values.frames[-1].is_unmasked:
-        values.write(dest, output.access, element, whole_vectors=output.is_alone)
+        write_output(values, dest, output.access, element, whole_vectors=output.is_alone)
         return
     (dim,) = past
     if dim == values.nest.vector_dim:
-        values.write(dest, output.access, element, end=output.bounds[dim])
+        write_output(values, dest, output.access, element, end=output.bounds[dim])
         return
     emitter = values.emitter
     place, end = emitter.ssa(values.induction(dim)), emitter.ssa(output.bounds[dim])
     with emitter.when(emitter.cmpi("slt", place, end)):
-        values.write(dest, output.access, element)
+        write_output(values, dest, output.access, element)
 
 
 def _yielded(values: BodyValues, output: Output, yielded: SSAValue) -> SSAValue:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from tilewright.lowering.linalg_to_loops.body_values import Frame
 from tilewright.lowering.linalg_to_loops.comparisons import UnmaskedPart
 from tilewright.lowering.linalg_to_loops.emitter import Index, LoopEmitter
-from tilewright.lowering.linalg_to_loops.nest_plan import SEGMENT, Nest
+from tilewright.lowering.linalg_to_loops.nest import SEGMENT, Nest
 from tilewright.support.records import dataclass
 
 

@@ -33,7 +33,7 @@ from xdsl.ir.affine import AffineExpr
 from tilewright.dialects.linalg_ext import WORD_BYTES
 from tilewright.dialects.types import bit_width
 from tilewright.lowering.linalg_to_loops.emitter import Index
-from tilewright.lowering.linalg_to_loops.nest_plan import ANY_EXTENT, Nest, stride_along
+from tilewright.lowering.linalg_to_loops.nest import ANY_EXTENT, Nest, stride_along
 from tilewright.lowering.linalg_to_loops.sources import Window, Words, memory_of
 from tilewright.support.cpu_costs import (
     AHEAD_BYTES,

@@ -25,7 +25,7 @@ from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
 from tilewright.dialects import arith, memref, scf
 from tilewright.dialects.types import bit_width
 from tilewright.lowering.linalg_to_loops.emitter import INDEX, Cursor, Index, LoopEmitter
-from tilewright.lowering.linalg_to_loops.nest_plan import Nest, Output, stride_along
+from tilewright.lowering.linalg_to_loops.nest import Nest, Output, stride_along
 from tilewright.lowering.linalg_to_loops.predication import is_straight
 from tilewright.lowering.linalg_to_loops.provable import constant_of, is_at_most
 from tilewright.lowering.linalg_to_loops.sources import Window

@@ -24,7 +24,8 @@ from tilewright.dialects import arith, memref, vector
 from tilewright.lowering.linalg_to_loops.body_values import BodyValues, first_of
 from tilewright.lowering.linalg_to_loops.emitter import INDEX, Index
 from tilewright.lowering.linalg_to_loops.lane_steps import Division, Rounding, find_lane_steps
-from tilewright.lowering.linalg_to_loops.nest_plan import SEGMENT, Nest, with_lanes
+from tilewright.lowering.linalg_to_loops.nest import SEGMENT, Nest
+from tilewright.lowering.linalg_to_loops.nest_plan import with_lanes
 from tilewright.lowering.linalg_to_loops.predication import is_straight
 from tilewright.support.cpu_costs import HEAVY, LONG_SEGMENT, SHORTEST_SEGMENT
 from tilewright.transforms.linalg.body_cost import ACCESSES, vector_cost

@@ -1,0 +1,300 @@
+"""What one step reads of a nest's operands and writes to its outputs: an element, or lanes of one stride.
+
+ins(%x at (d0, d1))    ->  %v = vector.load %x[%i * 64 + %j]                    lanes next to each other
+ins(%pad at (d0, d1))  ->  %v = vector.maskedload %x[...], %inside, %fill      of a box, those that are in memory
+outs(%y at (d1, d0))   ->  vector.scatter %y[...] [0, 64, 128, ...]            lanes a stride apart
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from xdsl.dialects.builtin import IndexType, IntegerType, LocationAttr, UnknownLoc, i1, i8
+from xdsl.ir import Attribute, SSAValue
+from xdsl.ir.affine import AffineDimExpr, AffineExpr
+
+from tilewright.dialects import arith
+from tilewright.dialects.linalg_ext import WORD_BYTES
+from tilewright.lowering.linalg_to_loops.emitter import Index
+from tilewright.lowering.linalg_to_loops.nest import Operand, stride_along
+from tilewright.lowering.linalg_to_loops.provable import is_at_most
+from tilewright.lowering.linalg_to_loops.sources import Box, Uniform, Vectors, Window, Words
+from tilewright.lowering.linalg_to_loops.strided_lanes import (
+    find_turns,
+    is_narrow,
+    load_neighbourhood,
+    pick_lanes,
+    store_interleaved,
+    store_strided,
+)
+from tilewright.lowering.linalg_to_loops.words import gather_words, load_word, load_words
+
+if TYPE_CHECKING:
+    from tilewright.lowering.linalg_to_loops.body_values import BodyValues
+
+
+def read_operand(values: BodyValues, operand: Operand) -> SSAValue:
+    """The element, or the lanes, that the current step reads."""
+    match operand.source:
+        case Uniform():
+            return operand.source.value
+        case Window():
+            return _read_window(values, operand.source, operand, None, None)
+        case Box():
+            return _read_box(values, operand.source, operand)
+        case Words():
+            return _read_words(values, operand.source.first_bytes, operand)
+        case Vectors(vectors):
+            index = values.affine(operand.access[0])
+            assert isinstance(index, int), "what is in registers is read by steps that are written out"
+            return vectors[index // values.nest.lanes]
+
+
+def _read_words(values: BodyValues, first_bytes: Window, operand: Operand) -> SSAValue:
+    index = values.linear_index(first_bytes, operand.access)
+    if not values.is_lanes(operand.dims()):
+        return load_word(values.emitter, first_bytes.flat, index)
+    stride, mask = stride_along(first_bytes, operand.access, values.nest.vector_dim or 0), values.mask()
+    if stride == WORD_BYTES and mask is None:
+        return load_words(values.emitter, first_bytes.flat, index, values.nest.lanes)
+    if not first_bytes.owned:
+        _note(values, operand.location, stride, "gathered")
+    mask = values.all_lanes() if mask is None else mask
+    return gather_words(values.emitter, first_bytes.flat, index, values.lane_offsets(stride), mask, values.nest.lanes)
+
+
+def _read_window(
+    values: BodyValues, window: Window, operand: Operand, mask: SSAValue | None, fill: SSAValue | None
+) -> SSAValue:
+    """Unmasked if `mask` is None and the step is a full one."""
+    index = values.linear_index(window, operand.access)
+    if not values.is_lanes(operand.dims()):
+        return values.emitter.unpack(values.emitter.load(window.flat, index), window.stored_as_byte)
+    stride = stride_along(window, operand.access, values.nest.vector_dim or 0)
+    if not window.owned:
+        _note(values, operand.location, stride, "gathered")
+    mask = values.mask() if mask is None else mask
+    stored = i8 if window.stored_as_byte else window.element
+    if stride == 1 and fill is None and _holds_whole_vectors(values, window) and not _is_integer(stored):
+        mask = None
+    if stride == 1 and mask is None:
+        lanes = values.emitter.vector_load(window.flat, index, values.nest.lanes)
+        return values.emitter.unpack(lanes, window.stored_as_byte)
+    if fill is None:
+        zero = values.emitter.zero(stored)
+        passthrough = values.spread(zero, frozenset())
+    else:
+        passthrough = values.emitter.pack(values.spread(fill, frozenset()), window.stored_as_byte)
+    if stride == 1:
+        assert mask is not None
+        lanes = values.emitter.masked_load(window.flat, index, mask, passthrough)
+    elif mask is None and is_narrow(stride):
+        lanes = _read_turns(values, window, operand, stride, passthrough)
+    else:
+        lanes = values.emitter.gather(
+            window.flat, index, values.lane_offsets(stride), mask or values.all_lanes(), passthrough
+        )
+    return values.emitter.unpack(lanes, window.stored_as_byte)
+
+
+def _note(values: BodyValues, location: LocationAttr | None, stride: Index, verb: str) -> None:
+    """Keep how the memory of an argument is accessed; what only copies it says no place but the copy's own."""
+    own = values.emitter.location if isinstance(location, UnknownLoc) else location
+    values.nest.around.accesses.note(own, stride, verb)
+
+
+def _read_turns(values: BodyValues, window: Window, operand: Operand, stride: int, filler: SSAValue) -> SSAValue:
+    """Lanes that are `stride` elements apart, out of vectors that hold what other operands read in between, too."""
+    turn, windows = find_turns(window, _read_alike(values, operand), stride)
+    turns, frame = sorted(windows), values.frames[values.depth(operand.dims())]
+    index = values.linear_index(windows[0], operand.access)
+    keys = [("neighbourhood", window.flat, index, *turns, number) for number in range(max(1, stride))]
+    if keys[0] not in frame.values:
+        parts = load_neighbourhood(values.emitter, window.flat, index, stride, turns, filler)
+        frame.values.update(zip(keys, parts, strict=True))
+    return pick_lanes(values.emitter, [frame.values[key] for key in keys], stride, turn)
+
+
+def _read_alike(values: BodyValues, operand: Operand) -> Iterator[Window]:
+    """The memory of operands of which each step reads the same element, or lanes, as of this one."""
+    source = operand.source
+    for argument, other in zip(values.nest.body.args, values.nest.inputs, strict=False):
+        if other.access != operand.access or not argument.uses.get_length():
+            continue
+        match other.source:
+            case Window() as window if isinstance(source, Window):
+                yield window
+            case Box(inner=Window() as window) as box if isinstance(source, Box):
+                if (box.low, box.high) == (source.low, source.high):
+                    yield window
+            case _:
+                pass
+
+
+def _holds_whole_vectors(values: BodyValues, window: Window) -> bool:
+    """Return whether the last, partial vector may be touched as a whole: its other lanes are spare room of the
+    tile.
+    """
+    dim = values.nest.vector_dim
+    return (
+        window.owned and values.nest.has_tiles and dim is not None and values.nest.extents[dim] % values.nest.lanes == 0
+    )
+
+
+def _read_box(values: BodyValues, box: Box, operand: Operand) -> SSAValue:
+    vector_position: int | None = None
+    inside: SSAValue | bool = True
+    for position, expr in enumerate(operand.access):
+        low, high = box.low[position], box.high[position]
+        if low == 0 and high == box.shape[position]:
+            continue
+        if values.is_lanes(frozenset(expr.used_dims())):
+            vector_position = position
+            continue
+        if isinstance(expr, AffineDimExpr) and low == 0 and is_at_most(values.nest.bounds[expr.position], high):
+            continue
+        inside = values.emitter.both(inside, _is_inside(values, expr, low, high))
+    inner = box.inner
+    if not values.is_lanes(operand.dims()):
+        return _read_box_element(values, box, operand, inside)
+    bounds: tuple[Index, Index] | None = None
+    if vector_position is not None:
+        bounds = _lane_bounds(values, box, operand.access[vector_position], vector_position)
+    mask = _box_mask(values, operand, bounds, inside)
+    if isinstance(inner, Uniform):
+        value = values.spread(inner.value, frozenset())
+        if mask is None:
+            return value
+        return values.emitter.select(mask, value, values.spread(box.fill, frozenset()))
+    return _read_window(values, inner, operand, mask, box.fill)
+
+
+def _is_inside(values: BodyValues, expr: AffineExpr, low: Index, high: Index) -> SSAValue | bool:
+    frame = values.frames[values.depth(frozenset(expr.used_dims()))]
+    key = ("inside", expr, low, high)
+    if key in frame.values:
+        return frame.values[key]
+    with values.emitter.at(frame.cursor):
+        index = values.affine(expr)
+        below = True if is_at_most(low, 0) else values.emitter.compare("sge", index, low)
+        found = values.emitter.both(below, values.emitter.compare("slt", index, high))
+    frame.values[key] = found  # pyright: ignore[reportArgumentType]
+    return found
+
+
+def _lane_bounds(values: BodyValues, box: Box, expr: AffineExpr, position: int) -> tuple[Index, Index] | None:
+    """Return which lanes the box covers; None where the loop never leaves it."""
+    assert isinstance(expr, AffineDimExpr)
+    low, high = box.low[position], box.high[position]
+    if low == 0 and (
+        _is_unmasked(
+            values,
+        )
+        or is_at_most(values.nest.bounds[expr.position], high)
+    ):
+        return None
+    return low, high
+
+
+def _is_unmasked(values: BodyValues) -> bool:
+    dim = values.nest.vector_dim
+    return dim is not None and values.frames[values.level_of[dim]].is_unmasked
+
+
+def _box_mask(
+    values: BodyValues, operand: Operand, bounds: tuple[Index, Index] | None, inside: SSAValue | bool
+) -> SSAValue | None:
+    emitter, lanes = values.emitter, values.nest.lanes
+    if bounds is None and inside is True:
+        return None
+    if bounds is None:
+        condition = emitter.constant(int(inside), i1) if isinstance(inside, bool) else inside
+        mask = emitter.broadcast(condition, lanes)
+        step_mask = values.mask()
+        return mask if step_mask is None else emitter.arith(arith.AndIOp, mask, step_mask)
+    assert values.nest.vector_dim is not None
+    low, high = bounds
+    induction = values.induction(values.nest.vector_dim)
+    high = emitter.select_index(inside, high, 0)
+    mask = emitter.create_mask(emitter.sub(high, induction), lanes)
+    if not is_at_most(low, 0):
+        before = emitter.create_mask(emitter.sub(low, induction), lanes)
+        ones = values.all_lanes()
+        mask = emitter.arith(arith.AndIOp, mask, emitter.arith(arith.XOrIOp, before, ones))
+    return mask
+
+
+def _read_box_element(values: BodyValues, box: Box, operand: Operand, inside: SSAValue | bool) -> SSAValue:
+    if inside is False:
+        return box.fill
+    if isinstance(box.inner, Uniform):
+        value = box.inner.value
+        return value if inside is True else values.emitter.select(inside, value, box.fill)
+    if inside is True:
+        return _read_window(values, box.inner, operand, None, None)
+    inner, index = box.inner, values.linear_index(box.inner, operand.access)
+    return values.emitter.load_if(
+        inside,
+        lambda: values.emitter.unpack(values.emitter.load(inner.flat, index), inner.stored_as_byte),
+        box.fill,
+    )
+
+
+def write_output(
+    values: BodyValues,
+    window: Window,
+    access: tuple[AffineExpr, ...],
+    value: SSAValue,
+    *,
+    whole_vectors: bool = False,
+    end: Index | None = None,
+) -> None:
+    """Store the current step's element or lanes, if allowed with the lanes that do not exist; of the vector
+    dimension no lane from `end` on."""
+    index = values.linear_index(window, access)
+    vector_dim = values.nest.vector_dim
+    value = values.emitter.pack(value, window.stored_as_byte)
+    if values.nest.lanes == 1 or not any(vector_dim in expr.used_dims() for expr in access):
+        values.emitter.store(value, window.flat, index)
+        return
+    stride = stride_along(window, access, vector_dim or 0)
+    if not window.owned:
+        _note(values, values.emitter.location, stride, "scattered")
+    mask = values.mask() if end is None else _mask_below(values, end)
+    if mask is None and is_narrow(stride):
+        store_strided(values.emitter, value, window.flat, index, stride)
+    elif stride != 1:
+        lanes = values.lane_offsets(stride)
+        values.emitter.scatter(value, window.flat, index, lanes, mask or values.all_lanes())
+    elif values.frames[-1].is_streamed:
+        values.emitter.stream(value, window.flat, index)
+    elif mask is None or (whole_vectors and _holds_whole_vectors(values, window)):
+        values.emitter.vector_store(value, window.flat, index)
+    else:
+        values.emitter.masked_store(value, window.flat, index, mask)
+
+
+def write_in_turn(
+    values: BodyValues, windows: Sequence[Window], access: tuple[AffineExpr, ...], elements: Sequence[SSAValue]
+) -> None:
+    """Store the current step's lanes of several tensors whose elements take turns in memory."""
+    stored = zip(elements, windows, strict=True)
+    packed = [values.emitter.pack(element, window.stored_as_byte) for element, window in stored]
+    store_interleaved(values.emitter, packed, windows[0].flat, values.linear_index(windows[0], access))
+
+
+def _mask_below(values: BodyValues, end: Index) -> SSAValue:
+    assert values.nest.vector_dim is not None
+    below = values.emitter.create_mask(
+        values.emitter.sub(end, values.induction(values.nest.vector_dim)), values.nest.lanes
+    )
+    mask = values.mask()
+    return below if mask is None else values.emitter.arith(arith.AndIOp, below, mask)
+
+
+def _is_integer(type_: Attribute) -> bool:
+    return isinstance(type_, IntegerType | IndexType)
+
+
+__all__ = ["read_operand", "write_in_turn", "write_output"]
