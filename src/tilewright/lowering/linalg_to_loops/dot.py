@@ -24,7 +24,6 @@ from xdsl.ir import SSAValue
 
 from tilewright.codegen.microkernels import MatmulKernel
 from tilewright.dialects import arith, linalg, linalg_ext
-from tilewright.dialects.types import element_type
 from tilewright.lowering.linalg_to_loops.dot_operands import MatrixAddress, in_place, operand_address, right_operand
 from tilewright.lowering.linalg_to_loops.emitter import Index, LoopEmitter
 from tilewright.lowering.linalg_to_loops.external_calls import call_microkernel
@@ -80,7 +79,7 @@ def _unwritten(lowering: FunctionLowering, operand: SSAValue, target: Window) ->
     source = lowering.source(operand)
     if _flat(source) is not target.flat:
         return source
-    buffer = lowering.memory.new_buffer(element_type(operand.type), tensor_shape(operand))
+    buffer = lowering.memory.new_tile(operand)
     lowering.copy(source, buffer)
     return buffer
 

@@ -16,7 +16,7 @@ from xdsl.ir.affine import AffineDimExpr
 
 from tilewright.dialects import func, linalg, memref, tensor, vector
 from tilewright.dialects.arithmetic import is_arithmetic
-from tilewright.dialects.types import bit_width, element_type, is_tensor
+from tilewright.dialects.types import bit_width, is_tensor
 from tilewright.ir.diagnostics import op_error
 from tilewright.ir.lowerings import Lowerings
 from tilewright.ir.passes import PassContext
@@ -25,7 +25,7 @@ from tilewright.lowering.linalg_to_loops import sources
 from tilewright.lowering.linalg_to_loops.access_log import AccessLog, location_of_load
 from tilewright.lowering.linalg_to_loops.demand import Demand
 from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index, LoopEmitter
-from tilewright.lowering.linalg_to_loops.function_state import Decided, FunctionFacts, TileValues
+from tilewright.lowering.linalg_to_loops.function_state import FunctionFacts, TileValues
 from tilewright.lowering.linalg_to_loops.memory import Memory
 from tilewright.lowering.linalg_to_loops.nest import Nest, Operand, Output
 from tilewright.lowering.linalg_to_loops.nest_emission import emit_nest
@@ -36,7 +36,6 @@ from tilewright.lowering.linalg_to_loops.storage import Storage
 from tilewright.lowering.linalg_to_loops.transposing_copy import emit_transposing_copy, find_block
 from tilewright.support.errors import TilewrightError
 from tilewright.support.facts import TargetFacts
-from tilewright.transforms.linalg.lifetimes import Lifetimes
 from tilewright.transforms.linalg.structured import shape_or_scalar
 
 
@@ -47,14 +46,12 @@ class FunctionLowering:
         entry = function.body.blocks.first
         assert entry is not None
         self.known = FunctionFacts.of(function, context, facts)
-        self.lifetimes = Lifetimes(function)
         self.values = TileValues()
-        self.decided = Decided()
         self.emitter = LoopEmitter(entry)
         self.memory = Memory(self.emitter, self._remark_on_buffer)
         self.accesses = AccessLog()
         self.storage = Storage(self)
-        self.demand = Demand(self.lifetimes.order)
+        self.demand = Demand(self.storage.lifetimes.order)
         self.prefetching = Prefetching(self.emitter, function, facts)
 
     @property
@@ -217,8 +214,7 @@ class FunctionLowering:
         source = self.source(value)
         if isinstance(source, Window):
             return source
-        assert is_tensor(value.type)
-        buffer = self.memory.new_buffer(element_type(value.type), shape_or_scalar(value.type))
+        buffer = self.memory.new_tile(value)
         self.copy(source, buffer, location=location_of_load(value))
         self.values.fill(value, buffer)
         return buffer

@@ -1,4 +1,4 @@
-"""What the lowering of a function knows before it starts, and what it keeps of values and of ops."""
+"""What the lowering of a function knows before it starts, and what it keeps of the tiles that it has lowered."""
 
 from __future__ import annotations
 
@@ -42,6 +42,11 @@ class TileValues:
     filled: list[tuple[SSAValue, Source]] = field(default_factory=list[tuple[SSAValue, Source]])
     """Values that were copied to buffers, in order, with how they were read before."""
 
+    deferred: set[Operation] = field(default_factory=set[Operation])
+    """Generics that are computed where they are stored."""
+    written: set[Operation] = field(default_factory=set[Operation])
+    """Stores whose elements are there already (`stored_results.py`)."""
+
     def fill(self, value: SSAValue, buffer: Window) -> None:
         """Read a value from a buffer from now on."""
         self.filled.append((value, self.sources[value]))
@@ -55,13 +60,3 @@ class TileValues:
             if (owner if isinstance(owner, Block) else owner.parent_block()) is not block:
                 self.sources[value] = source
         del self.filled[mark:]
-
-
-@dataclass(slots=True)
-class Decided:
-    """What was decided of ops before their turn comes."""
-
-    deferred: set[Operation] = field(default_factory=set[Operation])
-    """Generics that are computed where they are stored."""
-    written: set[Operation] = field(default_factory=set[Operation])
-    """Stores whose elements are there already (`stored_results.py`)."""

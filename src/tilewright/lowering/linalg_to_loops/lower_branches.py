@@ -6,13 +6,12 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects import memref, scf
-from tilewright.dialects.types import element_type, is_memref, is_tensor
+from tilewright.dialects.types import is_memref
 from tilewright.lowering.linalg_to_loops.emitter import Cursor
 from tilewright.lowering.linalg_to_loops.function_lowering import (
     FunctionLowering,
     has_tensors,
     lowers,
-    tensor_shape,
 )
 from tilewright.lowering.linalg_to_loops.provable import constant_of, is_same
 from tilewright.lowering.linalg_to_loops.region_tiles import finish_region, replace_op
@@ -33,8 +32,7 @@ def lower_if(op: scf.IfOp, lowering: FunctionLowering) -> None:
         result = op.results[position]
         window = storage.find_wanted(result)
         if window is None or not storage.may_overwrite_after(window, op):
-            assert is_tensor(result.type)
-            window = lowering.memory.new_buffer(element_type(result.type), tensor_shape(result))
+            window = lowering.memory.new_tile(result)
         windows[position] = window
     held = {window.flat: storage.held.get(window.flat) for window in windows.values()}
     for region in op.regions:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from tilewright.dialects import scf
-from tilewright.dialects.types import element_type, is_tensor
 from tilewright.lowering.linalg_to_loops.function_lowering import (
     FunctionLowering,
     has_tensors,
     lowers,
-    tensor_shape,
 )
 from tilewright.lowering.linalg_to_loops.region_tiles import carried_buffer, finish_region, replace_op
 from tilewright.lowering.linalg_to_loops.sources import Window
@@ -81,8 +79,7 @@ def lower_while(op: scf.WhileOp, lowering: FunctionLowering) -> None:
         if value in before.args and isinstance(source, Window) and source.flat not in used:
             exits[position] = source
         else:
-            assert is_tensor(value.type)
-            exits[position] = lowering.memory.new_buffer(element_type(value.type), tensor_shape(value))
+            exits[position] = lowering.memory.new_tile(value)
     finish_region(lowering, condition, 1, exits)
     for position, window in exits.items():
         lowering.values.sources[after.args[position]] = window

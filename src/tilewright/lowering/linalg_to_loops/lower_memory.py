@@ -120,7 +120,7 @@ def target_of(lowering: FunctionLowering, op: bufferization.MaterializeInDestina
 @lowers(bufferization.MaterializeInDestinationOp)
 def lower_materialize(op: bufferization.MaterializeInDestinationOp, lowering: FunctionLowering) -> None:
     """Elements are computed straight into the destination where nothing that is read there can be overwritten."""
-    if op not in lowering.decided.written:
+    if op not in lowering.values.written:
         target = target_of(lowering, op)
         store_box(lowering, op, target.value, target.window, target.starts, target.sizes)
     lowering.values.dead.append(op)

@@ -8,14 +8,12 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects import arith, linalg, linalg_ext, tensor
-from tilewright.dialects.types import element_type, is_tensor
 from tilewright.lowering.linalg_to_loops import sources
 from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, lowers, tensor_shape
 from tilewright.lowering.linalg_to_loops.lower_structured import lower_generic
 from tilewright.lowering.linalg_to_loops.provable import known
 from tilewright.lowering.linalg_to_loops.sources import Box, Source, Uniform, Window
-from tilewright.transforms.linalg.structured import shape_or_scalar
 
 
 @lowers(tensor.ExpandShapeOp)
@@ -67,8 +65,7 @@ def reshape(
     """Apply a change of shape to a source, or to a contiguous copy of it."""
     changed = change(lowering.source(value))
     if changed is None:
-        assert is_tensor(value.type)
-        buffer = lowering.memory.new_buffer(element_type(value.type), shape_or_scalar(value.type))
+        buffer = lowering.memory.new_tile(value)
         lowering.copy(lowering.source(value), buffer)
         changed = change(buffer)
         assert changed is not None
@@ -88,7 +85,7 @@ def lower_extract_slice(op: tensor.ExtractSliceOp, lowering: FunctionLowering) -
     The store that takes a dynamic slice, or a slice of what it will have computed itself, looks through it.
     """
     shape = tensor_shape(op.result)
-    if DYNAMIC_INDEX in shape or op.source.owner in lowering.decided.deferred:
+    if DYNAMIC_INDEX in shape or op.source.owner in lowering.values.deferred:
         lowering.values.dead.append(op)
         return
     if any(isinstance(step, SSAValue) for step in op.mixed_strides):
@@ -122,9 +119,7 @@ def lower_insert_slice(op: tensor.InsertSliceOp, lowering: FunctionLowering) -> 
 @lowers(tensor.ConcatOp)
 def lower_concat(op: tensor.ConcatOp, lowering: FunctionLowering) -> None:
     """The inputs, one after the other, in a new buffer."""
-    shape = tensor_shape(op.result)
-    assert is_tensor(op.result.type)
-    buffer = lowering.memory.new_buffer(element_type(op.result.type), shape)
+    shape, buffer = tensor_shape(op.result), lowering.memory.new_tile(op.result)
     dims = list(range(len(shape)))
     dim, start = op.dim.value.data, 0
     for value in op.inputs:

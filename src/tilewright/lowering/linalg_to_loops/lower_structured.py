@@ -28,8 +28,8 @@ def lower_generic(op: linalg.StructuredOp, lowering: FunctionLowering) -> None:
         run_in_registers(lowering, op, lanes)
         lowering.values.dead.append(op)
         return
-    if op in lowering.decided.deferred or _waits_for_store(op):
-        lowering.decided.deferred.add(op)
+    if op in lowering.values.deferred or _waits_for_store(op):
+        lowering.values.deferred.add(op)
         lowering.values.dead.append(op)
         return
     run_generic(lowering, op)
@@ -101,7 +101,7 @@ def run_generic(
             combination=_find_combination(op, outputs),
         )
     )  # fmt: skip
-    lowering.decided.written.update(result.store for result in stored.values())
+    lowering.values.written.update(result.store for result in stored.values())
     if dest is None:
         for result, output, scalar in zip(op.results, outputs, scalars, strict=True):
             if output.dest is None:

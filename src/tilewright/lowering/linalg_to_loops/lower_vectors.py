@@ -14,7 +14,7 @@ from dataclasses import replace
 from xdsl.ir import SSAValue
 
 from tilewright.dialects import linalg, linalg_ext
-from tilewright.dialects.types import element_type, is_tensor
+from tilewright.dialects.types import element_type
 from tilewright.lowering.linalg_to_loops.body_values import BodyValues, Frame
 from tilewright.lowering.linalg_to_loops.comparisons import find_unmasked_part
 from tilewright.lowering.linalg_to_loops.emitter import LoopEmitter, lanes_of, vector_type
@@ -23,7 +23,7 @@ from tilewright.lowering.linalg_to_loops.nest import Nest, Operand, Output
 from tilewright.lowering.linalg_to_loops.nest_plan import plan_nest
 from tilewright.lowering.linalg_to_loops.sources import Uniform, Vectors, Window
 from tilewright.transforms.linalg.promote_carried_tiles import EACH_ELEMENT, can_run_in_registers
-from tilewright.transforms.linalg.structured import access_of, loop_extents, shape_or_scalar
+from tilewright.transforms.linalg.structured import access_of, loop_extents
 
 
 @lowers(linalg_ext.ToVectorsOp)
@@ -61,8 +61,7 @@ def lower_from_vectors(op: linalg_ext.FromVectorsOp, lowering: FunctionLowering)
     ):
         lowering.values.vectors[op.result] = list(op.vectors)
         return
-    assert is_tensor(op.result.type)
-    window = lowering.memory.new_buffer(element_type(op.result.type), shape_or_scalar(op.result.type))
+    window = lowering.memory.new_tile(op.result)
     for number, vector in enumerate(op.vectors):
         emitter.vector_store(vector, window.flat, number * lanes)
     lowering.values.sources[op.result] = window

@@ -25,7 +25,7 @@ from tilewright.dialects import bufferization, func, linalg_ext, memref
 from tilewright.dialects.construction import index_array, segment_sizes
 from tilewright.dialects.types import element_type, is_integer, is_memref, is_unranked_memref
 from tilewright.lowering.linalg_to_loops.emitter import INDEX, Cursor, Index, LoopEmitter
-from tilewright.lowering.linalg_to_loops.sources import Window, contiguous_strides
+from tilewright.lowering.linalg_to_loops.sources import Window, contiguous_strides, permute
 from tilewright.transforms.linalg.effects import root_of_memref
 from tilewright.transforms.linalg.structured import shape_or_scalar
 
@@ -48,6 +48,15 @@ class Memory:
         stored = i8 if is_integer(element) and element.width.data == 1 else element
         self._on_buffer(stored, shape)
         return self._in_arena(stored, shape, element)
+
+    def new_tile(self, value: SSAValue, *, by_columns: bool = False) -> Window:
+        """A buffer for a tensor; `by_columns`: a matrix whose first dimension is contiguous."""
+        element, shape = element_type(value.type), shape_or_scalar(value.type)
+        if not by_columns:
+            return self.new_buffer(element, shape)
+        window = permute(self.new_buffer(element, shape[::-1]), (1, 0))
+        assert isinstance(window, Window)
+        return window
 
     def new_scratch(self, size: int) -> Window:
         """So many bytes in the arena for what is no tile, such as panels that are kept for other programs."""

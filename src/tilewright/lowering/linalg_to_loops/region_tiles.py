@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from tilewright.dialects import bufferization, linalg, scf, tensor
-from tilewright.dialects.types import element_type, is_memref, is_tensor
+from tilewright.dialects.types import is_memref
 from tilewright.lowering.linalg_to_loops.emitter import Cursor
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, same_window, tensor_shape
-from tilewright.lowering.linalg_to_loops.sources import Source, Window, permute, root_of
+from tilewright.lowering.linalg_to_loops.sources import Source, Window, root_of
 from tilewright.support.cpu_costs import LEAST_ROWS
 from tilewright.transforms.linalg.region_values import without
 from tilewright.transforms.linalg.structured import access_of, is_elementwise
@@ -41,24 +41,19 @@ def carried_buffer(
     if window is None:
         window = storage.take(init, op)
     if window is None or any(window.flat is other.flat for other in taken):
-        window = _new_buffer(lowering, op, init, result)
+        window = lowering.memory.new_tile(init, by_columns=_is_carried_by_columns(op, result))
     if is_filled:
         lowering.copy(source, window)
     return window
 
 
-def _new_buffer(lowering: FunctionLowering, op: Operation, init: SSAValue, result: SSAValue | None) -> Window:
-    """A buffer for a loop-carried tile: by columns where what is combined with it in each step lies by columns."""
-    assert is_tensor(init.type)
-    element, shape = element_type(init.type), tensor_shape(init)
-    if isinstance(op, scf.ForOp) and isinstance(result, OpResult) and len(shape) == 2 and shape[0] >= LEAST_ROWS:
-        last = op.body.block.last_op
-        assert last is not None
-        if _reads_columns(last.operands[result.index]):
-            turned = permute(lowering.memory.new_buffer(element, shape[::-1]), (1, 0))
-            assert isinstance(turned, Window)
-            return turned
-    return lowering.memory.new_buffer(element, shape)
+def _is_carried_by_columns(op: Operation, result: SSAValue | None) -> bool:
+    """Return whether what is combined with a loop-carried tile in each step lies by columns."""
+    if not (isinstance(op, scf.ForOp) and isinstance(result, OpResult)):
+        return False
+    shape, last = tensor_shape(result), op.body.block.last_op
+    assert last is not None
+    return len(shape) == 2 and shape[0] >= LEAST_ROWS and _reads_columns(last.operands[result.index])
 
 
 def _reads_columns(value: SSAValue) -> bool:
@@ -122,4 +117,4 @@ def replace_op(
         result.replace_all_uses_with(value)
     old.detach()
     lowering.values.dead.append(old)
-    lowering.lifetimes.order[new] = lowering.lifetimes.position(old)
+    lowering.storage.lifetimes.take_position(new, old)

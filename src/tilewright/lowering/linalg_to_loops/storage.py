@@ -14,12 +14,10 @@ from typing import TYPE_CHECKING
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects import bufferization, linalg, linalg_ext, scf, tensor
-from tilewright.dialects.types import element_type, is_tensor
 from tilewright.ir.walking import ops_within
-from tilewright.lowering.linalg_to_loops import sources
 from tilewright.lowering.linalg_to_loops.overlaps import is_same_place
 from tilewright.lowering.linalg_to_loops.sources import Box, Source, Window, memory_of
-from tilewright.transforms.linalg.lifetimes import aliased
+from tilewright.transforms.linalg.lifetimes import Lifetimes, aliased
 from tilewright.transforms.linalg.structured import access_of, is_elementwise, shape_or_scalar
 
 if TYPE_CHECKING:
@@ -33,6 +31,7 @@ class Storage:
 
     def __init__(self, lowering: FunctionLowering):
         self.lowering = lowering
+        self.lifetimes = Lifetimes(lowering.known.function)
         self.wanted: dict[tuple[Operation, int], Window] = {}
         """Terminator and operand number of a region: where that value has to be in the end."""
         self.held: dict[SSAValue, SSAValue] = {}
@@ -44,22 +43,16 @@ class Storage:
         """A buffer for a result that is computed element by element."""
         window = self.find_wanted(result)
         if window is None or not self.may_overwrite(window, op):
-            window = self._new_buffer(op, result)
+            by_columns = isinstance(op, linalg.StructuredOp) and self._reads_columns(op, result)
+            window = self.lowering.memory.new_tile(result, by_columns=by_columns)
         self.held[window.flat] = result
         return window
 
-    def _new_buffer(self, op: Operation, result: SSAValue) -> Window:
-        """A buffer laid out as the matrices that `op` reads element by element: by columns, if these are."""
-        assert is_tensor(result.type)
-        element, shape = element_type(result.type), shape_or_scalar(result.type)
-        if isinstance(op, linalg.StructuredOp) and len(shape) == 2 and self._reads_columns(op, result):
-            turned = sources.permute(self.lowering.memory.new_buffer(element, shape[::-1]), (1, 0))
-            assert isinstance(turned, Window)
-            return turned
-        return self.lowering.memory.new_buffer(element, shape)
-
     def _reads_columns(self, op: linalg.StructuredOp, result: SSAValue) -> bool:
+        """Return whether the matrices that `op` reads element by element are laid out by columns."""
         maps = op.maps
+        if len(shape_or_scalar(result.type)) != 2:
+            return False
         output = access_of(maps[len(op.inputs) + op.results.index(result)])
         found = False
         for number, value in enumerate(op.inputs):
@@ -117,14 +110,14 @@ class Storage:
         if holder is not None and holder is not old:
             return False
         # A slice is read from the memory of what it was cut from, which others may still read.
-        return self.lowering.lifetimes.is_last_reader(op, aliased(old))
+        return self.lifetimes.is_last_reader(op, aliased(old))
 
     def may_overwrite(self, window: Window, op: Operation) -> bool:
         """Return whether what a buffer holds is dead once `op` has read it, and `op` reads it element by element."""
         holder = self.held.get(window.flat)
         if holder is None:
             return True
-        if not self.lowering.lifetimes.is_last_reader(op, holder):
+        if not self.lifetimes.is_last_reader(op, holder):
             return False
         if not any(self._reads(operand, window.flat) for operand in op.operands):
             return True
@@ -133,7 +126,7 @@ class Storage:
     def may_overwrite_after(self, window: Window, op: Operation) -> bool:
         """Return whether what a buffer holds is dead once everything inside of `op` has run."""
         holder = self.held.get(window.flat)
-        return holder is None or self.lowering.lifetimes.ends_within(holder, op)
+        return holder is None or self.lifetimes.ends_within(holder, op)
 
     def _reads(self, value: SSAValue, flat: SSAValue) -> bool:
         source = self.lowering.values.sources.get(value)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects import linalg
-from tilewright.dialects.types import element_type, is_tensor
+from tilewright.dialects.types import element_type
 from tilewright.ir.remark_kinds import RemarkKind
 from tilewright.lowering.linalg_to_loops import sources
 from tilewright.lowering.linalg_to_loops.access_log import location_of_load
@@ -34,19 +34,17 @@ def store_box(
 ) -> None:
     """Write the box of `value` at `starts` to the same indices of `dest`."""
     producer = value.owner
-    assert is_tensor(value.type)
-    element, shape = element_type(value.type), shape_or_scalar(value.type)
     if any(start != 0 for start in starts):
         _store_inner_box(lowering, value, dest, starts, sizes)
         return
-    if isinstance(producer, linalg.StructuredOp) and producer in lowering.decided.deferred:
+    if isinstance(producer, linalg.StructuredOp) and producer in lowering.values.deferred:
         _store_deferred(lowering, producer, dest, sizes)
         return
     source, location = lowering.source(value), location_of_load(value)
     window = memory_of(source)
     if window is not None and not is_disjoint(lowering, window, dest) and not is_same_memory(window, dest):
         lowering.known.context.remark(op, "what is stored may overlap what it was loaded from", RemarkKind.COPIED)
-        buffer = lowering.memory.new_buffer(element, shape)
+        buffer = lowering.memory.new_tile(value)
         lowering.copy(source, buffer, sizes, location)
         source = buffer
     lowering.copy(source, dest, sizes, location)
@@ -59,9 +57,7 @@ def _store_deferred(
     if writes_directly(lowering, producer, dest):
         run_generic(lowering, producer, dest, sizes)
         return
-    type = producer.results[0].type
-    assert is_tensor(type)
-    buffer = lowering.memory.new_buffer(element_type(type), shape_or_scalar(type))
+    buffer = lowering.memory.new_tile(producer.results[0])
     run_generic(lowering, producer, buffer, sizes)
     lowering.copy(buffer, dest, sizes)
 
@@ -70,13 +66,11 @@ def _store_inner_box(
     lowering: FunctionLowering, value: SSAValue, dest: Window, starts: Sequence[Index], sizes: Sequence[Index]
 ) -> None:
     """A box that does not start at the origin: both sides shifted; what is not in memory yet is put there whole."""
-    producer = value.owner
-    assert is_tensor(value.type)
-    element, shape = element_type(value.type), shape_or_scalar(value.type)
-    is_deferred = isinstance(producer, linalg.StructuredOp) and producer in lowering.decided.deferred
+    producer, shape = value.owner, shape_or_scalar(value.type)
+    is_deferred = isinstance(producer, linalg.StructuredOp) and producer in lowering.values.deferred
     source = None if is_deferred else lowering.source(value)
     if not isinstance(source, Window):
-        buffer = lowering.memory.new_buffer(element, shape)
+        buffer = lowering.memory.new_tile(value)
         if isinstance(producer, linalg.StructuredOp) and is_deferred:
             run_generic(lowering, producer, buffer, shape)
         elif source is not None:
@@ -88,7 +82,7 @@ def _store_inner_box(
     target = sources.cut_slice(lowering.emitter, dest, starts, [1] * len(shape), rank, box)
     assert isinstance(shifted, Window) and isinstance(target, Window)
     if not is_disjoint(lowering, shifted, target) and not is_same_memory(shifted, target):
-        buffer = lowering.memory.new_buffer(element, box)
+        buffer = lowering.memory.new_buffer(element_type(value.type), box)
         lowering.copy(shifted, buffer, sizes)
         shifted = buffer
     lowering.copy(shifted, target, sizes)

@@ -21,6 +21,10 @@ class Lifetimes:
         """Return where an op is in program order; 0 for one that has no position."""
         return self.order.get(op, 0)
 
+    def take_position(self, new: Operation, old: Operation) -> None:
+        """Let an op be where another was."""
+        self.order[new] = self.position(old)
+
     def ends_within(self, value: SSAValue, op: Operation) -> bool:
         """Return whether nothing reads the memory of a value of `op`'s block once everything inside of `op` has run."""
         end = max(map(self.position, ops_within(op)), default=0)

@@ -18,7 +18,6 @@ from xdsl.ir import Operation, SSAValue
 
 from tilewright.analysis.combiners import is_identity
 from tilewright.dialects import linalg_ext
-from tilewright.dialects.types import element_type
 from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, lowers
 from tilewright.lowering.linalg_to_loops.networks.bodies import BodyOfRegister, LoopBits, index_numbers
@@ -28,7 +27,6 @@ from tilewright.lowering.linalg_to_loops.networks.registers import Registers, Ve
 from tilewright.lowering.linalg_to_loops.networks.segments import Layout, Segment, cut_into_segments
 from tilewright.lowering.linalg_to_loops.sources import Source, Uniform, Window
 from tilewright.support.records import dataclass
-from tilewright.transforms.linalg.structured import shape_or_scalar
 
 Operands: TypeAlias = "dict[SSAValue, tuple[Registers, int]]"
 """What the arguments of a body stand for, each with the set of register bits that it has."""
@@ -95,7 +93,7 @@ class _SegmentWriter:
                 if source is not None and not self._is_made_here(source[0]):
                     self._find_memory(*source)
         for result, bits in self.kept:
-            window = lowering.memory.new_buffer(element_type(result.type), shape_or_scalar(result.type))
+            window = lowering.memory.new_tile(result)
             lowering.storage.held[window.flat] = result
             lowering.values.sources[result] = window
             self.strides[result] = {bit: 1 << place for place, bit in enumerate(bits)}
@@ -136,7 +134,7 @@ class _SegmentWriter:
         if isinstance(source, Uniform) or value in self.strides:
             return
         if not isinstance(source, Window) or not all(isinstance(stride, int) for stride in source.strides):
-            copy = self.lowering.memory.new_buffer(element_type(value.type), shape_or_scalar(value.type))
+            copy = self.lowering.memory.new_tile(value)
             self.lowering.copy(source, copy)
             self.lowering.storage.held[copy.flat] = value
             source = self.copies[value] = copy
