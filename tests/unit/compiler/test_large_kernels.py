@@ -15,6 +15,8 @@ from tilewright import compat
 from tilewright.compiler.options import CompileOptions
 from tilewright.compiler.source import ASTSource
 from tilewright.compiler.stages import lower
+from tilewright.dialects import arith, func
+from tilewright.ir.walking import find_ops
 from tilewright.support import recursion
 from tilewright.support.recursion import deep_recursion
 from tilewright.targets.base import find_target
@@ -117,3 +119,25 @@ def test_a_chain_longer_than_a_body_may_be(monkeypatch: pytest.MonkeyPatch) -> N
         for i in range(1300):
             expected = expected * np.int32(3) + np.int32(i)
     np.testing.assert_array_equal(y, expected.astype(np.float32))
+
+
+@triton.jit
+def masked_copies(p, q, n, N: tl.constexpr):
+    lanes = tl.arange(0, 16)
+    for i in tl.static_range(N):  # pyright: ignore[reportGeneralTypeIssues, reportAttributeAccessIssue]
+        mask = i * 16 + lanes < n
+        tl.store(q + i * 16 + lanes, tl.load(p + i * 16 + lanes, mask) + 1, mask)
+
+
+@pytest.mark.costly
+def test_bounds_live_as_long_as_they_are_needed() -> None:
+    """Those of all copies are made before the first one: LLVM would carry each through the loops of all others."""
+    source = ASTSource(masked_copies, {"p": "*fp32", "q": "*fp32", "n": "i32", "N": "constexpr"}, {"N": 40})
+    with deep_recursion():
+        *_, (_, module) = lower(source, CompileOptions(), find_target("cpu"))
+    (function,) = find_ops(module, func.FuncOp)
+    ops = list(function.body.block.ops)
+    places = {op: place for place, op in enumerate(ops)}
+    bounds = [op for op in ops if isinstance(op, arith.MinSIOp)]
+    assert len(bounds) >= 40
+    assert all(ops[places[bound] + 1].operands[0] is bound.result for bound in bounds)

@@ -102,6 +102,7 @@ def _to_loops() -> Sequence[Pass]:
     from tilewright.lowering.linalg_to_loops.convert_dot_bytes_to_calls import ConvertDotBytesToCallsPass
     from tilewright.lowering.linalg_to_loops.form_exchange_networks import LinalgFormExchangeNetworksPass
     from tilewright.lowering.linalg_to_loops.linalg_to_loops import LinalgToLoopsPass
+    from tilewright.transforms.common.sink_scalars import SinkScalarsPass
     from tilewright.transforms.linalg.bufferize_function_boundaries import LinalgBufferizeFunctionBoundariesPass
     from tilewright.transforms.linalg.elide_reduction_starts import LinalgElideReductionStartsPass
     from tilewright.transforms.linalg.expand_selects import LinalgExpandSelectsPass
@@ -140,6 +141,7 @@ def _to_loops() -> Sequence[Pass]:
         LinalgPackOperandsPass(),  # once for a loop, or for all programs
         LinalgPromoteCarriedTilesPass(),  # what waits for a buffer in each step
         LinalgToLoopsPass(),
+        SinkScalarsPass(),  # few values live through many loops
         ConvertDotBytesToCallsPass(),  # which upstream reads
     )
 

@@ -12,6 +12,7 @@ from tilewright.transforms.common.inline import InlinePass
 from tilewright.transforms.common.lift_cf_to_scf import LiftCfToScfPass, structurize
 from tilewright.transforms.common.loop_invariant_code_motion import LoopInvariantCodeMotionPass, hoist_loop_invariants
 from tilewright.transforms.common.remove_dead_values import RemoveDeadValuesPass, remove_dead_values
+from tilewright.transforms.common.sink_scalars import SinkScalarsPass
 from tilewright.transforms.common.symbol_dce import SymbolDcePass
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "LiftCfToScfPass",
     "LoopInvariantCodeMotionPass",
     "RemoveDeadValuesPass",
+    "SinkScalarsPass",
     "SymbolDcePass",
     "canonicalize",
     "eliminate_common_subexpressions",
