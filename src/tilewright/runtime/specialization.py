@@ -15,7 +15,7 @@ import numpy as np
 from tilewright.language.callables import JITCallable
 from tilewright.runtime.storage import Storage, find_storage
 from tilewright.runtime.tensor_descriptor import TensorDescriptor
-from tilewright.support.errors import ArgumentTypeError, ArgumentValueError
+from tilewright.support.errors import ArgumentRangeError, ArgumentTypeError, ArgumentValueError
 from tilewright.support.records import dataclass
 
 DIVISIBILITY = 16
@@ -145,10 +145,10 @@ def _classify_int(value: int, rule: ParameterRule) -> Classified:
         kind = "i32"
     elif -(2**63) <= value < 2**63:
         kind = "i64"
-    elif value < 2**64:
+    elif 0 <= value < 2**64:
         kind = "u64"
     else:
-        raise ArgumentValueError("", f"integer {value}", "an integer of at most 64 bits")
+        raise ArgumentRangeError("", f"integer {value}", "an integer of at most 64 bits")
     divisible = rule.specialize and rule.specialize_alignment and value % DIVISIBILITY == 0
     return Scalar(kind, value & (2**64 - 1), divisible)
 

@@ -118,6 +118,11 @@ class CompilationError(LocatedError):
     def errors(self) -> tuple[CompilationError, ...]:
         return (self, *self.others)
 
+    @property
+    def error_message(self) -> str:
+        """What is wrong, without its place, under Triton's name."""
+        return self.message
+
     def __str__(self) -> str:
         first = super().__str__()
         if not self.others:
@@ -312,6 +317,10 @@ class ArgumentTypeError(ArgumentError, TypeError):
 
 class ArgumentValueError(ArgumentError, ValueError):
     """A kernel argument of the right type with an unusable value (read-only storage, wrong strides, ...)."""
+
+
+class ArgumentRangeError(ArgumentValueError, OverflowError):
+    """An integer that 64 bits cannot hold."""
 
 
 class MisalignedPointerError(ArgumentValueError):

@@ -53,6 +53,32 @@ def test_scalars_are_classified_as_triton_does(value: Any, kind: str, divisible:
     assert (item.type, item.divisible) == (kind, divisible)
 
 
+@triton.jit
+def store_number(out_ptr, number):
+    tl.store(out_ptr, number)
+
+
+@pytest.mark.parametrize("number", [2**64, -(2**63) - 1, 2**70, -(2**64)])
+def test_integers_that_64_bits_cannot_hold(number: int) -> None:
+    """Also after a launch with one that they can."""
+    out = np.zeros(1, np.int64)
+    for fits in (-(2**63), 2**62 + 1):
+        store_number[(1,)](out, fits)
+        assert out[0] == fits
+        with pytest.raises(OverflowError, match=r"'number': integer -?\d+; expected an integer of at most 64 bits"):
+            store_number[(1,)](out, number)
+
+
+def test_options_without_a_hash(tmp_path: Path) -> None:
+    """Are launched, again and again."""
+    library = tmp_path / "library.bc"
+    library.write_bytes(b"BC")
+    out = np.zeros(1, np.int64)
+    for number in (5, 7, 7):
+        store_number[(1,)](out, number, extern_libs={"library": str(library)})
+        assert out[0] == number
+
+
 def test_one_and_none_are_constants() -> None:
     assert classify(1, PLAIN) == Constant(1)
     assert classify(None, PLAIN) == Constant(None)
