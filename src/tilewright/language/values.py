@@ -9,7 +9,7 @@ from __future__ import annotations
 import builtins
 import operator
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from tilewright.language.dtypes import base_type, block_type, dtype
 
@@ -42,7 +42,7 @@ class constexpr_type(base_type):
         return []
 
     def unflatten_ir(self, handles: Sequence[SSAValue], cursor: int) -> builtins.tuple[base_value, int]:
-        return constexpr(self.value), cursor
+        return as_constant(self.value), cursor
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, constexpr_type) and self.value == other.value
@@ -52,6 +52,15 @@ class constexpr_type(base_type):
 
     def __repr__(self) -> str:
         return f"constexpr_type[{self.value}]"
+
+
+def as_constant(value: Any) -> base_value:
+    """A Python value as a constant; of a tuple the elements, so that it can be unpacked into variables."""
+    if not isinstance(value, builtins.tuple):
+        return value if isinstance(value, base_value) else constexpr(value)
+    values = [as_constant(element) for element in cast("builtins.tuple[Any, ...]", value)]
+    fields = getattr(value, "_fields", None)  # pyright: ignore[reportUnknownArgumentType]
+    return tuple(values, tuple_type([v.type for v in values], fields) if fields is not None else None)
 
 
 def is_python_sequence(value: Any) -> bool:
