@@ -1,4 +1,4 @@
-"""`triton.knobs`: every switch of Triton 3.6 under its name there.
+"""`triton.knobs`: every switch of Triton 3.6 to 3.9 under its name there.
 
     tilewright.knobs.runtime.debug = True
     tilewright.knobs.runtime.launch_enter_hook.add(lambda metadata: print(metadata.get()["name"]))
@@ -22,6 +22,7 @@ from pathlib import Path
 from tilewright.support import knobs as table
 from tilewright.support.disk_cache import cache_directory_or_temporary
 from tilewright.support.errors import NoAssemblerError
+from tilewright.support.hook_chain import HookChain
 from tilewright.support.knob_groups import Derived, Env, Group, Hooks, Ignored, Refused, Shared, Variable, env
 from tilewright.support.late import late_names
 from tilewright.support.records import dataclass
@@ -81,6 +82,9 @@ def _set_optimises_less(value: bool) -> None:
 _NO_C = "no C compiler is called"
 _NO_REDIS = "there is no cache in Redis; any folder that several machines share can be `cache.dir`"
 _NO_AMD = "there is no target for AMD's GPUs"
+_BY_THE_HOST = "launches are timed by the host"
+_PATHS_OF_ROCM = ("hsa_runtime_path", "hsa_runtime_library", "rocprofiler_sdk_include_path", "rocprofiler_sdk_lib_path",
+                  "rocprofiler_sdk_library", "roctracer_lib_path", "roctracer_library", "roctx_lib_path")  # fmt: skip
 
 build = Group(
     {
@@ -128,12 +132,19 @@ compilation = Group(
         "override": Refused(False, "the launch option `ir_override` puts a file in the place of a stage"),
         "enable_asan": Refused(False, "`TILEWRIGHT_SANITIZE=bounds` checks accesses"),
         "instrumentation_mode": Refused("", "`TILEWRIGHT_SANITIZE`, and the target `cuda_sim`, check kernels"),
+        "fpsan_homomorphic_casts": Ignored(False, "`TILEWRIGHT_VALIDATE` and `cuda_sim` check what kernels compute"),
         "store_binary_only": Ignored(False, "texts of stages are not stored, but made when they are asked for"),
         "dump_ir_extract_di_local_variables": Ignored(False, "names of variables are in the locations of `ttir`"),
         "use_ir_loc": Ignored(None, "locations are those of the Python source"),
     }
 )
-autotuning = Group({"print": Shared("print_autotuning"), "cache": Shared("cache_autotuning")})
+autotuning = Group(
+    {
+        "print": Shared("print_autotuning"),
+        "cache": Shared("cache_autotuning"),
+        "listener": Variable(HOOKS, "autotune_listener", "called after each tuning"),
+    }
+)
 runtime = Group(
     {
         "interpret": Shared("interpret"),
@@ -143,6 +154,7 @@ runtime = Group(
         "launch_exit_hook": Hooks(HOOKS, "launch_exit_hook", "called after each launch"),
         "kernel_load_start_hook": Hooks(LISTENING, "kernel_load_start_hook", "called before machine code is loaded"),
         "kernel_load_end_hook": Hooks(LISTENING, "kernel_load_end_hook", "called once machine code is loaded"),
+        "kernel_unload_hook": Ignored(HookChain, "machine code stays loaded until the process ends"),
         "jit_cache_hook": Variable(HOOKS, "jit_cache_hook", "called before each compilation"),
         "jit_post_compile_hook": Variable(HOOKS, "jit_post_compile_hook", "called after each compilation"),
         "add_stages_inspection_hook": Refused(
@@ -151,7 +163,11 @@ runtime = Group(
     }
 )
 language = Group(
-    {"fp32_default": Shared("f32_default", optional=True), "default_fp_fusion": Shared("default_fp_fusion")}
+    {
+        "fp32_default": Shared("f32_default", optional=True),
+        "default_fp_fusion": Shared("default_fp_fusion"),
+        "force_disable_fp_fusion": Shared("force_disable_fp_fusion"),
+    }
 )
 nvidia = Group(
     {
@@ -180,15 +196,27 @@ amd = Group(
         "libhip_path": Ignored(None, _NO_AMD),
         "use_block_pingpong": Ignored(None, _NO_AMD),
         "use_in_thread_transpose": Ignored(None, _NO_AMD),
-        "use_async_copy": Ignored(False, _NO_AMD),
+        "use_async_copy": Ignored(None, _NO_AMD),
         "scalarize_packed_fops": Ignored(False, _NO_AMD),
+        "codegen_path": Ignored(None, _NO_AMD),
+        "dump_mir": Ignored(None, _NO_AMD),
+        "swap_mir": Ignored(None, _NO_AMD),
+        "swap_mir_enable_misched": Ignored(False, _NO_AMD),
+        "use_coexec_scheduler": Ignored(None, _NO_AMD),
+        "use_expert_scheduling": Ignored(None, _NO_AMD),
     }
 )
 proton = Group(
     {
         "disable": Shared("proton_disable"),
-        "cupti_lib_dir": Ignored("", "launches are timed by the host"),
-        "enable_nvtx": Ignored(True, "launches are timed by the host"),
+        "cupti_lib_dir": Ignored("", _BY_THE_HOST),
+        "cupti_lib_blackwell_dir": Ignored("", _BY_THE_HOST),
+        "enable_hw_trace": Ignored(False, _BY_THE_HOST),
+        "enable_nvtx": Ignored(True, _BY_THE_HOST),
+        "profile_buffer_size": Ignored(64 << 20, _BY_THE_HOST),
+        "profile_metric_buffer_size": Ignored(64 << 20, _BY_THE_HOST),
+        **{name: Ignored(None, _NO_AMD) for name in _PATHS_OF_ROCM},
+        "roctx_library": Ignored("libroctx64.so", _NO_AMD),
     }
 )
 
@@ -228,8 +256,8 @@ Three standard variables are honoured as well: `CUDA_HOME` and `CUDA_PATH` name 
 
 ## `triton.knobs`
 
-All switches of `triton.knobs` in Triton 3.6 are attributes of `tilewright.knobs`. Setting one does not change the
-environment of child processes.
+All switches of `triton.knobs` in Triton 3.6 to 3.9 are attributes of `tilewright.knobs`. Setting one does not change
+the environment of child processes.
 
 {groups}"""
 

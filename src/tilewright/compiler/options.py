@@ -109,6 +109,8 @@ class CompileOptions:
         if debug:
             values.setdefault("debug", True)
         values.setdefault("enable_fp_fusion", knobs.get("default_fp_fusion"))
+        if knobs.get("force_disable_fp_fusion"):
+            values["enable_fp_fusion"] = False
         return cls(**values)
 
 

@@ -12,9 +12,10 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from tilewright.runtime import hooks
 from tilewright.runtime.cached_timings import CachedTimings
 from tilewright.runtime.driver import chosen_target_is_timed
-from tilewright.runtime.interface import Launchable, NamedKernel, innermost
+from tilewright.runtime.interface import Launchable, NamedKernel, innermost, innermost_kernel
 from tilewright.runtime.kernel_heuristics import Heuristics, heuristics
 from tilewright.runtime.tuning_config import AutotunerError, Config, checked_configs
 from tilewright.runtime.tuning_table import TuningTable
@@ -148,15 +149,26 @@ class Autotuner(NamedKernel):
         if self.early_config_prune is not None:
             kept = list(self.early_config_prune(self.configs, self.nargs, **keywords))
             if not kept:
-                raise AutotunerError("early_config_prune left no configuration; it must keep at least one")
+                raise AutotunerError(
+                    "No valid autotuner configs after pruning: early_config_prune left no configuration; it must keep "
+                    "at least one"
+                )
         if self.perf_model is not None:
-            top = self.configs_top_k
-            count = int(len(self.configs) * top) if isinstance(top, float) and top <= 1.0 else int(top)
+            count = self._kept_by_model(len(kept))
             if len(kept) > count:
                 model = self.perf_model
                 estimate = {config: model(**self.nargs, **keywords, **config.all_kwargs()) for config in kept}
-                kept = sorted(kept, key=lambda config: estimate[config])[: max(count, 1)]
+                kept = sorted(kept, key=lambda config: estimate[config])[:count]
         return kept
+
+    def _kept_by_model(self, number: int) -> int:
+        """How many of so many configurations `top_k` keeps: a part of them, one at least, or that many."""
+        top = self.configs_top_k
+        if isinstance(top, float) and top <= 1.0:
+            return max(1, int(number * top))
+        if not isinstance(top, int):
+            raise OptionError(f"top_k={top} is neither a number of configurations nor a part of them up to 1.0")
+        return top
 
     def _key(self, keywords: Mapping[str, Any]) -> tuple[Any, ...]:
         arguments = {**self.nargs, **keywords}
@@ -167,10 +179,14 @@ class Autotuner(NamedKernel):
         start = time.perf_counter()
         candidates = self.prune_configs(keywords)
         self.configs_skipped = {}
+        if len(candidates) == 1:
+            self.cache[key] = candidates[0]
+            return
         search = self._search(candidates)
         kept = self._cached_timings(key, candidates, "all" if search is None else "some")
         name = getattr(self.fn, "__name__", str(self.fn))
         timings = kept.load() if kept is not None else None
+        was_kept = timings is not None
         with TuningTable(name, key, [config.all_kwargs() for config in candidates]) as table:
             if timings is None:
                 timings = self._measure(candidates, args, grid, keywords, table, search)
@@ -190,6 +206,15 @@ class Autotuner(NamedKernel):
         table.report(f"autotuning {name}: {best}, {self.bench_time:.2f} s")
         if _takes(self.pre_hook, "reset_only"):
             self.pre_hook({**self.nargs, **keywords, **best.all_kwargs()}, reset_only=True)
+        if hooks.autotune_listener is not None:
+            hooks.autotune_listener(
+                fn=innermost_kernel(self.fn),
+                key=key,
+                best_config=best,
+                configs_timings=timings,
+                duration=None if was_kept else self.bench_time,
+                cache_hit=was_kept,
+            )
 
     def _cached_timings(self, key: tuple[Any, ...], candidates: Sequence[Config], extent: str) -> CachedTimings | None:
         """Return where the timings for this key are kept on disk, if they are: those of our own clock are, and with
@@ -251,10 +276,10 @@ class Autotuner(NamedKernel):
         from tilewright.runtime.tuning_search import MANY, TuningSearch
 
         is_users = self._do_bench is not None or self.early_config_prune is not None or self.perf_model is not None
-        hooks = any(config.pre_hook is not None for config in candidates)
+        has_hooks = any(config.pre_hook is not None for config in candidates)
         if not chosen_target_is_timed():
             return None
-        if len(candidates) <= MANY or is_users or hooks or knobs.get("farm") or not knobs.get("model_autotuning"):
+        if len(candidates) <= MANY or is_users or has_hooks or knobs.get("farm") or not knobs.get("model_autotuning"):
             return None
         return TuningSearch([config.all_kwargs() for config in candidates])
 

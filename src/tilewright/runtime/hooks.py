@@ -25,6 +25,11 @@ jit_post_compile_hook: CompileHook | None = None
 """Called when such a kernel is there."""
 
 
+autotune_listener: Callable[..., Any] | None = None
+"""Called where configurations were measured, or their times found on disk: `fn`, `key`, `best_config`,
+`configs_timings`, `duration` in seconds (None of times from disk), `cache_hit`."""
+
+
 def set_hook(name: str, value: Any) -> None:
     """Make `value` the hook of a name: a function, or None for no hook."""
     if name.startswith("jit_"):

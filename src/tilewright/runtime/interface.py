@@ -63,6 +63,13 @@ def innermost(kernel: Any) -> Any:
     return kernel
 
 
+def innermost_kernel(kernel: Any) -> Any:
+    """The kernel that `@jit` made of it, under all other decorators."""
+    while not inspect.isfunction(kernel.fn):
+        kernel = kernel.fn
+    return kernel
+
+
 def named(module: str, name: str) -> Any:
     """Return what a module has under a dotted name."""
     return reduce(getattr, name.split("."), import_module(module))

@@ -109,6 +109,8 @@ KNOBS: tuple[Knob, ...] = (
     Knob("triton_version", str, "3.9", "The version of Triton to stand in for: which version is reported, what is "
          "deprecated, and how modules are printed.", changes_code=True,
          choices=("3.6", "3.7", "3.8", "3.9")),
+    Knob("force_disable_fp_fusion", bool, False, "No a*b+c becomes one fused operation, whatever a launch asks for.",
+         triton_env="TRITON_FORCE_DISABLE_FP_FUSION", changes_code=True),
     Knob("default_fp_fusion", bool, True, "Allow a*b+c to become one fused operation.",
          triton_env="TRITON_DEFAULT_FP_FUSION", changes_code=True),
     Knob("f32_default", str, "", "Precision of float32 dots that do not specify one.",

@@ -109,6 +109,67 @@ def test_trials_leave_restored_arguments_alone() -> None:
     np.testing.assert_array_equal(x, np.ones(40, np.float32))
 
 
+def refuse_to_bench(launch: Any, quantiles: Any) -> list[float]:
+    raise AssertionError("there is nothing to choose")
+
+
+def test_one_configuration_left_is_not_measured() -> None:
+    """After either pruning; nobody is told of a tuning."""
+    told: list[Any] = []
+    early = {"early_config_prune": lambda configs, named, **keywords: configs[1:]}
+    model = {"perf_model": lambda BLOCK, **rest: -BLOCK, "top_k": 0.1}
+    x, out = np.ones(40, np.float32), np.zeros(40, np.float32)
+    with knobs.autotuning.scope():
+        knobs.autotuning.listener = lambda **keywords: told.append(keywords)
+        for prune in (early, model):
+            kernel = triton.autotune(configs(16, 32), key=["n"], prune_configs_by=prune, do_bench=refuse_to_bench)(
+                double
+            )
+            kernel[grid](x, out, 40)
+            assert kernel.best_config == configs(32)[0]
+    assert not told
+
+
+def test_the_model_keeps_a_part_of_what_was_kept_before() -> None:
+    seen: list[int] = []
+    asked: list[int] = []
+
+    def model(BLOCK: int, **rest: Any) -> int:
+        asked.append(BLOCK)
+        return -BLOCK
+
+    prune = {"early_config_prune": lambda configs, named, **keywords: configs[:4], "perf_model": model, "top_k": 0.5}
+    bench = fake_bench({64: 1.0, 128: 2.0}, seen, [128, 64])
+    arguments = np.ones(40, np.float32), np.zeros(40, np.float32), 40
+    choices = configs(16, 32, 64, 128, 256, 512)
+    triton.autotune(choices, key=["n"], prune_configs_by=prune, do_bench=bench)(double)[grid](*arguments)
+    assert asked == [16, 32, 64, 128]
+    assert seen == [128, 64]
+    prune["top_k"] = 1.5
+    with pytest.raises(OptionError, match=r"top_k=1\.5 is neither"):
+        triton.autotune(choices, key=["n"], prune_configs_by=prune, do_bench=bench)(double)[grid](*arguments)
+
+
+def test_a_listener_is_told_of_tunings() -> None:
+    """Of one that was measured, and of one whose times lie on disk; not of a configuration that is known already."""
+    told: list[dict[str, Any]] = []
+    x, out = np.ones(40, np.float32), np.zeros(40, np.float32)
+    with knobs.autotuning.scope():
+        knobs.autotuning.listener = lambda **keywords: told.append(keywords)
+        for count in (1, 2):
+            bench = fake_bench({16: 3.0, 32: 1.0}, [], [16, 32])
+            kernel = triton.autotune(configs(16, 32), key=["n"], do_bench=bench, cache_results=True)(double)
+            kernel[grid](x, out, 40)
+            kernel[grid](x, out, 40)
+            assert len(told) == count
+    measured, found = told
+    assert measured["fn"] is double
+    assert (measured["best_config"], measured["cache_hit"]) == (configs(32)[0], False)
+    assert set(measured["configs_timings"]) == set(configs(16, 32))
+    assert measured["duration"] > 0
+    assert (found["best_config"], found["cache_hit"], found["duration"]) == (configs(32)[0], True, None)
+
+
 @pytest.mark.parametrize("blocks", [(16,), (16, 32)], ids=str)
 def test_redefining_a_tuned_parameter_is_refused(blocks: tuple[int, ...]) -> None:
     kernel = triton.autotune(configs(*blocks), key=["n"])(double)

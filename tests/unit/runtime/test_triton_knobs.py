@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +13,7 @@ import pytest
 
 import tilewright
 import tilewright.language as tl
+from suite import official_packages
 from tilewright import knobs
 from tilewright.compiler.listening import CompileTimes
 from tilewright.support import knobs as table
@@ -25,7 +25,7 @@ import json
 from triton import knobs
 groups = {name: value for name, value in vars(knobs).items() if isinstance(value, knobs.base_knobs)}
 plain = lambda value: value if isinstance(value, (bool, int, str, type(None))) else "..."
-hidden = ("knob_descriptors", "knobs", "copy", "reset", "scope", "get_triton_dir")
+hidden = ("knob_descriptors", "knobs", "copy", "reset", "scope", "get_triton_dir", "fp_fusion_enabled")
 def names(group):
     return [n for n in dir(group) if not n.startswith("_") and n not in hidden]
 def read(group, name):
@@ -36,22 +36,29 @@ def read(group, name):
 print(json.dumps({name: {n: read(group, n) for n in names(group)} for name, group in groups.items()}))
 """
 
-MACHINE = {"dir", "home_dir", "dump_dir", "override_dir", "cupti_lib_dir", "libdevice_path"}
+MACHINE = {"cupti_lib_blackwell_dir", "dir", "home_dir", "dump_dir", "override_dir", "cupti_lib_dir", "libdevice_path"}
 """What is a place on this machine."""
 
 
-def test_every_switch_of_official_triton() -> None:
-    """The same groups, the same names in them, the same values where nothing is set."""
-    pytest.importorskip("triton", reason="official Triton is a test-only dependency and not installed")
+@pytest.mark.parametrize("version", [official_packages.OLDEST, official_packages.NEWEST])
+def test_every_switch_of_official_triton(version: str) -> None:
+    """The same groups, all names in them, and of the newest no other names, and its values where nothing is set."""
+    if not official_packages.is_available(version):
+        pytest.skip(f"official Triton {version} is a test-only dependency and not installed")
     import json
 
-    bare = {name: value for name, value in os.environ.items() if not name.startswith("TRITON_")}
+    inherited = official_packages.environment(version)
+    bare = {name: value for name, value in inherited.items() if not name.startswith("TRITON_")}
     done = subprocess.run([sys.executable, "-c", OFFICIAL], capture_output=True, text=True, check=True, env=bare)
     official: dict[str, dict[str, Any]] = json.loads(done.stdout)
     assert official.keys() == knobs.GROUPS.keys()
     for group, switches in official.items():
         ours = knobs.GROUPS[group]
-        assert set(switches) == set(dir(ours)) - {"knobs", "reset", "scope"}, group
+        names = set(dir(ours)) - {"knobs", "reset", "scope"}
+        assert set(switches) <= names, group
+        if version == official_packages.OLDEST:
+            continue
+        assert set(switches) == names, group
         plain = {name: value for name, value in switches.items() if value != "..." and name not in MACHINE}
         assert {name: getattr(ours, name) for name in plain} == plain, group
 
