@@ -27,7 +27,7 @@ _NAMES = {
     "MockTensor": "tilewright.runtime.tensors:MockTensor",
     "TensorWrapper": "tilewright.runtime.tensors:TensorWrapper",
     "reinterpret": "tilewright.runtime.tensors:reinterpret",
-    "set_allocator": "tilewright.runtime.tensors:set_allocator",
+    "set_allocator": "tilewright.runtime.scratch:set_allocator",
     "set_num_threads": "tilewright.runtime.threads:set_num_threads",
     "get_num_threads": "tilewright.runtime.threads:get_num_threads",
     "compile": "tilewright.runtime.compiling:compile",
@@ -117,7 +117,8 @@ if TYPE_CHECKING:
     from tilewright.runtime.errors import InterpreterError
     from tilewright.runtime.interface import KernelInterface
     from tilewright.runtime.jit import JITFunction, jit
-    from tilewright.runtime.tensors import MockTensor, TensorWrapper, reinterpret, set_allocator
+    from tilewright.runtime.scratch import set_allocator
+    from tilewright.runtime.tensors import MockTensor, TensorWrapper, reinterpret
     from tilewright.runtime.threads import get_num_threads, set_num_threads
     from tilewright.support.errors import (
         CompilationError,

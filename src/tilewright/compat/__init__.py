@@ -36,6 +36,7 @@ RENAMED = {
     "triton.experimental.gluon": "tilewright.gluon",
     "triton.experimental": "tilewright.compat.experimental",
     "triton.profiler": "tilewright.compat.profiler",
+    "triton.runtime._allocation": "tilewright.runtime.scratch",
     "triton.runtime._async_compile": "tilewright.runtime.async_compile",
     "triton.runtime.cache": "tilewright.compat.cache",
     "triton.runtime.interpreter": "tilewright.compat.interpreter",

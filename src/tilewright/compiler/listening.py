@@ -19,7 +19,7 @@ from tilewright.compiler.source import Source
 from tilewright.support.disk_cache import DiskCache, Entry
 from tilewright.support.hook_chain import HookChain
 from tilewright.support.records import dataclass
-from tilewright.targets.base import Target
+from tilewright.targets.base import Target, describe_target
 
 Listener = Callable[..., Any]
 MICROSECONDS = 1_000_000
@@ -82,7 +82,7 @@ def tell(source: Source, options: CompileOptions, target: Target, key: str, entr
     """Call the listener, if there is one."""
     if listener is None:
         return
-    known = {"name": entry.metadata["entry"], "hash": key, "target": target.name, **asdict(options)}
+    known = {"name": entry.metadata["entry"], "hash": key, "target": describe_target(target), **asdict(options)}
     listener(
         src=source,
         metadata={**known, "details": entry.metadata},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -103,25 +103,3 @@ class MockTensor:
     @staticmethod
     def ptr_range() -> int:
         return 0
-
-
-_allocator: Callable[[int, int, int | None], Any] | None = None
-
-
-def set_allocator(allocator: Callable[[int, int, int | None], Any]) -> None:
-    """Set the function `(size, alignment, stream) -> object with data_ptr()` that provides global scratch memory.
-
-    Kernels for the CPU need none (descriptors made in a kernel are lowered to plain accesses); it is kept for targets
-    that do.
-    """
-    global _allocator
-    _allocator = allocator
-
-
-def allocator() -> Callable[[int, int, int | None], Any]:
-    """The allocator that was set. Raises RuntimeError when there is none."""
-    if _allocator is None:
-        raise RuntimeError(
-            "Kernel requires a runtime memory allocation, but no allocator was set. Use set_allocator to specify one."
-        )
-    return _allocator

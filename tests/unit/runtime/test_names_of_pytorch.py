@@ -19,7 +19,6 @@ ASKED = Path(__file__).with_name("pytorch_2_15_names.txt")
 
 ABSENT = {
     "triton.backends.nvidia.driver.make_tensordesc_arg": "PyTorch's own launcher of cubins: ours is the CPU's",
-    "triton.runtime._allocation._allocator": "PyTorch's own launcher of cubins: ours is the CPU's",
     "triton.profiler.hooks": "with `config.triton.proton_profiling` alone",
 }
 

@@ -76,7 +76,6 @@ ABSENT_MODULES = {
         [f"triton.profiler.{name}" for name in ("_rocm", "context", "data", "flags", "hooks", "metric", "profile",
                                                 "proton", "scope", "specs", "state", "viewer")],
         "the profiler itself; what it exports is in triton.profiler"),
-    "triton.runtime._allocation": "private; `triton.set_allocator` is there",
     "triton.runtime.build": "compiles Triton's drivers in C++; there are none",
     "triton.tools.build_extern": "writes Triton's own libdevice.py",
     "triton.tools.gsan": "the check of races is a sanitizer of every target",
@@ -150,6 +149,8 @@ ABSENT = {
         ("Default", "InstrumentationMode", "MMA", "Optimize"), "ways of recording marks inside of kernels"),
     "triton.runtime": dict.fromkeys(
         ("RedisRemoteCacheBackend", "RemoteCacheBackend"), _CACHE) | {"build": "see ABSENT_MODULES"},
+    "triton.runtime._allocation": dict.fromkeys(
+        ("Buffer", "has_profile_allocator", "set_profile_allocator"), "private; there are no profile buffers"),
     "triton.runtime.cache": dict.fromkeys(
         ("RedisRemoteCacheBackend", "RemoteCacheBackend", "RemoteCacheManager", "get_cache_key", "get_dump_manager",
          "get_override_manager", "make_so_cache_key"), _CACHE),
