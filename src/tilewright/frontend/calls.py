@@ -57,7 +57,7 @@ def lower_call(state: FunctionState, node: ast.Call, *, result_is_unused: bool =
         if keyword.arg not in _HOST_KEYWORDS:
             keywords[keyword.arg] = evaluate(state, keyword.value)
     state.locate(node)
-    advice = getattr(unwrap(function), "_must_use_result", False)
+    advice = getattr(_marked(unwrap(function)), "_must_use_result", False)
     if result_is_unused and advice:
         raise state.error(
             node,
@@ -65,6 +65,15 @@ def lower_call(state: FunctionState, node: ast.Call, *, result_is_unused: bool =
             f"{advice if isinstance(advice, str) else ''}".strip(),
         )
     return call(state, function, args, keywords)
+
+
+def _marked(function: Any) -> Any:
+    """The function behind a method that is looked up on a value, which bears the marks."""
+    from tilewright.frontend.expressions import BoundMethod
+
+    if isinstance(function, BoundMethod):
+        return function.function
+    return function.func if isinstance(function, partial) else function
 
 
 def call(state: FunctionState, function: Any, args: list[Any], keywords: dict[str, Any]) -> Any:

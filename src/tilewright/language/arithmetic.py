@@ -239,6 +239,11 @@ def where(condition: Any, x: Any, y: Any) -> tensor:
     `x` and `y` follow the promotion of binary operators; the condition, if not int1, is compared with zero. All three
     are broadcast to one shape.
     """
+    if isinstance(condition, tensor) and condition.dtype != dt.int1:
+        current().warn(
+            f"tl.where with a non-boolean condition is deprecated and will error out in a future triton release. "
+            f"Got {condition.dtype}"
+        )
     chosen = truth(condition)
     lhs, rhs = promote_operands(x, y, allow_lhs_ptr=True, allow_rhs_ptr=True)
     chosen, lhs = broadcast_pair(chosen, lhs)

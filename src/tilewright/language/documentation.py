@@ -190,7 +190,11 @@ def _signature(value: Any) -> str:
         default = parameter.default
         if isinstance(default, constexpr):
             default = default.value
-        shown = str(default) if isinstance(default, elementwise.PropagateNan) else repr(default)
+        shown = (
+            str(default)
+            if isinstance(default, elementwise.PropagateNan)
+            else repr(default).replace("triton.language.", "tl.")
+        )
         parts.append(f"{star}{parameter.name}" + ("" if default is parameter.empty else f"={shown}"))
     return ", ".join(parts)
 

@@ -286,7 +286,7 @@ class dtype(base_type):
         return self.name
 
     def __repr__(self) -> str:
-        return f"tl.{self.codegen_name()}"
+        return f"triton.language.{self.codegen_name()}"
 
 
 class pointer_type(dtype):

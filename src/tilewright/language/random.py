@@ -89,6 +89,7 @@ def philox(seed, c0, c1, c2, c3, n_rounds: constexpr = N_ROUNDS_DEFAULT):
     words = to_tensor(seed), to_tensor(c0), to_tensor(c1), to_tensor(c2), to_tensor(c3)
     width: constexpr = words[1].dtype.primitive_bitwidth
     static_assert(width == 32 or width == 64, "bitwidth not supported in philox")
+    static_assert(words[0].dtype.is_int(), "the seed must be an integer, not of another type nor a pointer")
     key = _key_of(words[0].to(_uint64), width)
     return philox_impl(
         _unsigned(words[1], width), _unsigned(words[2], width), _unsigned(words[3], width), _unsigned(words[4], width),

@@ -6,7 +6,7 @@ from tilewright.language.callables import JITCallable, Parameter
 from tilewright.language.dtypes import dtype
 from tilewright.runtime.specialization import ParameterRule
 from tilewright.runtime.storage import NUMPY_DTYPES
-from tilewright.support.errors import ArgumentValueError
+from tilewright.support.errors import CompilationError
 
 #: What an annotation may say to force the type of a scalar, by every spelling of it.
 SCALAR_TYPES = {
@@ -42,15 +42,15 @@ UNSPECIALIZED = ("fp", "bf", "u1")
 
 
 def parameter_rules(function: JITCallable) -> tuple[ParameterRule, ...]:
-    """One rule per parameter. Raises ArgumentValueError when a constexpr parameter is told not to specialise."""
+    """One rule per parameter. Raises CompilationError when a constexpr parameter is told not to specialise."""
     for parameter in function.params:
         for option in ("do_not_specialize", "do_not_specialize_on_alignment"):
             if parameter.is_constexpr and getattr(parameter, option):
-                raise ArgumentValueError(
-                    parameter.name,
-                    f"a constexpr parameter listed in {option}",
-                    "run-time parameters only",
-                    kernel=function.__name__,
+                raise CompilationError(
+                    f"kernel '{function.__name__}': {parameter.name} marked as constexpr and listed in {option}",
+                    filename=function.source.filename,
+                    line=function.source.start_line,
+                    hint="list run-time parameters only: a constant is always specialised on",
                 )
     return tuple(_rule(parameter) for parameter in function.params)
 

@@ -59,7 +59,7 @@ class Storage:
     """Whether `[low, high)` is all of the allocation; of a view that hides its owner it is what the view shows."""
 
 
-_OWN_NAMES = {**{name: name for name in NUMPY_DTYPES.values()}, "int1": "i1"}
+_OWN_NAMES = {**{name: name for name in NUMPY_DTYPES.values()}, "int1": "i1", "fp8e4b15": "fp8e4b15"}
 
 
 def dtype_name(dtype: Any) -> str | None:
