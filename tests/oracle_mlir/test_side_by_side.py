@@ -130,3 +130,8 @@ def test_expectations_are_checked_alike(name: str, tmp_path: Path) -> None:
 def test_parts_of_a_file_go_on_after_an_error(tmp_path: Path) -> None:
     parts = ["func.func @f() {\n  return\n}\n", "func.func @g() {\n  retur\n}\n", "func.func @h() {\n  return\n}\n"]
     assert_same("// -----\n".join(parts), tmp_path, "--split-input-file")
+
+
+def test_a_file_of_mistakes_is_reported_alike(tmp_path: Path) -> None:
+    mistakes = Path(__file__).with_name("mistakes.mlir").read_text(encoding="utf-8")
+    assert_same(mistakes, tmp_path, "--split-input-file")

@@ -30,14 +30,19 @@ class EnumKeyword(CustomDirective):
     width: ClassVar[int] = 64
 
     def parse(self, parser: Parser, state: ParsingState) -> None:
-        keyword = self._parse_keyword(parser)
+        keyword = self._parse_keyword(parser, state)
         self.attribute.set(state, int_attr(self.keywords.index(keyword), self.width))
 
-    def _parse_keyword(self, parser: Parser) -> str:
+    def _parse_keyword(self, parser: Parser, state: ParsingState) -> str:
         position = parser.pos
         keyword = parser.parse_optional_identifier() or parser.parse_optional_str_literal()
         if keyword not in self.keywords:
-            parser.raise_error(f"expected one of {', '.join(self.keywords)}", position, parser.pos)
+            parser.raise_error(
+                f"custom op '{state.op_type.name}' expected string or keyword containing one of the following enum "
+                f"values for attribute '{self.attribute.name}' [{', '.join(self.keywords)}]",
+                position,
+                parser.pos,
+            )
         return keyword
 
     def parse_optional(self, parser: Parser, state: ParsingState) -> None:

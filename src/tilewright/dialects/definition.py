@@ -140,12 +140,12 @@ def _define(cls: type[Op]) -> None:
 
 @cache
 def _format(cls: type[Op], text: str) -> FormatProgram:
-    from xdsl.irdl.declarative_assembly_format import FormatProgram
+    from tilewright.dialects.formats import Format
 
     definition = cls.get_irdl_definition()
     if cls.DIRECTIVES_MODULE:
         definition.custom_directives = import_module(cls.DIRECTIVES_MODULE).DIRECTIVES
-    return FormatProgram.from_str(text, definition)
+    return Format(Format.from_str(text, definition).stmts)
 
 
 def _parse(cls: type[Op], parser: Parser) -> Op:

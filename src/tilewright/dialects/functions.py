@@ -27,6 +27,7 @@ from tilewright.dialects.construction import init_op
 from tilewright.dialects.definition import Op
 from tilewright.dialects.fields import Body, opt_prop_def, prop_def, region_def
 from tilewright.dialects.text import write
+from tilewright.ir.diagnostics import note_at, verify_error
 from tilewright.ir.wording import BareVerifyException
 
 RESERVED = ("sym_name", "function_type", "sym_visibility", "arg_attrs", "res_attrs")
@@ -68,14 +69,22 @@ class CallsDefinedFunction(SymbolUserOpInterface):
             ("result", callee.function_type.outputs.data, op.result_types),
         ):
             if len(wanted) != len(given):
-                counts = f"expected {len(wanted)}, has {len(given)}"
-                raise VerifyException(f"incorrect number of {what}s for callee: {counts}")
+                raise VerifyException(f"incorrect number of {what}s for callee")
             for number, (expected, found) in enumerate(zip(wanted, given, strict=True)):
-                if expected != found:
-                    raise VerifyException(
-                        f"{what} type mismatch: expected {what} type '{expected}', but provided '{found}' for {what} "
-                        f"number {number}"
-                    )
+                if expected == found:
+                    continue
+                if what == "result":
+                    types = {"      op result types": given, "function result types": wanted}
+                    notes = [note_at(op, f"{which}: {_quoted(listed)}") for which, listed in types.items()]
+                    raise verify_error(op, f"result type mismatch at index {number}", notes)
+                raise VerifyException(
+                    f"operand type mismatch: expected operand type '{expected}', but provided '{found}' for operand "
+                    f"number {number}"
+                )
+
+
+def _quoted(types: Sequence[Attribute]) -> str:
+    return ", ".join(f"'{type_}'" for type_ in types)
 
 
 def attribute_lists(lists: AttributeLists) -> ArrayAttr[DictionaryAttr] | None:
@@ -137,8 +146,16 @@ class FunctionOp(Op, ABC):
     def verify_(self) -> None:
         inputs, outputs = self.function_type.inputs.data, self.function_type.outputs.data
         entry = self.body.blocks.first
+        if entry is None and (self.sym_visibility is None or self.sym_visibility.data == "public"):
+            raise VerifyException("symbol declaration cannot have public visibility")
         if entry is not None and tuple(entry.arg_types) != inputs:
-            raise VerifyException("the arguments of the entry block do not have the function's input types")
+            if len(entry.args) != len(inputs):
+                raise VerifyException(f"entry block must have {len(inputs)} arguments to match function signature")
+            number = next(number for number, wanted in enumerate(inputs) if entry.args[number].type != wanted)
+            raise VerifyException(
+                f"type of entry block argument #{number}('{entry.args[number].type}') must match the type of the "
+                f"corresponding argument in function signature('{inputs[number]}')"
+            )
         for what, attrs, types in (("argument", self.arg_attrs, inputs), ("result", self.res_attrs, outputs)):
             if attrs is not None and len(attrs) != len(types):
                 raise VerifyException(f"{len(attrs)} {what} attribute dictionaries for {len(types)} {what}s")
@@ -146,7 +163,10 @@ class FunctionOp(Op, ABC):
     @classmethod
     def parse(cls, parser: Parser) -> Self:
         visibility = parser.parse_optional_visibility_keyword()
-        name = parser.parse_symbol_name().data
+        symbol = parser.parse_optional_symbol_name()
+        if symbol is None:
+            place = parser.pos
+            parser.raise_error(f"custom op '{cls.name}' expected valid '@'-identifier for symbol name", place, place)
         arguments, inputs, arg_attrs = _parse_inputs(parser)
         outputs, res_attrs = _parse_outputs(parser)
         extra = parser.parse_optional_attr_dict_with_keyword(RESERVED)
@@ -155,7 +175,7 @@ class FunctionOp(Op, ABC):
         if body is not None and not any(block.first_op for block in body.blocks):
             parser.raise_error(f"custom op '{cls.name}' expected non-empty function body", position, position + 1)
         op = cls(
-            name,
+            symbol.data,
             (inputs, outputs),
             body or Region(),
             visibility,

@@ -106,8 +106,13 @@ class ExpandOp(Op, ABC):
         result_shape = shape_of(self.results[0].type) or ()
         verify_reassociation(shape_of(self.operands[0].type) or (), result_shape, self.groups)
         static = static_values(self.static_output_shape)
-        if len(static) != len(result_shape) or static.count(DYNAMIC_INDEX) != len(self.output_shape):
-            raise VerifyException("output_shape does not have one extent per dimension of the result")
+        if len(static) != len(result_shape):
+            raise VerifyException(
+                f"expected number of static shape dims to be equal to the output rank ({len(result_shape)}) but found "
+                f"{len(static)} inputs instead"
+            )
+        if static.count(DYNAMIC_INDEX) != len(self.output_shape):
+            raise VerifyException("mismatch in dynamic dims in output_shape and static_output_shape")
 
 
 def verify_reassociation(collapsed: Sequence[int], expanded: Sequence[int], groups: Sequence[Sequence[int]]) -> None:
@@ -117,20 +122,26 @@ def verify_reassociation(collapsed: Sequence[int], expanded: Sequence[int], grou
             raise VerifyException("only a shape of ones collapses to rank 0")
         return
     if len(groups) != len(collapsed):
-        raise VerifyException(f"{len(groups)} groups for a collapsed rank of {len(collapsed)}")
-    if [dim for group in groups for dim in group] != list(range(len(expanded))):
         raise VerifyException(
-            f"the groups {[list(g) for g in groups]} do not list the dimensions 0 to {len(expanded) - 1} in order"
+            f"expected collapsed rank ({len(collapsed)}) to equal the number of reassociation maps ({len(groups)})."
         )
+    first = 0
+    for number, group in enumerate(groups):
+        if not group or list(group) != list(range(first, first + len(group))) or group[-1] >= len(expanded):
+            raise VerifyException(f"expected reassociation map #{number} to be valid and contiguous.")
+        first += len(group)
+    if first != len(expanded):
+        raise VerifyException(f"expected expanded rank ({len(expanded)}) to equal the number of dimensions ({first}).")
     for dim, group in enumerate(groups):
         extents = [expanded[inner] for inner in group]
         if DYNAMIC_INDEX in extents:
             if collapsed[dim] != DYNAMIC_INDEX:
-                raise VerifyException(f"dimension {dim} of the collapsed type must be dynamic")
+                raise VerifyException(
+                    f"expected dimension {dim} of collapsed type to be dynamic since one or more of the corresponding "
+                    "dimensions in the expanded type is dynamic"
+                )
         elif collapsed[dim] != prod(extents):
-            raise VerifyException(
-                f"dimension {dim} of the collapsed type must be {prod(extents)}, got {collapsed[dim]}"
-            )
+            raise VerifyException(f"expected dimension {dim} of collapsed type to be static value of {prod(extents)}")
 
 
 def collapsed_shape(expanded: Sequence[int], groups: Sequence[Sequence[int]]) -> tuple[int, ...]:

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import AttrSizedOperandSegments
-from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.construction import MixedIndex, join_mixed, segment_sizes, split_mixed, static_values
 from tilewright.dialects.definition import Op
 from tilewright.dialects.fields import I64Array, prop_def
 from tilewright.dialects.types import I64_ARRAY
+from tilewright.ir.wording import BareVerifyException
 
 
 class SlicingOp(Op, ABC):
@@ -70,16 +70,47 @@ def static_extents(mixed: Sequence[MixedIndex]) -> tuple[int, ...]:
     return tuple(value if isinstance(value, int) else DYNAMIC_INDEX for value in mixed)
 
 
-def verify_slice_lists(op: SlicingOp, rank: int) -> None:
-    """Check that the three lists of a slicing op have the rank of what is sliced, and that the operands fill their
-    gaps."""
-    for name, static in (("offsets", op.static_offsets), ("sizes", op.static_sizes), ("strides", op.static_strides)):
-        values = static_values(static)
-        if len(values) != rank:
-            raise VerifyException(f"expected {rank} {name}, got {len(values)}")
-        dynamic = op.dynamic_group(name)
-        if values.count(DYNAMIC_INDEX) != len(dynamic):
-            raise VerifyException(f"{len(dynamic)} dynamic {name} for {values.count(DYNAMIC_INDEX)} places")
+def verify_slice_lists(op: SlicingOp, rank: int, offsets_rank: int | None = None) -> None:
+    """Check that the three lists of a slicing op have the rank of what is sliced, that the operands fill their gaps,
+    and that no offset or size is negative. An `offsets_rank` is that of ops with one offset."""
+    lists = [static_values(op.static_offsets), static_values(op.static_sizes), static_values(op.static_strides)]
+    wanted = [rank if offsets_rank is None else offsets_rank, rank, rank]
+    lengths = [len(values) for values in lists]
+    compared = ((0, 1), (1, 2)) if lengths[0] != 1 or offsets_rank is None else ((1, 2),)
+    for left, right in compared:
+        if lengths[left] != lengths[right]:
+            raise BareVerifyException(
+                f"expected mixed {_LISTS[left]}s rank to match mixed {_LISTS[right]}s rank ({lengths[left]} vs "
+                f"{lengths[right]}) so the rank of the result type is well-formed."
+            )
+    for name, values, expected in zip(_LISTS, lists, wanted, strict=True):
+        if len(values) != expected:
+            raise BareVerifyException(f"expected {expected} {name} values, got {len(values)}")
+        given, gaps = len(op.dynamic_group(f"{name}s")), values.count(DYNAMIC_INDEX)
+        if given != gaps:
+            raise BareVerifyException(
+                f"expected the number of '{name}s' to match the number of dynamic entries in 'static_{name}s' "
+                f"({given} vs {gaps})"
+            )
+    for name, values in zip(_LISTS[:2], lists, strict=False):
+        negative = next((value for value in values if value < 0 and value != DYNAMIC_INDEX), None)
+        if negative is not None and offsets_rank is None:
+            raise BareVerifyException(f"expected {name}s to be non-negative, but got {negative}")
+
+
+_LISTS = ("offset", "size", "stride")
+
+
+def verify_in_bounds(op: SlicingOp, shape: Sequence[int]) -> None:
+    """Check that no slice of constant lists leaves a dimension of constant extent."""
+    lists = map(static_values, (op.static_offsets, op.static_sizes, op.static_strides))
+    for dim, (extent, offset, size, stride) in enumerate(zip(shape, *lists, strict=True)):
+        if DYNAMIC_INDEX in (extent, offset):
+            continue
+        if offset >= extent:
+            raise BareVerifyException(f"offset {dim} is out-of-bounds: {offset} >= {extent}")
+        if DYNAMIC_INDEX not in (size, stride) and (last := offset + (size - 1) * stride) >= extent:
+            raise BareVerifyException(f"slice along dimension {dim} runs out-of-bounds: {last} >= {extent}")
 
 
 def find_kept_dims(

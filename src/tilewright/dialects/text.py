@@ -10,6 +10,8 @@ from xdsl.parser import AttrParser, Parser, UnresolvedOperand
 from xdsl.printer import Printer
 from xdsl.traits import IsTerminator
 
+from tilewright.ir.wording import CustomOpException
+
 Piece = str | SSAValue | Attribute | Sequence["Piece"]
 """What an op's text is made of."""
 
@@ -133,6 +135,8 @@ def parse_carried(parser: Parser) -> tuple[list[Parser.Argument], Sequence[SSAVa
         return [], ()
     arguments, values = parse_assignments(parser)
     types = parse_result_types(parser)
+    if len(types) != len(arguments):
+        raise CustomOpException("mismatch in number of loop-carried values and defined values")
     initial = parser.resolve_operands(values, types, parser.pos)
     return [argument.resolve(type_) for argument, type_ in zip(arguments, types, strict=True)], initial
 

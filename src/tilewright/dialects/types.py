@@ -242,7 +242,7 @@ class BoolLikeOf(AttrConstraint):
 
 INTEGER_LIKE = TypeWhere("signless-integer-like", lambda t: is_integer_or_index(element_type(t)) and not _is_memref(t))
 FIXED_INTEGER_LIKE = TypeWhere(
-    "signless integers", lambda t: is_signless_integer(element_type(t)) and not _is_memref(t)
+    "signless-fixed-width-integer-like", lambda t: is_signless_integer(element_type(t)) and not _is_memref(t)
 )
 FLOAT_LIKE = TypeWhere("floating-point-like", lambda t: is_float(element_type(t)) and not _is_memref(t))
 BOOL_LIKE = TypeWhere("bool-like", lambda t: element_type(t) == i1 and not _is_memref(t))

@@ -28,6 +28,12 @@ def op_place(op: Operation) -> Span | str | None:
     return None
 
 
+def note_at(op: Operation, message: str) -> Note:
+    """A note of an error that is about another op, or about more of the same."""
+    place = op_place(op)
+    return Note(message, place if isinstance(place, Span) else None)
+
+
 def op_error(
     op: Operation, reason: str, *, pass_name: str = "", internal: bool = False, kind: type[PassError] = PassError
 ) -> PassError:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from functools import lru_cache
 from typing import Any
@@ -19,28 +19,32 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     UNKNOWN_LOC,
+    AffineMapAttr,
     AnyFloat,
     CallSiteLoc,
     ComplexType,
     DenseArrayBase,
     DenseIntOrFPElementsAttr,
     FileLineColLoc,
+    FloatAttr,
     FusedLoc,
     IndexType,
     IntAttr,
+    IntegerAttr,
     IntegerType,
     LocationAttr,
     MemRefType,
     ModuleOp,
     NameLoc,
     NoneAttr,
+    StridedLayoutAttr,
     StringAttr,
     TensorType,
     UnknownLoc,
     UnregisteredOp,
     VectorType,
 )
-from xdsl.ir import Attribute, Operation, SSAValue, TypeAttribute
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, TypeAttribute
 from xdsl.parser import AttrParser, Parser, UnresolvedOperand
 from xdsl.utils import exceptions
 from xdsl.utils.lexer import Input, Span, Token
@@ -51,7 +55,7 @@ from tilewright.ir.lexing import QuickLexer
 from tilewright.ir.naming import hint_value
 from tilewright.ir.older_spellings import RENAMED, RENAMED_KEYS, OlderSpellings, find_renaming
 from tilewright.ir.passes import Remark
-from tilewright.ir.wording import upstream_words
+from tilewright.ir.wording import UNENDED_STRING, CustomOpException, upstream_words
 from tilewright.support.errors import ParseError, TilewrightError
 
 SPLIT_MARKER = "// -----"
@@ -97,6 +101,28 @@ def _end_of_brackets(text: str, start: int) -> int:
             case _:
                 return 0
     return 0
+
+
+def what_is_wrong_with(type: Attribute) -> str:
+    """Return the rule of upstream's that a shaped type breaks and xDSL does not know; empty if none."""
+    if isinstance(type, VectorType):
+        extent = next((extent for extent in type.get_shape() if extent <= 0), 1)
+        return "" if extent > 0 else f"vector types must have positive constant sizes but got {extent}"
+    if not isinstance(type, MemRefType):
+        return ""
+    rank = type.get_num_dims()
+    match type.layout:
+        case StridedLayoutAttr() as layout if len(layout.strides) != rank:
+            return "expected the number of strides to match the rank"
+        case AffineMapAttr() as layout if layout.data.num_dims != rank:
+            return f"memref layout mismatch between rank and affine map: {rank} != {layout.data.num_dims}"
+        case _:
+            return ""
+
+
+def _fits(number: int, type: Any) -> bool:
+    """Return whether an integer type holds a number, as a signed or an unsigned one; others hold all."""
+    return not isinstance(type, IntegerType) or type.normalized_value(number) is not None
 
 
 def parse_module(
@@ -146,7 +172,13 @@ def parse_part(
     return parse_module("\n" * lines_before + part, context, filename, needs_module=needs_module, remarks=remarks)
 
 
-AFTER_THE_LAST_TOKEN = ("expected '", "expected non-function type", "expected attribute value")
+AFTER_THE_LAST_TOKEN = (
+    "expected '",
+    "expected non-function type",
+    "expected attribute value",
+    "expected SSA operand",
+    "expected operation name",
+)
 """What is said of a missing token points, as upstream's parser does, at the end of the one before it."""
 
 
@@ -157,10 +189,7 @@ def _guarded(parser: MLIRParser, what: str) -> Any:
     except exceptions.MultipleSpansParseError as error:
         raise parser.error_with_references(error) from None
     except exceptions.ParseError as error:
-        start, end, reason = error.span.start, error.span.end, parser.complete_reason(error)
-        if reason.startswith(AFTER_THE_LAST_TOKEN):
-            start, end = parser.end_of_token_before(start), 0
-        raise parser.error_at(start, end, reason) from None
+        raise parser.error_in_upstream_words(error) from None
     except TilewrightError:
         raise
     except OverflowError:
@@ -186,6 +215,7 @@ class MLIRParser(Parser):
         self._file_attribute = StringAttr(filename)
         self._line_starts = [0, *(match.end() for match in re.finditer("\n", text))]
         self._first_uses: dict[str, int] = {}
+        self._definitions: dict[str, int] = {}
         self._op_start = 0
         self.older = OlderSpellings()
         self._alias_positions: dict[str, int] | None = None
@@ -211,7 +241,7 @@ class MLIRParser(Parser):
         module = self._parse_top_level()
         for name in self.forward_ssa_references:
             start = self._first_uses.get(name, self.pos)
-            raise self.error_at(start, start + len(name) + 1, f"use of undeclared SSA value name '%{name}'")
+            raise self.error_at(start, start + len(name) + 1, "use of undeclared SSA value name")
         return module
 
     def _parse_top_level(self) -> ModuleOp:
@@ -264,21 +294,25 @@ class MLIRParser(Parser):
                 return position
             position = comment
 
-    def complete_reason(self, error: exceptions.ParseError) -> str:
-        """Return what an error of xDSL's says; of some it says only where."""
-        ended = error.span.start >= len(self._text.rstrip())
-        said = upstream_words(error.msg)
-        if said.startswith(" "):
-            said = "" if ended else f"expected an operation,{said}"
-        if not ended:
-            return said
-        return f"the input ends before its last op does: {said}" if said else "the input ends before its last op does"
+    def error_in_upstream_words(self, error: exceptions.ParseError) -> ParseError:
+        """An error of xDSL's, in the words and at the place of upstream's parser."""
+        start, end, reason = error.span.start, error.span.end, upstream_words(error.msg)
+        if reason == UNENDED_STRING:
+            start, end = start + len(self._line_from(start)), 0
+        elif reason.startswith("duplicate key"):
+            entry = re.compile(rf'[{{,]\s*"?({re.escape(reason.split(chr(39))[1])})\b')
+            start, end = [found.span(1) for found in entry.finditer(self._text, 0, start)][-1]
+        elif reason.startswith("redefinition of attribute alias"):
+            start = self._line_starts[self._line_and_column(start)[0] - 1]
+        elif reason.startswith(AFTER_THE_LAST_TOKEN) or start >= len(self._text.rstrip()):
+            start, end = self.end_of_token_before(start), 0
+        return self.error_at(start, end, reason)
 
     def error_with_references(self, error: exceptions.MultipleSpansParseError) -> ParseError:
         """An error about several places: a block that is used but never defined, or defined twice."""
         if error.msg.startswith("region ends with missing block"):
             span, _ = error.refs[0]
-            return self.error_at(span.start, span.end, f"reference to an undefined block '{span.text}'")
+            return self.error_at(span.start, span.end, "reference to an undefined block")
         result = self.error_at(error.span.start, error.span.end, error.msg)
         for span, message in error.refs:
             place = self.error_at(span.start, span.end, message or error.ref_text or "see also here")
@@ -325,7 +359,7 @@ class MLIRParser(Parser):
         near = get_close_matches(name, known, n=1)
         reason = f"custom op '{name}' is unknown"
         if not known and "." in name:
-            reason = f"Dialect `{dialect}' not found for custom op '{name}'"
+            reason = f"Dialect `{dialect}' not found for custom op '{name}' "
             if self._is_generic(name):
                 reason = (
                     "operation being parsed with an unregistered dialect. If this is intended, please use "
@@ -357,7 +391,9 @@ class MLIRParser(Parser):
         except exceptions.VerifyException as error:
             name = _OP_NAME.match(self._text, start)
             assert name is not None
-            reason = f"'{self._full_name(name[1])}' op {upstream_words(str(error))}"
+            written, said = self._full_name(name[1]), upstream_words(str(error))
+            custom = isinstance(error, CustomOpException)
+            reason = f"custom op '{written}' {said}" if custom else f"'{written}' op {said}"
             raise self.error_at(start, name.end(), reason) from error
         if op.location is UNKNOWN_LOC:
             line, col = self._line_and_column(start)
@@ -369,7 +405,28 @@ class MLIRParser(Parser):
         found = self.ctx.get_optional_op(written, dialect_stack=self._parser_state.dialect_stack)
         return written if found is None or issubclass(found, UnregisteredOp) else found.name
 
+    def parse_optional_region(self, arguments: Iterable[Parser.Argument] | None = None) -> Region | None:
+        arguments = None if arguments is None else list(arguments)
+        names = [argument.name for argument in arguments or ()]
+        for number, name in enumerate(names):
+            earlier = [other.start for other in names[:number] if other.text == name.text]
+            if earlier or name.text[1:] in self.ssa_values:
+                error = self.error_at(name.start, name.end, f"region entry argument '{name.text}' is already in use")
+                first = earlier[0] if earlier else self._definitions[name.text[1:]]
+                raise self._with_place(error, first, len(name.text), "previously referenced here")
+        return super().parse_optional_region(arguments)
+
+    def _parse_block(self) -> Block:
+        token = self._current_token
+        if token.text[1:] in self.blocks and token.text[1:] not in self.forward_block_references:
+            raise self.error_at(token.span.start, token.span.end, f"redefinition of block '{token.text}'")
+        return super()._parse_block()
+
     def _register_ssa_definition(self, name: str, values: Sequence[SSAValue], span: Span[str]) -> None:
+        if name in self.ssa_values and span.text:
+            error = self.error_at(span.start, span.end, f"redefinition of SSA value '%{name}'")
+            raise self._with_place(error, self._definitions[name], len(name) + 1, "previously defined here")
+        self._definitions[name] = span.start
         super()._register_ssa_definition(name, values, span)
         if name.startswith("_"):
             for value in values:
@@ -397,8 +454,13 @@ class MLIRParser(Parser):
         error = self.error_at(operand.span.start, operand.span.end, f"use of value '{written}' {reason}")
         prior = re.search(rf"{re.escape(written)}(?![\w$.#-])", self._text)
         if prior is not None and prior.start() < operand.span.start:
-            place = self.error_at(prior.start(), prior.end(), "prior use here")
-            error.add_note_at(place.message, place.span, place.source_line)
+            self._with_place(error, prior.start(), len(written), "prior use here")
+        return error
+
+    def _with_place(self, error: ParseError, start: int, length: int, message: str) -> ParseError:
+        """Add a note about another place to an error; returns the error."""
+        place = self.error_at(start, start + length, message)
+        error.add_note_at(place.message, place.span, place.source_line)
         return error
 
     # Tokens and types, the two that decide how long parsing takes.
@@ -450,6 +512,8 @@ class MLIRParser(Parser):
             self._resume_from(end)
             return known
         type = super().parse_optional_type()
+        if type is not None and (reason := what_is_wrong_with(type)):
+            raise self.error_at(name.start, name.end, reason)
         if type is not None and text:
             self._bracketed_types[text] = type
         return type
@@ -512,7 +576,40 @@ class MLIRParser(Parser):
                     stack.append((used, False))
         return order
 
-    # Dense constants.
+    # Numbers and dense constants.
+
+    def parse_optional_builtin_int_or_float_attr(self) -> IntegerAttr[Any] | FloatAttr[Any] | None:
+        """As xDSL; what does not fit into its type is an error at the number."""
+        token = self._current_token
+        if token.text == "-":
+            token = self._token_after(token)
+        try:
+            number = super().parse_optional_builtin_int_or_float_attr()
+        except (exceptions.VerifyException, OverflowError) as error:
+            float_bits = isinstance(error, OverflowError)
+            reason = "hexadecimal float constant out of range for type" if float_bits else upstream_words(str(error))
+            raise self.error_at(token.span.start, token.span.end, reason) from None
+        except exceptions.ParseError as error:
+            if upstream_words(error.msg).startswith("integer literal not valid"):
+                raise self.error_at(token.span.start, token.span.end, upstream_words(error.msg)) from None
+            raise
+        if isinstance(number, FloatAttr) and token.text.isdecimal():
+            raise self.integer_for_a_float(token.span)
+        return number
+
+    def _token_after(self, token: Token[MLIRTokenKind, str]) -> Token[MLIRTokenKind, str]:
+        state = self._parser_state.current_token, self.lexer.pos
+        self._resume_from(token.span.end)
+        after = self._current_token
+        self._parser_state.current_token, self.lexer.pos = state
+        return after
+
+    def integer_for_a_float(self, span: Span[str]) -> ParseError:
+        """The error of ``1 : f32``."""
+        reason = "unexpected decimal integer literal for a floating point value"
+        error = self.error_at(span.start, span.end, reason)
+        note = "add a trailing dot to make the literal a float"
+        return self._with_place(error, span.start, span.end - span.start, note)
 
     class _TensorLiteralElement(AttrParser._TensorLiteralElement):  # pyright: ignore[reportPrivateUsage]
         """An element of a dense constant; a hexadecimal number of a float type is the float's bits."""
@@ -521,22 +618,37 @@ class MLIRParser(Parser):
             if isinstance(type, AnyFloat) and isinstance(self.value, int) and self.span.text[:2].lower() == "0x":
                 try:
                     return float_from_bits(self.value, type)
-                except ValueError as error:
-                    parser.raise_error(str(error), self.span)
+                except ValueError:
+                    parser.raise_error("hexadecimal float constant out of range for type", self.span)
             if isinstance(type, AnyFloat) and isinstance(self.value, int) and not isinstance(self.value, bool):
-                parser.raise_error("unexpected decimal integer literal for a floating point value", self.span)
+                assert isinstance(parser, MLIRParser)
+                raise parser.integer_for_a_float(self.span)
+            if isinstance(self.value, int) and not _fits(self.value, type):
+                parser.raise_error("integer constant out of range for type", self.span)
             return super().to_type(parser, type)
+
+    def _parse_builtin_dense_attr(self) -> DenseIntOrFPElementsAttr[Any]:
+        """As xDSL; what is wrong with the type is an error at the word ``dense``."""
+        start = self._text.rfind("dense", 0, self.pos)
+        try:
+            return super()._parse_builtin_dense_attr()
+        except exceptions.ParseError as error:
+            reason = upstream_words(error.msg)
+            if reason.startswith(("elements ", "inferred shape")):
+                raise self.error_at(start, start + len("dense"), reason) from None
+            raise
 
     def _parse_dense_literal_type(self) -> Any:
         """As xDSL, which builds a constraint of 150 parts for every constant (4 ms)."""
         start = self._current_token.span
         type: Any = self.parse_type()
         element: Any = getattr(type, "element_type", None)
-        if type.name not in _DENSE or not isinstance(element, IntegerType | IndexType | AnyFloat | ComplexType):
-            reason = "expected a memref, vector or tensor of integers, index, floats or complex numbers"
-            raise self.error_at(start.start, start.end, reason)
+        if type.name not in _DENSE:
+            self.raise_error("elements literal must be a shaped type", start)
+        if not isinstance(element, IntegerType | IndexType | AnyFloat | ComplexType):
+            self.raise_error("expected a memref, vector or tensor of integers, index, floats or complex numbers", start)
         if DYNAMIC_INDEX in type.get_shape():
-            raise self.error_at(start.start, start.end, "a dense constant needs a type with a static shape")
+            self.raise_error("elements literal type must have static shape", start)
         return type
 
     def parse_dense_int_or_fp_elements_attr(self, type: Any) -> DenseIntOrFPElementsAttr[Any]:
@@ -592,8 +704,7 @@ class MLIRParser(Parser):
                 with self.in_parens():
                     return self._parse_location()
             case _:
-                reason = 'expected a location: "file":line:col, "name"(...), callsite, fused or unknown'
-                raise self.error_at(position, position, reason)
+                raise self.error_at(position, position, "expected location instance")
 
     def _parse_named_or_file_location(self) -> LocationAttr:
         text = StringAttr(self.parse_str_literal())

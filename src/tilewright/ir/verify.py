@@ -23,12 +23,11 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import DiagnosticException
 
-from tilewright.ir.diagnostics import op_place, verify_error
+from tilewright.ir.diagnostics import note_at, verify_error
 from tilewright.ir.dominance import verify_dominance
 from tilewright.ir.walking import ops_within
 from tilewright.ir.wording import BareVerifyException, upstream_words
-from tilewright.support.errors import Note, TilewrightError
-from tilewright.support.spans import Span
+from tilewright.support.errors import TilewrightError
 
 ModuleCheck = Callable[[Operation], None]
 """Raises `VerifyError` for a module that breaks a rule of its dialect."""
@@ -145,9 +144,8 @@ def _verify_symbols(table: Operation) -> None:
             continue
         first = known.setdefault(name.data, op)
         if first is not op:
-            span = op_place(first)
-            notes = [Note("see existing symbol definition here", span)] if isinstance(span, Span) else []
-            raise verify_error(op, f"redefinition of symbol named '{name.data}'", notes, bare=True)
+            note = note_at(first, "see existing symbol definition here")
+            raise verify_error(op, f"redefinition of symbol named '{name.data}'", [note], bare=True)
 
 
 def _verify_structure(op: Operation) -> None:
@@ -158,16 +156,21 @@ def _verify_structure(op: Operation) -> None:
         if any(successor.parent is not block.parent for successor in op.successors):
             raise verify_error(op, "branches to a block of another region")
     if block is not None and block.last_op is not op and _has(op.__class__, IsTerminator):
-        raise verify_error(op, "must be the last op of its block")
+        raise verify_error(op, "must be the last operation in the parent block")
+    from tilewright.ir.printing import print_inner_op
+
     for region in op.regions:
         if region.first_block is None or op.has_trait(NoTerminator):
             continue
         for body in region.blocks:
             last = body.last_op
             if last is None:
-                raise verify_error(op, "empty block: expect at least a terminator")
+                error = verify_error(op, "empty block: expect at least a terminator", bare=True)
+                error.current = ""  # upstream does not show an op that it could not print
+                raise error
             if not last.has_trait(IsTerminator):
-                raise verify_error(last, "block with no terminator")
+                reason = f"block with no terminator, has {print_inner_op(last)}"
+                raise verify_error(last, reason, bare=True)
 
 
 @cache

@@ -8,7 +8,7 @@ bad.mlir:2:8: note: see current operation: %0 = "arith.addi"(%arg0, %arg1) : (i3
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from tilewright.support.errors import LocatedError, Note, TilewrightError, VerifyError
 from tilewright.support.records import dataclass
@@ -30,19 +30,24 @@ class DiagnosticStyle:
         match error:
             case LocatedError(span=Span()):
                 head = self._entry("error", error.message, error.span, error.source_line)
-                notes = error.notes
+                place, notes = error.span, error.notes
             case VerifyError():
                 span = error.location if isinstance(error.location, Span) else None
                 head = self._entry("error", error.sentence(), span)
                 current = [self._current(error, span)] if error.current and self.with_op else []
-                return "\n".join((head, *current, *self._rendered(error.notes)))
+                return "\n".join((head, *current, *self._rendered(error.notes, span)))
             case _:
-                head, notes = str(error), ()
-        return "\n".join((head, *self._rendered(notes), *_added(error)))
+                head, place, notes = str(error), None, ()
+        return "\n".join((head, *self._rendered(notes, place), *_added(error)))
 
-    def _rendered(self, notes: tuple[Note, ...] | list[Note]) -> list[str]:
-        shown = notes if self.with_notes else ()
-        return [self._entry("note", note.message, note.span, note.source_line) for note in shown]
+    def _rendered(self, notes: Sequence[Note], place: Span | None) -> list[str]:
+        """The notes; one at the same place as what stands above it does not show the line again."""
+        rendered: list[str] = []
+        for note in notes if self.with_notes else ():
+            entry = self._entry("note", note.message, note.span, note.source_line)
+            rendered.append(entry.partition("\n")[0] if _place(note.span) == _place(place) else entry)
+            place = note.span
+        return rendered
 
     def _current(self, error: VerifyError, span: Span | None) -> str:
         blank = "\n" if "\n" in error.current else ""

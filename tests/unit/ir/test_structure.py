@@ -124,10 +124,10 @@ def test_verify_reports_the_op_and_its_place_alone(parse: Parse) -> None:
 @pytest.mark.parametrize(
     ("source", "reason"),
     [
-        ("func.func @f() {\n  %0 = arith.constant 1 : i32\n}", "'arith.constant' op block with no terminator"),
+        ("func.func @f() {\n  %0 = arith.constant 1 : i32\n}", "error: block with no terminator, has %0 = "),
         (
             'func.func @f() {\n  "func.return"() : () -> ()\n  return\n}',
-            "must be the last op of its block",
+            "must be the last operation in the parent block",
         ),
     ],
 )

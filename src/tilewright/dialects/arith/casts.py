@@ -30,17 +30,21 @@ from tilewright.dialects.traits import ElementwiseMappable
 from tilewright.dialects.types import (
     FIXED_INTEGER_LIKE,
     FLOAT_LIKE,
-    INTEGER_LIKE,
     TypeWhere,
     bit_width,
     element_type,
     is_float,
     is_integer_or_index,
+    is_signless_integer,
     same_shape,
 )
 
 BITCASTABLE = TypeWhere(
-    "integers or floats", lambda t: is_float(element_type(t)) or is_integer_or_index(element_type(t))
+    "signless-integer-or-float-like or memref of signless-integer or float",
+    lambda t: is_float(element_type(t)) or is_signless_integer(element_type(t)),
+)
+CASTABLE_TO_INDEX = TypeWhere(
+    "signless-integer-like or memref of signless-integer", lambda t: is_integer_or_index(element_type(t))
 )
 
 
@@ -57,7 +61,7 @@ class CastOp(Op, HasFolderInterface, ABC):
     def verify_(self) -> None:
         source, target = self.operands[0].type, self.results[0].type
         if not same_shape(source, target):
-            raise VerifyException(f"{source} and {target} differ in shape")
+            raise VerifyException("failed to verify that input and output have the same tensor dimensions")
         self.verify_elements(element_type(source), element_type(target))
 
     def verify_elements(self, source: Attribute, target: Attribute) -> None:
@@ -196,12 +200,12 @@ class FPToUIOp(CastOp):
 class IndexCastLikeOp(CastOp, ABC):
     """A cast between ``index`` and a fixed-width integer."""
 
-    input: Operand = operand_def(INTEGER_LIKE)
-    result: Result = result_def(INTEGER_LIKE)
+    input: Operand = operand_def(CASTABLE_TO_INDEX)
+    result: Result = result_def(CASTABLE_TO_INDEX)
 
     def verify_elements(self, source: Attribute, target: Attribute) -> None:
         if isinstance(source, IndexType) == isinstance(target, IndexType):
-            raise VerifyException(f"one of {source} and {target} must be index")
+            raise self.incompatible()
 
 
 class IndexCastOp(IndexCastLikeOp):

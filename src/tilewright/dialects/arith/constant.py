@@ -60,10 +60,9 @@ class ConstantOp(Op, HasFolderInterface):
     @classmethod
     def parse(cls, parser: Parser) -> ConstantOp:
         attributes = parser.parse_optional_attr_dict()
-        position = parser.pos
         value = parser.parse_attribute()
         if not isinstance(value, ConstantAttr):
-            parser.raise_error("expected an integer, a float or dense elements", position, parser.pos)
+            raise VerifyException("value must be an integer, float, or elements attribute")
         op = cls(cast(ConstantAttr, value))
         op.attributes.update(attributes)
         return op

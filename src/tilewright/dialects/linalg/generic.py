@@ -144,6 +144,10 @@ class GenericOp(StructuredOp):
         maps, iterators = trait.pop("indexing_maps", None), trait.pop("iterator_types", None)
         if not isinstance(maps, ArrayAttr) or not isinstance(iterators, ArrayAttr):
             parser.raise_error("expected indexing_maps and iterator_types", position, parser.pos)
+        for kind in cast(ArrayAttr[Attribute], iterators).data:
+            if isinstance(kind, StringAttr) and kind.data not in set(IteratorType):
+                place = parser.pos
+                parser.raise_error(f"custom op '{cls.name}' unexpected iterator_type ({kind.data})", place, place)
         inputs, outputs = parse_ins_and_outs(parser)
         attributes: dict[str, Attribute] = {}
         if parser.parse_optional_keyword("attrs"):

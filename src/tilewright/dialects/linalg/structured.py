@@ -17,6 +17,7 @@ from tilewright.dialects.definition import Op
 from tilewright.dialects.fields import Body, Operands, Results, region_def, var_result_def
 from tilewright.dialects.linalg.attributes import IteratorType
 from tilewright.dialects.types import element_type, is_tensor, shape_of
+from tilewright.ir.diagnostics import verify_error
 from tilewright.ir.effects import memory_effects
 
 
@@ -124,15 +125,17 @@ class StructuredOp(Op, ABC):
             raise VerifyException("the body must end in 'linalg.yield'")
         wanted = [element_type(value.type) for value in self.outputs]
         if len(terminator.operands) != len(wanted):
-            raise VerifyException(
+            raise verify_error(
+                terminator,
                 f"expected number of yield values ({len(terminator.operands)}) "
-                f"to match the number of inits / outs operands of the enclosing LinalgOp ({len(wanted)})"
+                f"to match the number of inits / outs operands of the enclosing LinalgOp ({len(wanted)})",
             )
         for position, (value, element) in enumerate(zip(terminator.operands, wanted, strict=True), start=1):
             if value.type != element:
-                raise VerifyException(
+                raise verify_error(
+                    terminator,
                     f"type of yield operand {position} ('{value.type}') "
-                    f"doesn't match the element type of the enclosing linalg.generic op ('{element}')"
+                    f"doesn't match the element type of the enclosing linalg.generic op ('{element}')",
                 )
 
     def _verify_maps(self) -> None:

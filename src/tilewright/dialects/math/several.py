@@ -15,7 +15,7 @@ from tilewright.dialects.math import meaning
 from tilewright.dialects.math.shapes import MathOp
 from tilewright.dialects.numeric import Array
 from tilewright.dialects.traits import ElementwiseMappable
-from tilewright.dialects.types import FIXED_INTEGER_LIKE, FLOAT_LIKE, bit_width, element_type
+from tilewright.dialects.types import FLOAT_LIKE, INTEGER_LIKE, bit_width, element_type
 
 
 class FmaOp(FastMathOp, MathOp):
@@ -85,7 +85,7 @@ class FPowIOp(FastMathOp, MathOp):
     T: ClassVar = VarConstraint("T", FLOAT_LIKE)
 
     lhs: Operand = operand_def(T)
-    rhs: Operand = operand_def(FIXED_INTEGER_LIKE)
+    rhs: Operand = operand_def(INTEGER_LIKE)
     result: Result = inferred_result_def(T)
 
     traits = traits_def(Pure(), ElementwiseMappable())

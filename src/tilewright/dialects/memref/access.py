@@ -44,6 +44,7 @@ from tilewright.dialects.types import (
     INDEX,
     as_memref,
     element_type,
+    is_float,
     shape_of,
     shapes_agree,
 )
@@ -52,9 +53,15 @@ from tilewright.support.records import dataclass
 NOT_NONTEMPORAL = BoolAttr.from_bool(False)
 
 
-def _verify_index_count(type_: Attribute, count: int, what: str) -> None:
+_LOADED = "incorrect number of indices for load, expected {expected} but got {count}"
+_STORED = "store index operand count not equal to memref rank"
+_SUBSCRIPTS = "expects the number of subscripts to be equal to memref rank"
+
+
+def _verify_index_count(type_: Attribute, count: int, reason: str) -> None:
+    """`reason` may name the rank, as `{expected}`, and the number of indices, as `{count}`."""
     if (expected := as_memref(type_).get_num_dims()) != count:
-        raise VerifyException(f"incorrect number of indices for {what}, expected {expected} but got {count}")
+        raise VerifyException(reason.format(expected=expected, count=count))
 
 
 def _element_of(memref: SSAValue) -> Attribute:
@@ -99,7 +106,7 @@ class LoadOp(Op):
     assembly_format = "$memref `[` $indices `]` attr-dict `:` type($memref)"
 
     def verify_(self) -> None:
-        _verify_index_count(self.operands[0].type, len(self.operands) - 1, "load")
+        _verify_index_count(self.operands[0].type, len(self.operands) - 1, _LOADED)
 
 
 class StoreOp(Op):
@@ -121,7 +128,7 @@ class StoreOp(Op):
     assembly_format = "$value `,` $memref `[` $indices `]` attr-dict `:` type($memref)"
 
     def verify_(self) -> None:
-        _verify_index_count(self.operands[1].type, len(self.operands) - 2, "store")
+        _verify_index_count(self.operands[1].type, len(self.operands) - 2, _STORED)
 
 
 class CopyOp(Op):
@@ -141,9 +148,9 @@ class CopyOp(Op):
         source, target = self.operands[0].type, self.operands[1].type
         source_shape, target_shape = shape_of(source), shape_of(target)
         if element_type(source) != element_type(target):
-            raise VerifyException(f"{source} and {target} differ in element type")
+            raise VerifyException("requires the same element type for all operands")
         if source_shape is not None and target_shape is not None and not shapes_agree(source_shape, target_shape):
-            raise VerifyException(f"{source} and {target} differ in shape")
+            raise VerifyException("requires the same shape for all operands")
 
 
 class DimOp(ExtentOp):
@@ -188,7 +195,7 @@ class AtomicRMWOp(Op):
     T: ClassVar = VarConstraint("T", AnyAttr())
 
     value: Operand = operand_def(T)
-    memref: Operand = operand_def(MemRefType.constr(T))
+    memref: Operand = operand_def(MemRefType)
     indices: Operands = var_operand_def(INDEX)
     kind: IntegerAttr = prop_def(I64_ATTR, converter=atomic_kind_attr)
     result: Result = inferred_result_def(T)
@@ -207,9 +214,15 @@ class AtomicRMWOp(Op):
         return AtomicRMWKind(self.kind.value.data)
 
     def verify_(self) -> None:
-        _verify_index_count(self.operands[1].type, len(self.operands) - 2, "atomicrmw")
+        if self.value.type != _element_of(self.memref):
+            raise VerifyException("failed to verify that value type matches element type of memref")
+        _verify_index_count(self.operands[1].type, len(self.operands) - 2, _SUBSCRIPTS)
         if not 0 <= self.kind.value.data < len(AtomicRMWKind):
             raise VerifyException(f"unknown kind {self.kind.value.data}")
+        kind = self.combination
+        if kind is not AtomicRMWKind.ASSIGN and kind.is_float != is_float(self.value.type):
+            number = "a floating-point" if kind.is_float else "an integer"
+            raise VerifyException(f"with kind '{kind.name.lower()}' expects {number} type")
 
 
 class AtomicYieldOp(Op):
@@ -243,10 +256,10 @@ class GenericAtomicRMWOp(Op):
 
     def verify_(self) -> None:
         element = _element_of(self.operands[0])
-        _verify_index_count(self.operands[0].type, len(self.operands) - 1, "genericatomicrmw")
+        _verify_index_count(self.operands[0].type, len(self.operands) - 1, _SUBSCRIPTS)
         block = self.atomic_body.block
         if [argument.type for argument in block.args] != [element] or self.results[0].type != element:
-            raise VerifyException(f"the body must take, and the result be, an element of type {element}")
+            raise VerifyException("expected block argument of the same type result type")
         terminator = block.last_op
         if not isinstance(terminator, AtomicYieldOp) or terminator.operands[0].type != element:
             raise VerifyException(f"the body must end in 'memref.atomic_yield' of a {element}")

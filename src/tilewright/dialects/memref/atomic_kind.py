@@ -22,3 +22,8 @@ class AtomicRMWKind(IntEnum):
     MULI = 13
     ORI = 14
     XORI = 15
+
+    @property
+    def is_float(self) -> bool:
+        """Does it combine floats? `ASSIGN` takes either."""
+        return self.name.endswith("F")

@@ -45,6 +45,7 @@ from tilewright.dialects.slices import (
     find_kept_dims,
     slice_operands,
     static_extents,
+    verify_in_bounds,
     verify_slice_lists,
 )
 from tilewright.dialects.types import (
@@ -55,6 +56,7 @@ from tilewright.dialects.types import (
     shape_of,
     shapes_agree,
 )
+from tilewright.ir.wording import BareVerifyException
 
 
 def strides_and_offset(type_: MemRefType[Attribute]) -> tuple[tuple[int, ...], int]:
@@ -158,21 +160,28 @@ class ReinterpretCastOp(SlicingOp):
 
     def verify_(self) -> None:
         result = as_memref(self.results[0].type)
-        if element_type(self.operands[0].type) != result.element_type:
-            raise VerifyException(f"{self.operands[0].type} and {result} differ in element type")
-        rank = result.get_num_dims()
-        offsets, sizes = static_values(self.static_offsets), static_values(self.static_sizes)
-        strides = static_values(self.static_strides)
-        if len(offsets) != 1 or len(sizes) != rank or len(strides) != rank:
-            raise VerifyException(f"expected one offset, {rank} sizes and {rank} strides")
-        for static, dynamic in ((offsets, self.offsets), (sizes, self.sizes), (strides, self.strides)):
-            if static.count(DYNAMIC_INDEX) != len(dynamic):
-                raise VerifyException("the number of values does not match the number of dynamic places")
-        result_strides, result_offset = strides_and_offset(result)
-        if not shapes_agree(result.get_shape(), sizes):
-            raise VerifyException(f"sizes {list(sizes)} do not fit {result}")
-        if not shapes_agree((*result_strides, result_offset), (*strides, offsets[0])):
-            raise VerifyException(f"strides {list(strides)} and offset {offsets[0]} do not fit {result}")
+        source = self.operands[0].type
+        verify_slice_lists(self, result.get_num_dims(), 1)
+        both = f"source type '{source}' and result memref type '{result}'"
+        if memory_space_of(source) != result.memory_space:
+            raise BareVerifyException(f"different memory spaces specified for {both}")
+        if element_type(source) != result.element_type:
+            raise BareVerifyException(f"different element types specified for {both}")
+        strides, offset = strides_and_offset(result)
+        for name, found, wanted in (
+            ("size", result.get_shape(), static_values(self.static_sizes)),
+            ("offset", (offset,), static_values(self.static_offsets)),
+            ("stride", strides, static_values(self.static_strides)),
+        ):
+            for dim, (at, given) in enumerate(zip(found, wanted, strict=True)):
+                if not shapes_agree((at,), (given,)):
+                    place = "" if name == "offset" else f" in dim = {dim}"
+                    reason = f"expected result type with {name} = {_extent(given)} instead of {_extent(at)}{place}"
+                    raise BareVerifyException(reason)
+
+
+def _extent(number: int) -> str:
+    return "dynamic" if number == DYNAMIC_INDEX else str(number)
 
 
 class SubviewOp(SlicingOp, HasFolderInterface):
@@ -227,13 +236,23 @@ class SubviewOp(SlicingOp, HasFolderInterface):
     def verify_(self) -> None:
         source, result = as_memref(self.operands[0].type), as_memref(self.results[0].type)
         verify_slice_lists(self, source.get_num_dims())
-        if source.element_type != result.element_type or source.memory_space != result.memory_space:
-            raise VerifyException(f"{source} and {result} differ in element type or memory space")
-        expected = infer_subview_type(source, self.mixed_offsets, self.mixed_sizes, self.mixed_strides)
-        if self._find_kept_dims() is None or strides_and_offset(expected)[1] != strides_and_offset(result)[1]:
-            raise VerifyException(
-                f"expected result type to be '{expected}' or a rank-reduced version, but got '{result}'"
+        if source.memory_space != result.memory_space:
+            raise BareVerifyException(
+                f"different memory spaces specified for base memref type '{source}' and subview memref type '{result}'"
             )
+        expected = infer_subview_type(source, self.mixed_offsets, self.mixed_sizes, self.mixed_strides)
+        mismatch = ""
+        if result.get_num_dims() > source.get_num_dims():
+            mismatch = "result rank to be smaller or equal to the source rank"
+        elif find_kept_dims(static_values(self.static_sizes), result.get_shape()) is None:
+            mismatch = f"result type to be '{expected}' or a rank-reduced version. (mismatch of result sizes)"
+        elif source.element_type != result.element_type:
+            mismatch = f"result element type to be '{source.element_type}'"
+        elif self._find_kept_dims() is None or strides_and_offset(expected)[1] != strides_and_offset(result)[1]:
+            mismatch = f"result type to be '{expected}' or a rank-reduced version. (mismatch of result layout)"
+        if mismatch:
+            raise BareVerifyException(f"expected {mismatch}, but got '{result}'")
+        verify_in_bounds(self, source.get_shape())
 
     def fold(self) -> Sequence[SSAValue | Attribute] | None:
         source = self.operands[0]

@@ -30,17 +30,17 @@ from tilewright.dialects.fields import (
     var_region_def,
     var_result_def,
 )
-from tilewright.dialects.scf.terminators import YieldOp
+from tilewright.dialects.scf.terminators import YieldOp, verify_edge
 from tilewright.dialects.text import parse_region_ending_in, parse_result_types, print_result_types, write
 from tilewright.dialects.types import I64_ARRAY, INDEX
 
 
-def _verify_yields(region: Region, types: Sequence[Attribute], what: str) -> None:
+def _verify_yields(op: Operation, region: Region, what: str) -> None:
+    types = [result.type for result in op.results]
     terminator = region.block.last_op
     if not isinstance(terminator, YieldOp):
         raise VerifyException(f"{what} must end in 'scf.yield'")
-    if [value.type for value in terminator.operands] != list(types):
-        raise VerifyException(f"{what} does not yield values of the result types")
+    verify_edge(op, terminator, types, "parent")
 
 
 class IfOp(Op):
@@ -79,11 +79,10 @@ class IfOp(Op):
         return terminator.operands if isinstance(terminator, YieldOp) else ()
 
     def verify_(self) -> None:
-        types = [result.type for result in self.results]
-        _verify_yields(self.true_region, types, "the then-branch")
+        _verify_yields(self, self.true_region, "the then-branch")
         if self.false_region.blocks:
-            _verify_yields(self.false_region, types, "the else-branch")
-        elif types:
+            _verify_yields(self, self.false_region, "the else-branch")
+        elif self.results:
             raise VerifyException("must have an else block if defining values")
 
     @classmethod
@@ -130,9 +129,8 @@ class IndexSwitchOp(Op):
             raise VerifyException(f"{len(self.case_regions)} case regions for {len(values)} cases")
         if len(set(values)) != len(values):
             raise VerifyException("a case value is given twice")
-        types = [result.type for result in self.results]
         for region in self.regions:
-            _verify_yields(region, types, "a case")
+            _verify_yields(self, region, "a case")
 
     @classmethod
     def parse(cls, parser: Parser) -> IndexSwitchOp:

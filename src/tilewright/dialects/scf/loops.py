@@ -27,7 +27,7 @@ from tilewright.dialects.fields import (
     var_operand_def,
     var_result_def,
 )
-from tilewright.dialects.scf.terminators import ConditionOp, ReduceOp, YieldOp
+from tilewright.dialects.scf.terminators import ConditionOp, ReduceOp, YieldOp, verify_edge
 from tilewright.dialects.text import (
     parse_assignments,
     parse_carried,
@@ -107,8 +107,17 @@ class ForOp(Op):
         if [result.type for result in self.results] != carried:
             raise VerifyException("the results do not match the carried values")
         terminator = self.body.block.last_op
-        if isinstance(terminator, YieldOp) and [value.type for value in terminator.operands] != carried:
-            raise VerifyException("what the body yields does not match the carried values")
+        if not isinstance(terminator, YieldOp):
+            return
+        if not terminator.operands:
+            verify_edge(self, terminator, carried, "Region #0")
+        if len(terminator.operands) != len(carried):
+            counts = f"{len(carried)} != {len(terminator.operands)}"
+            raise VerifyException(f"different number of region iter_args and yielded values: {counts}")
+        for number, (value, wanted) in enumerate(zip(terminator.operands, carried, strict=True)):
+            if value.type != wanted:
+                what = f"{number}-th region iter_arg and {number}-th yielded value"
+                raise VerifyException(f"{what} have different type: '{wanted}' != '{value.type}'")
 
     @classmethod
     def parse(cls, parser: Parser) -> ForOp:
@@ -171,12 +180,10 @@ class WhileOp(Op):
         test, step = before.last_op, after.last_op
         if not isinstance(test, ConditionOp):
             raise VerifyException("the 'before' region must end in 'scf.condition'")
-        if [value.type for value in test.arguments] != [result.type for result in self.results]:
-            raise VerifyException("'scf.condition' does not pass values of the result types")
+        verify_edge(self, test, [result.type for result in self.results], "parent")
         if not isinstance(step, YieldOp):
             raise VerifyException("the 'after' region must end in 'scf.yield'")
-        if [value.type for value in step.operands] != [value.type for value in self.arguments]:
-            raise VerifyException("'scf.yield' does not pass values of the operand types")
+        verify_edge(self, step, [value.type for value in self.arguments], "Region #0")
 
     @classmethod
     def parse(cls, parser: Parser) -> WhileOp:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import i1
-from xdsl.ir import Region
+from xdsl.ir import Attribute, Operation, Region
 from xdsl.irdl import traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
@@ -16,6 +16,7 @@ from tilewright.dialects.construction import Value, init_op, value_of, values_of
 from tilewright.dialects.definition import Op
 from tilewright.dialects.fields import Bodies, Operand, Operands, operand_def, var_operand_def, var_region_def
 from tilewright.dialects.text import write
+from tilewright.ir.diagnostics import note_at, verify_error
 
 
 class YieldOp(Op):
@@ -37,6 +38,21 @@ class YieldOp(Op):
         allowed = ("scf.execute_region", "scf.for", "scf.if", "scf.index_switch", "scf.while")
         if parent is not None and parent.name not in allowed:
             raise VerifyException(f"expects parent op to be one of '{', '.join(allowed)}'")
+
+
+def verify_edge(op: Operation, terminator: Operation, types: Sequence[Attribute], target: str) -> None:
+    """Check what a terminator passes on to its op, or to a region of it."""
+    passed = terminator.arguments if isinstance(terminator, ConditionOp) else terminator.operands
+    edge = f"along control flow edge from Operation {terminator.name} to {target}"
+    reason = ""
+    if len(passed) != len(types):
+        reason = f"region branch point has {len(passed)} operands, but region successor needs {len(types)} inputs"
+    for number, (value, wanted) in enumerate(zip(passed, types, strict=False)):
+        if not reason and value.type != wanted:
+            given = f"successor operand type #{number} '{value.type}'"
+            reason = f"{given} should match successor input type #{number} '{wanted}'"
+    if reason:
+        raise verify_error(op, f"{edge}: {reason}", [note_at(terminator, "region branch point")])
 
 
 class ConditionOp(Op):

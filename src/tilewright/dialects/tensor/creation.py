@@ -40,7 +40,8 @@ from tilewright.dialects.fields import (
     var_operand_def,
 )
 from tilewright.dialects.numeric import array_of, attr_of
-from tilewright.dialects.types import I64_ARRAY, INDEX, as_tensor, is_tensor
+from tilewright.dialects.types import I64_ARRAY, INDEX, as_tensor, is_tensor, shapes_agree
+from tilewright.ir.wording import BareVerifyException
 
 
 def _verify_dynamic_sizes(type_: Attribute, sizes: Sequence[SSAValue]) -> None:
@@ -187,18 +188,25 @@ class PadOp(Op):
         low, high = static_values(self.static_low), static_values(self.static_high)
         rank = source_type.get_num_dims()
         if not len(low) == len(high) == result_type.get_num_dims() == rank:
-            raise VerifyException(f"paddings and result must have the rank of the source, {rank}")
-        for dim, parts in enumerate(zip(source_type.get_shape(), low, high, strict=True)):
-            extent = result_type.get_shape()[dim]
-            if DYNAMIC_INDEX not in parts and extent not in (sum(parts), DYNAMIC_INDEX):
-                raise VerifyException(f"dimension {dim} is padded to {sum(parts)}, not {extent}")
+            types = f"sourceType '{source_type}', specified resultType is '{result_type}'"
+            raise BareVerifyException(f"failed to infer expectedType from {types}")
+        sums = [
+            DYNAMIC_INDEX if DYNAMIC_INDEX in parts else sum(parts)
+            for parts in zip(source_type.get_shape(), low, high, strict=True)
+        ]
+        if not shapes_agree(result_type.get_shape(), sums):
+            expected = TensorType(source_type.element_type, sums, source_type.encoding)
+            raise BareVerifyException(f"specified type '{result_type}' does not match the inferred type '{expected}'")
         _verify_element_region(self.region.block, result_type)
 
 
 def _verify_element_region(block: Block, type_: TensorType[Attribute]) -> None:
     """Check that a region takes one index per dimension and yields an element."""
     if [argument.type for argument in block.args] != [INDEX] * type_.get_num_dims():
-        raise VerifyException(f"the region must take {type_.get_num_dims()} index arguments")
+        if len(block.args) != type_.get_num_dims():
+            raise BareVerifyException(f"expected the block to have {type_.get_num_dims()} arguments")
+        number = next(number for number, argument in enumerate(block.args) if argument.type != INDEX)
+        raise VerifyException(f"expected block argument {number + 1} to be an index")
     terminator = block.last_op
     if isinstance(terminator, YieldOp) and terminator.operands[0].type != type_.element_type:
-        raise VerifyException(f"the region must yield a {type_.element_type}")
+        raise VerifyException("expected yield type to match shape element type")

@@ -37,10 +37,10 @@ from tilewright.dialects.types import (
 )
 
 
-def _verify_index_count(type_: Attribute, count: int) -> None:
+def _verify_index_count(type_: Attribute, count: int, use: str) -> None:
     assert isinstance(type_, TensorType)
     if type_.get_num_dims() != count:
-        raise VerifyException(f"incorrect number of indices, expected {type_.get_num_dims()} but got {count}")
+        raise VerifyException(f"incorrect number of indices{use}")
 
 
 def _are_inside(indices: Sequence[SSAValue], type_: Attribute) -> bool:
@@ -65,7 +65,7 @@ class ExtractOp(Op, HasFolderInterface, ConditionallySpeculatableInterface):
     assembly_format = "$tensor `[` $indices `]` attr-dict `:` type($tensor)"
 
     def verify_(self) -> None:
-        _verify_index_count(self.operands[0].type, len(self.operands) - 1)
+        _verify_index_count(self.operands[0].type, len(self.operands) - 1, " for extract_element")
 
     def is_speculatable(self) -> bool:
         return _are_inside(self.operands[1:], self.operands[0].type)
@@ -115,7 +115,7 @@ class InsertOp(Op, ConditionallySpeculatableInterface):
     assembly_format = "$scalar `into` $dest `[` $indices `]` attr-dict `:` type($dest)"
 
     def verify_(self) -> None:
-        _verify_index_count(self.operands[1].type, len(self.operands) - 2)
+        _verify_index_count(self.operands[1].type, len(self.operands) - 2, "")
 
     def is_speculatable(self) -> bool:
         return _are_inside(self.operands[2:], self.operands[1].type)

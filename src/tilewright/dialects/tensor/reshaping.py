@@ -150,10 +150,10 @@ class ReshapeOp(Op):
             and result_shape is not None
             and prod(source_shape) != prod(result_shape)
         ):
-            raise VerifyException(f"{source} and {result} differ in the number of elements")
+            raise VerifyException("source and destination tensor should have the same number of elements")
         extents = shape_of(self.operands[1].type) or ()
         if len(extents) != 1 or (result_shape is not None and extents[0] not in (len(result_shape), DYNAMIC_INDEX)):
-            raise VerifyException("the shape operand must have one entry per dimension of the result")
+            raise VerifyException("length of shape operand differs from the result's tensor rank")
 
 
 def _concatenated_type(values: Sequence[SSAValue], dim: int) -> Attribute:
@@ -163,9 +163,12 @@ def _concatenated_type(values: Sequence[SSAValue], dim: int) -> Attribute:
     shapes = [shape_of(value.type) or () for value in values]
     shape = list(first.get_shape())
     for other in shapes[1:]:
-        rest = [*other[:dim], DYNAMIC_INDEX, *other[dim + 1 :]]
-        if len(other) != len(shape) or not shapes_agree(shape, rest):
-            raise VerifyException("the inputs differ outside of the concatenated dimension")
+        if len(other) != len(shape):
+            raise VerifyException("rank of concatenated inputs must match")
+        for at, (extent, wanted) in enumerate(zip(other, shape, strict=True)):
+            if at != dim and not shapes_agree((extent,), (wanted,)):
+                reason = f"static concatenation size mismatch along non-concatenated dimension {at}"
+                raise VerifyException(reason)
     lengths = [other[dim] for other in shapes]
     shape[dim] = DYNAMIC_INDEX if DYNAMIC_INDEX in lengths else sum(lengths)
     return TensorType(first.element_type, shape)
@@ -190,7 +193,7 @@ class ConcatOp(Op):
         expected, found = _concatenated_type(self.operands, self.dim.value.data), self.results[0].type
         agree = shapes_agree(shape_of(expected) or (), shape_of(found) or ())
         if element_type(expected) != element_type(found) or not agree:
-            raise VerifyException(f"the inputs concatenate to {expected}, not {found}")
+            raise VerifyException(f"result type '{found}'does not match inferred shape '{expected}' static sizes")
 
 
 def _verify_elements(source: Attribute, result: Attribute) -> None:

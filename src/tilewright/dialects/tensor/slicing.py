@@ -11,7 +11,6 @@ from xdsl.interfaces import HasFolderInterface
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import VarConstraint, base, traits_def
 from xdsl.traits import Pure
-from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.construction import MixedIndex, Value, init_op, static_values, value_of
 from tilewright.dialects.fields import Operand, Operands, Result, operand_def, result_def, var_operand_def
@@ -20,6 +19,7 @@ from tilewright.dialects.slices import (
     find_kept_dims,
     slice_operands,
     static_extents,
+    verify_in_bounds,
     verify_slice_lists,
 )
 from tilewright.dialects.types import (
@@ -28,6 +28,7 @@ from tilewright.dialects.types import (
     element_type,
     shape_of,
 )
+from tilewright.ir.wording import BareVerifyException
 
 
 def _is_whole(op: SlicingOp, shape: Sequence[int]) -> bool:
@@ -46,11 +47,18 @@ def _kept_dims(op: SlicingOp, sliced: Attribute) -> list[int]:
     return kept
 
 
-def _verify_sliced_type(sizes: Sequence[int], sliced: Attribute, whole: Attribute) -> None:
-    if element_type(sliced) != element_type(whole):
-        raise VerifyException(f"{sliced} and {whole} differ in element type")
+def _verify_slice(op: SlicingOp, sliced: Attribute, whole: TensorType[Attribute]) -> None:
+    """Check the lists of a slice of `whole`, and that its type is `sliced`."""
+    sizes = static_values(op.static_sizes)
+    verify_slice_lists(op, whole.get_num_dims())
+    if len(shape_of(sliced) or ()) > len(sizes):
+        raise BareVerifyException("expected rank to be smaller or equal to the other rank. ")
     if find_kept_dims(sizes, shape_of(sliced) or ()) is None:
-        raise VerifyException(f"a slice of sizes {list(sizes)} is no {sliced}")
+        expected = TensorType(whole.element_type, sizes, whole.encoding)
+        raise BareVerifyException(f"expected type to be '{expected}' or a rank-reduced version. (size mismatch) ")
+    if element_type(sliced) != whole.element_type:
+        raise BareVerifyException(f"expected element type to be '{whole.element_type}'")
+    verify_in_bounds(op, whole.get_shape())
 
 
 class ExtractSliceOp(SlicingOp, HasFolderInterface):
@@ -95,9 +103,7 @@ class ExtractSliceOp(SlicingOp, HasFolderInterface):
         return _kept_dims(self, self.results[0].type)
 
     def verify_(self) -> None:
-        source_type = as_tensor(self.operands[0].type)
-        verify_slice_lists(self, source_type.get_num_dims())
-        _verify_sliced_type(static_values(self.static_sizes), self.results[0].type, source_type)
+        _verify_slice(self, self.results[0].type, as_tensor(self.operands[0].type))
 
     def fold(self) -> Sequence[SSAValue | Attribute] | None:
         source = self.operands[0]
@@ -147,9 +153,7 @@ class InsertSliceOp(SlicingOp, HasFolderInterface):
         return _kept_dims(self, self.operands[0].type)
 
     def verify_(self) -> None:
-        dest_type = as_tensor(self.operands[1].type)
-        verify_slice_lists(self, dest_type.get_num_dims())
-        _verify_sliced_type(static_values(self.static_sizes), self.operands[0].type, dest_type)
+        _verify_slice(self, self.operands[0].type, as_tensor(self.operands[1].type))
 
     def fold(self) -> Sequence[SSAValue | Attribute] | None:
         source = self.operands[0]

@@ -83,7 +83,8 @@ class ReductionOp(FastMathOp):
 
     def verify_(self) -> None:
         if len(shape_of(self.operands[0].type) or ()) > 1:
-            raise VerifyException("only vectors of one dimension are reduced")
+            rank = len(shape_of(self.operands[0].type) or ())
+            raise VerifyException(f"unsupported reduction rank: {rank}")
 
 
 class MultiDimReductionOp(Op):

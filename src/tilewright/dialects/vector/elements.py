@@ -77,9 +77,12 @@ def _verify_position(static: Sequence[int], dynamic: Sequence[SSAValue], vector:
         raise VerifyException("the number of index values does not match the dynamic places of the position")
     if len(static) > len(shape):
         raise VerifyException("expected position attribute of rank no greater than vector rank")
-    for index, extent in zip(static, shape, strict=False):
+    for number, (index, extent) in enumerate(zip(static, shape, strict=False), start=1):
         if index not in (DYNAMIC_INDEX, -1) and not 0 <= index < extent:
-            raise VerifyException(f"position {index} is not within the vector")
+            raise VerifyException(
+                f"expected position attribute #{number} to be a non-negative integer smaller than the corresponding "
+                "vector dimension or poison (-1)"
+            )
     rest = shape[len(static) :]
     if element_type(part) != element_type(vector) or not (
         (shape_of(part) or ()) == rest or (not rest and shape_of(part) == (1,))

@@ -56,9 +56,9 @@ class VectorMemoryOp(Op, ABC):
         """Check that operands fit the vector that is read or written."""
         memref = as_memref(base.type)
         if element_type(vector) != memref.element_type:
-            raise VerifyException(f"{vector} and {memref} differ in element type")
+            raise VerifyException("base and result element types should match")
         if memref.get_num_dims() != len(indices):
-            raise VerifyException(f"expected {memref.get_num_dims()} indices, but got {len(indices)}")
+            raise VerifyException(f"requires {memref.get_num_dims()} indices")
         verify_alignment(self.alignment)
         if mask is not None and mask.type != bool_like(vector):
             raise VerifyException(f"the mask must be a {bool_like(vector)}, got {mask.type}")

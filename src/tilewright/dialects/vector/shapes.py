@@ -53,11 +53,14 @@ class BroadcastOp(Op, HasFolderInterface):
     def verify_(self) -> None:
         source, result = self.operands[0].type, self.results[0].type
         if element_type(source) != element_type(result):
-            raise VerifyException(f"{source} and {result} differ in element type")
+            raise VerifyException("failed to verify that source operand and result have same element type")
         inner, outer = shape_of(source) or (), shape_of(result) or ()
         aligned = outer[len(outer) - len(inner) :]
-        if len(inner) > len(outer) or any(a not in (1, b) for a, b in zip(inner, aligned, strict=True)):
-            raise VerifyException(f"{source} does not broadcast to {result}")
+        if len(inner) > len(outer):
+            raise VerifyException("source rank higher than destination rank")
+        for extent, wanted in zip(inner, aligned, strict=True):
+            if extent not in (1, wanted):
+                raise VerifyException(f"dimension mismatch ({extent} vs. {wanted})")
 
     def fold(self) -> Folded:
         source, result_type = self.operands[0], self.results[0].type
@@ -84,8 +87,11 @@ class ShapeCastOp(Op, HasFolderInterface):
 
     def verify_(self) -> None:
         source, result = self.operands[0].type, self.results[0].type
-        if element_type(source) != element_type(result) or prod(shape_of(source) or ()) != prod(shape_of(result) or ()):
-            raise VerifyException(f"{source} cannot be reshaped to {result}")
+        if element_type(source) != element_type(result):
+            raise VerifyException("has different source and result element types")
+        sizes = prod(shape_of(source) or ()), prod(shape_of(result) or ())
+        if sizes[0] != sizes[1]:
+            raise VerifyException(f"has different number of elements at source ({sizes[0]}) and result ({sizes[1]})")
 
     def fold(self) -> Folded:
         source, result_type = self.operands[0], self.results[0].type
