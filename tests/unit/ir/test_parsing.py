@@ -135,7 +135,7 @@ def test_an_op_without_location_gets_its_place_in_the_text(parse: Parse) -> None
         ("func.func @f() {\n  cf.br ^nowhere\n}", 2, 9, "reference to an undefined block"),
         ("func.func @f() {\n^a:\n  return\n^a:\n  return\n}", 4, 1, "redefinition of block '^a'"),
         ("#a = #b\nmodule {}", 1, 8, "undefined symbol alias id 'b'"),
-        ("module {} )", 1, 11, "expected operation name in quotes"),
+        ("module {} )", 1, 10, "expected operation name in quotes"),
         ('"t.a"() : () -> () loc(here)', 1, 24, "expected location instance"),
         ('"t.a"() {m = affine_map<(d0)[s0] -> (d0 * s0)>} : () -> ()', 1, 45, "semi-affine"),
         ('"t.a"() {x = 0x1FF800000 : f32} : () -> ()', 1, 14, "hexadecimal float constant out of range for type"),

@@ -1,0 +1,252 @@
+"""xDSL's parser with upstream's rules where the two differ."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from functools import lru_cache
+from typing import Any
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import (
+    UNKNOWN_LOC,
+    FileLineColLoc,
+    IntAttr,
+    ModuleOp,
+    StringAttr,
+    UnregisteredOp,
+)
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, TypeAttribute
+from xdsl.parser import AttrParser, Parser, UnresolvedOperand
+from xdsl.utils import exceptions
+from xdsl.utils.lexer import Input, Span
+from xdsl.utils.mlir_lexer import MLIRTokenKind
+
+from tilewright.ir.lexing import QuickLexer
+from tilewright.ir.naming import hint_value
+from tilewright.ir.older_spellings import RENAMED, RENAMED_KEYS, OlderSpellings, find_renaming
+from tilewright.ir.parsing.aliases import AliasParser
+from tilewright.ir.parsing.locations import LocationParser
+from tilewright.ir.parsing.numbers import NumberParser
+from tilewright.ir.parsing.places import TextPlaces
+from tilewright.ir.parsing.types import TypeParser
+from tilewright.ir.passes import Remark
+from tilewright.ir.wording import CustomOpException, upstream_words
+from tilewright.support.errors import ParseError
+
+_OP_NAME = re.compile(r'"?([^\s"({<%@]+)"?')
+_BLANKS = re.compile(r"\s*")
+
+
+@lru_cache(maxsize=4096)
+def _int(value: int) -> IntAttr:
+    return IntAttr(value)
+
+
+class MLIRParser(TypeParser, NumberParser, AliasParser, LocationParser):
+    """xDSL's parser with upstream's rules where the two differ."""
+
+    needs_module = False
+    """Whether the top level must be one module."""
+
+    def __init__(self, context: Context, text: str, filename: str) -> None:
+        from xdsl.parser.generic_parser import ParserState
+
+        self.places = TextPlaces(text, filename)
+        self._file_attribute = StringAttr(filename)
+        self._first_uses: dict[str, int] = {}
+        self._definitions: dict[str, int] = {}
+        self._op_start = 0
+        self.older = OlderSpellings()
+        self._alias_positions: dict[str, int] | None = None
+        self._simple_types: dict[str, TypeAttribute] = {}
+        self._bracketed_types: dict[str, TypeAttribute] = {}
+        self.ssa_values = {}
+        self.blocks = {}
+        self.forward_block_references = defaultdict(list)
+        self.forward_ssa_references = {}
+        AttrParser.__init__(self, self._first_state(ParserState, text, filename), context)
+
+    def _first_state(self, state: Any, text: str, filename: str) -> Any:
+        """Lex the first token; an error there has no parser to report it yet."""
+        try:
+            return state(QuickLexer(Input(text, filename)))
+        except exceptions.ParseError as error:
+            raise self.places.error_at(error.span.start, error.span.end, upstream_words(error.msg)) from None
+
+    # Whole texts.
+
+    def parse_whole_module(self) -> ModuleOp:
+        """The whole text as one module."""
+        module = self._parse_top_level()
+        for name in self.forward_ssa_references:
+            start = self._first_uses.get(name, self.pos)
+            raise self.places.error_at(start, start + len(name) + 1, "use of undeclared SSA value name")
+        return module
+
+    def _parse_top_level(self) -> ModuleOp:
+        ops: list[Operation] = []
+        while (kind := self._current_token.kind) is not MLIRTokenKind.EOF:
+            if kind in (MLIRTokenKind.HASH_IDENT, MLIRTokenKind.EXCLAMATION_IDENT):
+                self._parse_alias_def()
+            elif kind is MLIRTokenKind.FILE_METADATA_BEGIN:
+                self._parse_file_metadata_dictionary()
+            elif (op := self.parse_optional_operation()) is not None:
+                ops.append(op)
+            else:
+                self.raise_error("expected an operation")
+        if len(ops) == 1 and isinstance(ops[0], ModuleOp):
+            return ops[0]
+        if self.needs_module:
+            raise self.places.error_at(
+                0, 1, "expected one builtin.module at the top level, as no implicit module is made"
+            )
+        return ModuleOp(ops)
+
+    def parse_whole_attribute(self) -> Attribute:
+        """The whole text as one attribute or type."""
+        attribute = self.parse_attribute()
+        if self._current_token.kind is not MLIRTokenKind.EOF:
+            self.raise_error("expected nothing after the attribute")
+        return attribute
+
+    # Older spellings.
+
+    def remarks_about_spellings(self) -> list[Remark]:
+        """One for each older spelling that was read, at its first place."""
+        return [
+            Remark("parse", "", self.places.error_at(start, start + 1, "").span, f"{older} is written {today} today")
+            for older, (today, start) in self.older.found.items()
+        ]
+
+    def _name_today(self, name: str, table: tuple[tuple[str, str], ...] = RENAMED) -> str:
+        renaming = find_renaming(name, table)
+        if renaming is None:
+            return name
+        older, today = renaming
+        self.older.note(f"'{older}'", f"'{today}'", max(self.places.text.rfind(name, 0, self.pos), 0))
+        return today + name[len(older) :]
+
+    def _parse_extended_type_or_attribute(self, attr_or_dialect_name: str, is_type: bool) -> Any:
+        return super()._parse_extended_type_or_attribute(self._name_today(attr_or_dialect_name), is_type)
+
+    def _parse_attribute_entry(self) -> tuple[str, Attribute]:
+        name, attribute = super()._parse_attribute_entry()
+        return self._name_today(name, RENAMED_KEYS), attribute
+
+    def known_type(self, operand: UnresolvedOperand) -> Attribute | None:
+        """The type of an operand that was defined or used before."""
+        value = self._value_so_far(operand)
+        return None if value is None else value.type
+
+    def _get_op_by_name(self, name: str) -> type[Operation]:
+        name = self._name_today(name)
+        found = self.ctx.get_optional_op(name, dialect_stack=self._parser_state.dialect_stack)
+        if found is not None and not (issubclass(found, UnregisteredOp) and not self._is_generic(name)):
+            return found
+        dialect = name.partition(".")[0]
+        known = [op.name for op in self.ctx.loaded_ops if op.name.startswith(f"{dialect}.")]
+        near = get_close_matches(name, known, n=1)
+        reason = f"custom op '{name}' is unknown"
+        if not known and "." in name:
+            reason = f"Dialect `{dialect}' not found for custom op '{name}' "
+            if self._is_generic(name):
+                reason = (
+                    "operation being parsed with an unregistered dialect. If this is intended, please use "
+                    "-allow-unregistered-dialect with the MLIR tool used"
+                )
+        if not known and "." not in name and self._parser_state.dialect_stack:
+            reason += f" (tried '{self._parser_state.dialect_stack[-1]}.{name}' as well)"
+        start = self.places.text.find(name, self._op_start)
+        if reason.startswith("operation being parsed"):
+            start += len(name) + 1  # upstream finds out after the name
+        raise self.places.error_at(start, start + len(name), f"{reason}; did you mean '{near[0]}'?" if near else reason)
+
+    def _is_generic(self, name: str) -> bool:
+        """Return whether the op that is being read is written in generic form, with its name in quotes."""
+        return self.places.text.startswith(f'"{name}"', self.places.text.find(name, self._op_start) - 1)
+
+    # Operations and values.
+
+    def parse_operation(self) -> Operation:
+        token = self._current_token
+        start = token.span.start
+        if token.kind is MLIRTokenKind.PERCENT_IDENT:  # the op begins after the names of its results
+            blanks = _BLANKS.match(self.places.text, self.places.text.find("=", start) + 1)
+            assert blanks is not None
+            start = blanks.end()
+        self._op_start = start
+        try:
+            op = super().parse_operation()
+        except exceptions.VerifyException as error:
+            name = _OP_NAME.match(self.places.text, start)
+            assert name is not None
+            written, said = self._full_name(name[1]), upstream_words(str(error))
+            custom = isinstance(error, CustomOpException)
+            reason = f"custom op '{written}' {said}" if custom else f"'{written}' op {said}"
+            raise self.places.error_at(start, name.end(), reason) from error
+        if op.location is UNKNOWN_LOC:
+            line, col = self.places.line_and_column(start)
+            op.location = FileLineColLoc(self._file_attribute, _int(line), _int(col))
+        return op
+
+    def _full_name(self, written: str) -> str:
+        """The name of an op that may be written without its dialect."""
+        found = self.ctx.get_optional_op(written, dialect_stack=self._parser_state.dialect_stack)
+        return written if found is None or issubclass(found, UnregisteredOp) else found.name
+
+    def parse_optional_region(self, arguments: Iterable[Parser.Argument] | None = None) -> Region | None:
+        arguments = None if arguments is None else list(arguments)
+        names = [argument.name for argument in arguments or ()]
+        for number, name in enumerate(names):
+            earlier = [other.start for other in names[:number] if other.text == name.text]
+            if earlier or name.text[1:] in self.ssa_values:
+                error = self.places.error_at(
+                    name.start, name.end, f"region entry argument '{name.text}' is already in use"
+                )
+                first = earlier[0] if earlier else self._definitions[name.text[1:]]
+                raise self.places.with_place(error, first, len(name.text), "previously referenced here")
+        return super().parse_optional_region(arguments)
+
+    def _parse_block(self) -> Block:
+        token = self._current_token
+        if token.text[1:] in self.blocks and token.text[1:] not in self.forward_block_references:
+            raise self.places.error_at(token.span.start, token.span.end, f"redefinition of block '{token.text}'")
+        return super()._parse_block()
+
+    def _register_ssa_definition(self, name: str, values: Sequence[SSAValue], span: Span[str]) -> None:
+        if name in self.ssa_values and span.text:
+            error = self.places.error_at(span.start, span.end, f"redefinition of SSA value '%{name}'")
+            raise self.places.with_place(error, self._definitions[name], len(name) + 1, "previously defined here")
+        self._definitions[name] = span.start
+        super()._register_ssa_definition(name, values, span)
+        if name.startswith("_"):
+            for value in values:
+                hint_value(value, name)
+
+    def resolve_operand(self, operand: UnresolvedOperand, type: Any) -> SSAValue[Any]:
+        name = operand.operand_name
+        if name not in self.ssa_values:
+            self._first_uses.setdefault(name, operand.span.start)
+        value = self._value_so_far(operand)
+        if value is not None and value.type != type:
+            raise self._other_type(operand, type, value)
+        return super().resolve_operand(operand, type)
+
+    def _value_so_far(self, operand: UnresolvedOperand) -> SSAValue | None:
+        """Return what an operand stands for, if it was defined or used before."""
+        values = self.ssa_values.get(operand.operand_name)
+        if values is not None:
+            return values[operand.index] if operand.index < len(values) else None
+        return self.forward_ssa_references.get(operand.operand_name, {}).get(operand.index)
+
+    def _other_type(self, operand: UnresolvedOperand, type: Attribute, value: SSAValue) -> ParseError:
+        reason = f"expects different type than prior uses: '{type}' vs '{value.type}'"
+        written = operand.span.text
+        error = self.places.error_at(operand.span.start, operand.span.end, f"use of value '{written}' {reason}")
+        prior = re.search(rf"{re.escape(written)}(?![\w$.#-])", self.places.text)
+        if prior is not None and prior.start() < operand.span.start:
+            self.places.with_place(error, prior.start(), len(written), "prior use here")
+        return error
