@@ -1,48 +1,42 @@
-"""Writes a planned nest as loops: full vectors, then at most one masked vector, accumulators carried by the loops.
+"""Writes a planned nest: its loops, or two versions of them and the test that chooses.
 
-for %i = 0 to %full step 16 { full vectors }        unrolled by 4 with 4 accumulators first, where it pays
-for %i = %full to %n step 16 { masked }             runs once or not at all
+if %all_before_the_end { for %i { full vectors } } else { for %i { vectors with comparisons } }
+if %is_large { for %i { non-temporal stores } } else { for %i { stores } }
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import replace
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 
 from tilewright.dialects import memref
 from tilewright.lowering.atomic_calls import END_ATOMICS
-from tilewright.lowering.linalg_to_loops.accumulators import Accumulators
 from tilewright.lowering.linalg_to_loops.batched_rows import plan_batched_rows
 from tilewright.lowering.linalg_to_loops.body_values import BodyValues, Frame
 from tilewright.lowering.linalg_to_loops.comparisons import (
-    UnmaskedPart,
     VersionCheck,
     find_unmasked_part,
     find_version_check,
     known_comparisons,
 )
 from tilewright.lowering.linalg_to_loops.element_indices import comparisons_in_order, find_carried_indices
-from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index, LoopEmitter
+from tilewright.lowering.linalg_to_loops.emitter import Cursor, LoopEmitter
 from tilewright.lowering.linalg_to_loops.external_calls import call_external
-from tilewright.lowering.linalg_to_loops.nest import SEGMENT, Nest
+from tilewright.lowering.linalg_to_loops.nest import Nest
+from tilewright.lowering.linalg_to_loops.nest_loops import LoopWriter
 from tilewright.lowering.linalg_to_loops.padding import find_padding
 from tilewright.lowering.linalg_to_loops.prefetching import Prefetching
 from tilewright.lowering.linalg_to_loops.sources import memory_of
-from tilewright.lowering.linalg_to_loops.step_body import emit_step
-from tilewright.lowering.linalg_to_loops.steps import Step, steps_of, streamed_steps
+from tilewright.lowering.linalg_to_loops.steps import streamed_steps
 from tilewright.lowering.linalg_to_loops.streaming import Streaming, plan_streaming
 from tilewright.lowering.linalg_to_loops.strip_segments import (
     number_in_all_lanes,
     plan_segments,
     segments_pay,
-    start_segment,
 )
-from tilewright.lowering.linalg_to_loops.transposed_operands import TransposedOperand, find_transposed_operands
 from tilewright.lowering.linalg_to_loops.unchanged_lanes import without_unchanged_lanes
-from tilewright.support.cpu_costs import MOST_CARRIED_WORK, SHORT_LOOP
 
 
 def emit_nest(emitter: LoopEmitter, nest: Nest, prefetching: Prefetching) -> list[SSAValue | None]:
@@ -50,90 +44,78 @@ def emit_nest(emitter: LoopEmitter, nest: Nest, prefetching: Prefetching) -> lis
     others."""
     streaming = plan_streaming(emitter, nest, prefetching.only_written)
     nest = replace(nest, fetches=prefetching.plan(nest, streaming))
-    return _NestWriter(emitter, nest, prefetching, streaming).write()
+    return _NestWriter(emitter, LoopWriter(emitter, nest, prefetching), streaming).write()
 
 
 class _NestWriter:
-    def __init__(self, emitter: LoopEmitter, nest: Nest, prefetching: Prefetching, streaming: Streaming | None):
+    def __init__(self, emitter: LoopEmitter, loops: LoopWriter, streaming: Streaming | None) -> None:
         self.emitter = emitter
-        self.prefetching = prefetching
+        self.loops = loops
         self.streaming = streaming
-        self.nest = nest
-        self.plain = nest
-        """The nest without a loop over segments."""
-        self.accumulators = Accumulators(emitter, nest)
-        self.unmasked: UnmaskedPart | None = None
-
-    @property
-    def start(self) -> int:
-        """The level where accumulators start: the first loop of the reduction, or over segments of its lanes."""
-        order, iterators = self.nest.order, self.nest.iterators
-        reduces = self.nest.has_reduction
-        carried = (level for level, dim in enumerate(order) if reduces and dim != SEGMENT and iterators[dim])
-        first = next(carried, len(order))
-        return first - 1 if first and self.nest.vector_reduces() and order[first - 1] == SEGMENT else first
 
     def write(self) -> list[SSAValue | None]:
-        cursor = self.emitter.cursor
+        """Emit all versions at the cursor, and what comes after them."""
+        emitter, loops, accumulators = self.emitter, self.loops, self.loops.accumulators
+        cursor = emitter.cursor
         self._plan()
         outside = Frame(Cursor(cursor.block, cursor.anchor))
-        in_order = comparisons_in_order(self.nest)
-        known = {**known_comparisons(self.emitter, self.nest), **dict.fromkeys(in_order, True)}
+        in_order = comparisons_in_order(loops.nest)
+        known = {**known_comparisons(emitter, loops.nest), **dict.fromkeys(in_order, True)}
         self._assume(known)
-        self.plain = self.nest
+        nest = loops.plain = loops.nest
         for comparison, holds in known.items():
-            outside.values[comparison] = self.emitter.constant(int(holds), comparison.type)
-        if self.nest.folds():
-            self.accumulators.numbers = find_carried_indices(self.nest, in_order)
-        if self.accumulators.padding is None:
-            self.unmasked = find_unmasked_part(self.emitter, self.nest)
-        together = self.accumulators.together
-        stays = together is not None or self.nest.folds()
-        segmented = None if stays else plan_segments(self.nest, self.unmasked.comparisons if self.unmasked else ())
+            outside.values[comparison] = emitter.constant(int(holds), comparison.type)
+        if nest.folds():
+            accumulators.numbers = find_carried_indices(nest, in_order)
+        if accumulators.padding is None:
+            loops.unmasked = find_unmasked_part(emitter, nest)
+        together, segmented = accumulators.together, None
+        if together is None and not nest.folds():
+            segmented = plan_segments(nest, loops.unmasked.comparisons if loops.unmasked else ())
         if segmented is not None:
             self._version_segments(segmented, outside)
         else:
             self._row(outside)
-        with self.emitter.at(Cursor(cursor.block, cursor.anchor)):
+        with emitter.at(Cursor(cursor.block, cursor.anchor)):
             if together is not None:
-                together.finish(self.nest.outputs, self.accumulators.combine)
-            if self.nest.lanes > 1 and any(isinstance(op, memref.AtomicRMWOp) for op in self.nest.body.ops):
-                call_external(self.emitter, END_ATOMICS, ())
-        return self.accumulators.scalars
+                together.finish(nest.outputs, accumulators.combine)
+            if nest.lanes > 1 and any(isinstance(op, memref.AtomicRMWOp) for op in nest.body.ops):
+                call_external(emitter, END_ATOMICS, ())
+        return accumulators.scalars
 
     def _plan(self) -> None:
         """Plan how lanes become results: of all past a mask's bound, of many rows together, or of each row."""
-        nest, accumulators = self.nest, self.accumulators
+        nest, accumulators = self.loops.nest, self.loops.accumulators
         if nest.vector_reduces() and not nest.folds() and sum(nest.iterators[dim] for dim in nest.order) == 1:
             accumulators.padding = find_padding(self.emitter, nest)
         if accumulators.padding is None:
             accumulators.together = plan_batched_rows(self.emitter, nest, accumulators.reducing)
-            self.nest = without_unchanged_lanes(self.emitter, nest)
+            self.loops.nest = without_unchanged_lanes(self.emitter, nest)
             return
         assert nest.vector_dim is not None
         bounds = list(nest.bounds)
         bounds[nest.vector_dim] = accumulators.padding.bound
-        self.nest = replace(nest, bounds=tuple(bounds))
+        self.loops.nest = replace(nest, bounds=tuple(bounds))
 
     def _assume(self, comparisons: Iterable[SSAValue]) -> None:
         """From here on some comparisons have one result in all iterations."""
-        depends = {**self.nest.depends, **dict.fromkeys(comparisons, frozenset[int]())}
-        self.nest = replace(self.nest, depends=depends)
+        depends = {**self.loops.nest.depends, **dict.fromkeys(comparisons, frozenset[int]())}
+        self.loops.nest = replace(self.loops.nest, depends=depends)
 
     def _row(self, outside: Frame) -> None:
         """Emit the loops. Outputs that are prefetched, or may wait for reads, get no non-temporal stores."""
-        streaming, prefetching = self.streaming, self.prefetching
+        streaming, prefetching = self.streaming, self.loops.prefetching
         is_near = streaming is not None and any(prefetching.is_near(window) for _, window in streaming.outputs)
         if streaming is not None and not is_near and not (prefetching.weighs_traffic and self._reads_twice()):
             self._stream_or_not(streaming, outside)
             return
-        whole = (
-            find_version_check(self.emitter, self.nest, self.unmasked) if self.accumulators.padding is None else None
-        )
+        whole = None
+        if self.loops.accumulators.padding is None:
+            whole = find_version_check(self.emitter, self.loops.nest, self.loops.unmasked)
         if whole is not None:
             self._version_loop(whole, outside)
         else:
-            self._level(0, [outside])
+            self.loops.write_level(0, [outside])
 
     def _reads_twice(self) -> bool:
         """Return whether one array is read at several places, as a convolution does.
@@ -141,7 +123,7 @@ class _NestWriter:
         What is read a little above the address that was written has the low bits of its address, if the arrays start at
         the same place of a page, and waits for it (Zen 4, four places: 1.8 times as slow with nontemporal stores).
         """
-        windows = (memory_of(operand.source) for operand in self.nest.inputs)
+        windows = (memory_of(operand.source) for operand in self.loops.nest.inputs)
         arrays = [window.flat for window in windows if window is not None and not window.owned]
         return len(set(arrays)) < len(arrays)
 
@@ -149,331 +131,57 @@ class _NestWriter:
         """Two versions of a loop, chosen by whether it needs no comparisons."""
 
         def without() -> None:
-            unmasked, nest = self.unmasked, self.nest
+            unmasked, nest = self.loops.unmasked, self.loops.nest
             values = dict(outside.values)
             for comparison, holds in whole.comparisons.items():
                 values[comparison] = self.emitter.constant(int(holds), comparison.type)
             self._assume(whole.comparisons)
-            self.unmasked = whole.unmasked or unmasked
-            self._level(0, [Frame(self.emitter.cursor, values=values)])
-            self.unmasked, self.nest = (unmasked if whole.unmasked is None else None), nest
+            self.loops.unmasked = whole.unmasked or unmasked
+            self.loops.write_level(0, [Frame(self.emitter.cursor, values=values)])
+            self.loops.unmasked, self.loops.nest = (unmasked if whole.unmasked is None else None), nest
 
         def with_comparisons() -> None:
-            self._level(0, [Frame(self.emitter.cursor, values=dict(outside.values))])
+            self.loops.write_level(0, [Frame(self.emitter.cursor, values=dict(outside.values))])
 
         self.emitter.choose(whole.condition, without, with_comparisons)
 
     def _stream_or_not(self, streaming: Streaming, outside: Frame) -> None:
         """Two versions of a loop, chosen by the size of the launch."""
-        dim = self.nest.vector_dim
+        dim = self.loops.nest.vector_dim
         assert dim is not None
-        exact = self.prefetching.weighs_traffic and streaming.loop is None
-        elements = self.nest.bounds[dim] if exact else streaming.elements
-        pays = streaming.pays(self.emitter, elements, self.prefetching.streamed_from(streaming))
+        exact = self.loops.prefetching.weighs_traffic and streaming.loop is None
+        elements = self.loops.nest.bounds[dim] if exact else streaming.elements
+        pays = streaming.pays(self.emitter, elements, self.loops.prefetching.streamed_from(streaming))
 
         def streamed() -> None:
-            frame, bound = Frame(self.emitter.cursor, values=dict(outside.values)), self.nest.bounds[dim]
-            for step in streamed_steps(self.emitter, self.nest, streaming.head(self.emitter, bound), bound):
-                self._loop(0, [frame], step)
+            frame, bound = Frame(self.emitter.cursor, values=dict(outside.values)), self.loops.nest.bounds[dim]
+            for step in streamed_steps(self.emitter, self.loops.nest, streaming.head(self.emitter, bound), bound):
+                self.loops.write_loop(0, [frame], step)
 
         def plain() -> None:
-            self._level(0, [Frame(self.emitter.cursor, values=dict(outside.values))])
+            self.loops.write_level(0, [Frame(self.emitter.cursor, values=dict(outside.values))])
 
         self.emitter.choose(pays, streamed, plain)
 
     def _version_segments(self, segmented: Nest, outside: Frame) -> None:
         """A nest whose vectors run along segments; where that depends on the divisors, also as it is without."""
-        if self.unmasked is not None:
-            for comparison, lanes in self.unmasked.comparisons.items():
+        if self.loops.unmasked is not None:
+            for comparison, lanes in self.loops.unmasked.comparisons.items():
                 outside.values[comparison] = number_in_all_lanes(lanes)
         pays = segments_pay(BodyValues(self.emitter, segmented, [outside]))
         if pays is True:
-            self.nest = segmented
-            self._level(0, [outside])
+            self.loops.nest = segmented
+            self.loops.write_level(0, [outside])
             return
         assert isinstance(pays, SSAValue)
-        accumulators = self.accumulators
-        kept = [number for number in accumulators.reducing if self.nest.outputs[number].dest is None]
+        accumulators = self.loops.accumulators
+        kept = [number for number in accumulators.reducing if self.loops.nest.outputs[number].dest is None]
         choice, *blocks = self.emitter.open_if(pays, [accumulators.yielded[number].type for number in kept])
-        for block, nest in zip(blocks, (segmented, self.plain), strict=True):
-            self.nest = nest
+        for block, nest in zip(blocks, (segmented, self.loops.plain), strict=True):
+            self.loops.nest = nest
             with self.emitter.at(block):
-                self._level(0, [Frame(self.emitter.cursor, values=dict(outside.values))])
+                self.loops.write_level(0, [Frame(self.emitter.cursor, values=dict(outside.values))])
                 scalars = [accumulators.scalars[number] for number in kept]
                 self.emitter.yield_([scalar for scalar in scalars if scalar is not None])
         for number, result in zip(kept, choice.results, strict=True):
             accumulators.scalars[number] = result
-
-    # -- loops ------------------------------------------------------------------------------------------------------
-
-    def _level(self, level: int, frames: list[Frame]) -> None:
-        """Everything from the loop number `level` inwards, before accumulators exist."""
-        if level == self.start and self.nest.has_reduction:
-            self._reduce(level, [frames])
-            return
-        if level == len(self.nest.order):
-            self._step(frames, [])
-            return
-        dim = self.nest.order[level]
-        if dim == SEGMENT:
-
-            def inside(inner: list[Frame], carried: list[SSAValue]) -> list[SSAValue]:
-                self._level(level + 1, inner)
-                return carried
-
-            self._in_segments(frames, [], inside)
-            with self._without_segments():
-                scalar_frames = [frame.without_vectors() for frame in frames]
-                self._loops(level, scalar_frames, self._steps_after_segments(scalar_frames))
-            return
-        if level == len(self.nest.order) - 2 and (transposed := find_transposed_operands(self.nest)):
-            self._blocks(level, frames, transposed)
-            return
-        with self.emitter.at(frames[-1].cursor):
-            steps = self._steps(dim, frames)
-        self._loops(level, frames, steps)
-
-    def _blocks(self, level: int, frames: list[Frame], transposed: list[TransposedOperand]) -> None:
-        """The two innermost loops by square blocks; then the lanes, and the rows, that are left over."""
-        row, column, side = *self.nest.order[level:], self.nest.lanes
-        outer, bound = frames[-1], self.nest.bounds[row]
-        with self.emitter.at(outer.cursor):
-            full = self.emitter.align_down(bound, side)
-            steps = self._steps(column, frames)
-            loop, body = self.emitter.open_for(0, full, side)
-        outer.cursor.anchor = loop
-        cursor = Cursor(body)
-        with self.emitter.at(cursor):
-            rows = [Frame(cursor, row, self.emitter.add(body.args[0], number)) for number in range(side)]
-        for step in steps:
-            if not step.masked:
-                self._columns_of_blocks(level + 1, frames, rows, step, transposed)
-        self._close([*frames, rows[0]], loop, [])
-        self._rows(level, frames, Step(0, full), [step for step in steps if step.masked])
-        if not (isinstance(bound, int) and bound % side == 0):
-            self._rows(level, frames, Step(full, bound), steps)
-
-    def _columns_of_blocks(
-        self, level: int, frames: list[Frame], rows: list[Frame], step: Step, transposed: list[TransposedOperand]
-    ) -> None:
-        inner, _, loop = self._open(level, [*frames, rows[0]], step, [])
-        shared = inner[-1]
-        with self.emitter.at(shared.cursor):
-            blocks = {
-                found.argument: found.load_block(self.emitter, self.nest, inner)
-                for found in transposed
-                if found.is_inside(self.nest, shared)
-            }
-        for number, row in enumerate(rows):
-            lanes = {argument: block[number] for argument, block in blocks.items()}
-            self._step([*frames, row, replace(shared, values={**shared.values, **lanes})], [])
-        self._close(inner, loop, [])
-
-    def _rows(self, level: int, frames: list[Frame], step: Step, columns: list[Step]) -> None:
-        """The two innermost loops row by row, over some of the columns."""
-        if not columns:
-            return
-        inner, _, loop = self._open(level, frames, step, [])
-        for column in columns:
-            self._loop(level + 1, inner, column)
-        self._close(inner, loop, [])
-
-    def _loops(self, level: int, frames: list[Frame], steps: list[Step]) -> None:
-        dim = self.nest.order[level]
-        for step in steps:
-            if dim == self.nest.vector_dim and self.nest.has_reduction:
-                self._side_by_side(level, frames, step)
-            else:
-                self._loop(level, frames, step)
-
-    def _in_segments(
-        self,
-        frames: list[Frame],
-        carried: list[SSAValue],
-        inside: Callable[[list[Frame], list[SSAValue]], list[SSAValue]],
-    ) -> list[SSAValue]:
-        """The loop over segments of the unmasked part; returns what `inside` makes of `carried`."""
-        assert self.nest.vector_dim is not None
-        upper = self.nest.bounds[self.nest.vector_dim] if self.unmasked is None else self.unmasked.bound
-        outer = frames[-1]
-        with self.emitter.at(outer.cursor):
-            loop, body = self.emitter.while_below(0, upper, carried)
-        outer.cursor.anchor = loop
-        inner = Frame(Cursor(body), SEGMENT, body.args[0])
-        inner.end = start_segment(BodyValues(self.emitter, self.nest, [*frames, inner]), upper)
-        results = inside([*frames, inner], list(body.args[1:]))
-        with self.emitter.at(body):
-            self.emitter.yield_([self.emitter.ssa(inner.end), *results])
-        outer.cursor.anchor = loop.next_op
-        return list(loop.results[1:])
-
-    @contextmanager
-    def _without_segments(self) -> Generator[None]:
-        segmented, self.nest = self.nest, self.plain
-        yield
-        self.nest = segmented
-
-    def _steps_after_segments(self, frames: list[Frame]) -> list[Step]:
-        """Return what segments leave over: the vector dimension after its unmasked part."""
-        if self.unmasked is None:
-            return []
-        assert self.nest.vector_dim is not None
-        with self.emitter.at(frames[-1].cursor):
-            return [step for step in self._steps(self.nest.vector_dim, frames) if not step.is_unmasked]
-
-    def _steps(self, dim: int, frames: list[Frame]) -> list[Step]:
-        return steps_of(self.emitter, self.nest, self.unmasked, dim, frames[-1])
-
-    def _open(
-        self, level: int, frames: list[Frame], step: Step, carried: list[SSAValue]
-    ) -> tuple[list[Frame], list[SSAValue], Operation | None]:
-        """Open one loop; a loop that runs exactly once needs no op."""
-        dim = self.nest.order[level]
-        width = self.nest.lanes * step.vectors if dim == self.nest.vector_dim else 1
-        outer = frames[-1]
-        if isinstance(step.lower, int) and isinstance(step.upper, int) and 0 < step.upper - step.lower <= width:
-            inner = self._frame(outer.cursor, dim, step, step.lower)
-            if step.masked:
-                with self.emitter.at(inner.cursor):
-                    inner.mask = self.emitter.create_mask(step.upper - step.lower, self.nest.lanes)
-            return [*frames, inner], carried, None
-        with self.emitter.at(outer.cursor):
-            loop, body = self.emitter.open_for(step.lower, step.upper, width, carried)
-        outer.cursor.anchor = loop
-        inner = self._frame(Cursor(body), dim, step, body.args[0])
-        if step.masked:
-            with self.emitter.at(inner.cursor):
-                inner.mask = self.emitter.create_mask(self.emitter.sub(step.upper, body.args[0]), self.nest.lanes)
-        return [*frames, inner], list(body.args[1:]), loop
-
-    def _frame(self, cursor: Cursor, dim: int | None, step: Step, induction: Index = 0) -> Frame:
-        """The frame of a loop; in the unmasked part its lanes need not make some comparisons."""
-        known: dict[object, SSAValue] = (
-            {**self.unmasked.comparisons} if step.is_unmasked and self.unmasked is not None else {}
-        )
-        return Frame(cursor, dim, induction, known, is_unmasked=step.is_unmasked)
-
-    def _close(self, frames: list[Frame], loop: Operation | None, results: list[SSAValue]) -> list[SSAValue]:
-        """Close the innermost loop, yielding `results`; their values after it."""
-        outer, inner = frames[-2], frames[-1]
-        if loop is None:
-            return results
-        with self.emitter.at(Cursor(inner.cursor.block)):
-            self.emitter.yield_(results)
-        outer.cursor.anchor = loop.next_op
-        return list(loop.results)
-
-    def _loop(self, level: int, frames: list[Frame], step: Step) -> None:
-        if step.vectors > 1:
-            raise AssertionError("only reductions are unrolled")
-        inner, _, loop = self._open(level, frames, step, [])
-        inner[-1].is_streamed = step.streamed
-        self._level(level + 1, inner)
-        self._close(inner, loop, [])
-
-    def _side_by_side(self, level: int, frames: list[Frame], step: Step) -> None:
-        """The lanes of the vector loop are separate accumulators; several vectors share one reduction loop."""
-        inner, _, loop = self._open(level, frames, step, [])
-        self._reduce(level + 1, self._vectors(inner, step))
-        self._close(inner, loop, [])
-
-    def _vectors(self, inner: list[Frame], step: Step) -> list[list[Frame]]:
-        """The frames of each vector of one iteration of the vector loop, which is the innermost."""
-        *outer, shared = inner
-        groups = [inner]
-        for number in range(1, step.vectors):
-            frame = self._frame(shared.cursor, shared.dim, step)
-            with self.emitter.at(frame.cursor):
-                frame.induction = self.emitter.add(shared.induction, number * self.nest.lanes)
-            groups.append([*outer, frame])
-        return groups
-
-    # -- reductions -------------------------------------------------------------------------------------------------
-
-    def _reduce(self, level: int, groups: list[list[Frame]]) -> None:
-        """All reduction loops, for one or several groups of accumulators, and what happens to the results."""
-        initial: list[SSAValue] = []
-        for frames in groups:
-            with self.emitter.at(frames[-1].cursor):
-                initial.extend(self.accumulators.start(self._values(frames)))
-        results = self.accumulators.sets(self._reduction_loops(level, groups, initial))
-        for frames, mine in zip(groups, results, strict=True):
-            with self.emitter.at(frames[-1].cursor):
-                self.accumulators.finish(self._values(frames), mine)
-
-    def _reduction_loops(self, level: int, groups: list[list[Frame]], carried: list[SSAValue]) -> list[SSAValue]:
-        if level == len(self.nest.order):
-            sets = self.accumulators.sets(carried)
-            return [result for frames, mine in zip(groups, sets, strict=True) for result in self._step(frames, mine)]
-        dim, frames = self.nest.order[level], groups[0]
-        if dim == SEGMENT:
-            carried = self._in_segments(
-                frames, carried, lambda inner, initial: self._reduction_loops(level + 1, [inner], initial)
-            )
-            with self._without_segments():
-                for step in self._steps_after_segments(frames):
-                    carried = self._reduction_loop(level, groups, step, carried)
-            return carried
-        with self.emitter.at(frames[-1].cursor):
-            steps = self._steps(dim, frames)
-        for step in steps:
-            carried = self._reduction_loop(level, groups, step, carried)
-        return carried
-
-    def _reduction_loop(
-        self, level: int, groups: list[list[Frame]], step: Step, carried: list[SSAValue]
-    ) -> list[SSAValue]:
-        if self.nest.order[level] == self.nest.vector_dim:
-            return self._loop_over_lanes(level, groups[0], step, carried)
-        if self._is_short(level, step):
-            return self._unrolled(level, groups, step, carried)
-        inner, inside, loop = self._open(level, groups[0], step, carried)
-        shared = inner[-1]
-        inner_groups = [
-            inner,
-            *([*frames, Frame(shared.cursor, shared.dim, shared.induction)] for frames in groups[1:]),
-        ]
-        return self._close(inner, loop, self._reduction_loops(level + 1, inner_groups, inside))
-
-    def _is_short(self, level: int, step: Step) -> bool:
-        """Return whether a loop around one vector has so few steps that its counter would cost as much as they do."""
-        if level != len(self.nest.order) - 1 or self.nest.lanes == 1 or self.nest.unroll > 1:
-            return False
-        steps = step.upper - step.lower if isinstance(step.lower, int) and isinstance(step.upper, int) else 0
-        return 1 < steps <= SHORT_LOOP and steps * self.nest.cost <= MOST_CARRIED_WORK
-
-    def _unrolled(self, level: int, groups: list[list[Frame]], step: Step, carried: list[SSAValue]) -> list[SSAValue]:
-        """The steps of a short loop, one after the other."""
-        dim = self.nest.order[level]
-        assert isinstance(step.lower, int) and isinstance(step.upper, int)
-        for number in range(step.lower, step.upper):
-            inner = [[*frames, self._frame(frames[-1].cursor, dim, step, number)] for frames in groups]
-            carried = self._reduction_loops(level + 1, inner, carried)
-        return carried
-
-    def _loop_over_lanes(self, level: int, frames: list[Frame], step: Step, carried: list[SSAValue]) -> list[SSAValue]:
-        """A loop whose lanes are reduced, with a set of accumulators for each vector of an iteration."""
-        if step.vectors == 1:
-            inner, inside, loop = self._open(level, frames, step, carried)
-            return self._close(inner, loop, self._reduction_loops(level + 1, [inner], inside))
-        accumulators, values = self.accumulators, self._values(frames)
-        with self.emitter.at(frames[-1].cursor):
-            more = [start for vector in range(1, step.vectors) for start in accumulators.start(values, vector)]
-        initial = accumulators.without_places(values, [*carried, *more])
-        inner, inside, loop = self._open(level, frames, step, initial)
-        groups = self._vectors(inner, step)
-        accumulators.number_like_first(self.nest, groups)
-        results = self._close(inner, loop, self._reduction_loops(level + 1, groups, inside))
-        with self.emitter.at(frames[-1].cursor):
-            return accumulators.merge(accumulators.with_places(values, results))
-
-    def _values(self, frames: list[Frame]) -> BodyValues:
-        return BodyValues(self.emitter, self.nest, frames)
-
-    def _step(self, frames: list[Frame], carried: list[SSAValue]) -> list[SSAValue]:
-        """One step: what `carried` is after it."""
-        values = self._values(frames)
-        with self.emitter.at(frames[-1].cursor):
-            if values.mask() is None:
-                self.prefetching.enter_step(values)
-            return emit_step(values, self.accumulators, carried)
