@@ -141,3 +141,16 @@ def test_bounds_live_as_long_as_they_are_needed() -> None:
     bounds = [place for place, op in enumerate(ops) if isinstance(op, arith.MinSIOp)]
     assert len(bounds) >= 40
     assert all(any(isinstance(op, scf.ForOp) for op in ops[one:other]) for one, other in pairwise(bounds))
+
+
+@pytest.mark.costly
+def test_what_many_loops_share_is_read_as_copies() -> None:
+    """Pointers and the number of elements; kernels of few loops have none."""
+    x, y = np.arange(40 * 16, dtype=np.float32), np.zeros(40 * 16, np.float32)
+    copies: list[int] = []
+    for count in (7, 40):
+        compiled = masked_copies[(1,)](x, y, 630, count)
+        copies.append(compiled.asm["llir"].count('ptr asm "", "=r,0"(ptr '))
+    assert copies[0] == 0
+    assert copies[1] >= 2
+    np.testing.assert_array_equal(y, np.where(np.arange(640) < 630, x + 1, 0))

@@ -39,6 +39,7 @@ from tilewright.lowering.loops_to_llvm.memref_value import (
 )
 from tilewright.lowering.loops_to_llvm.nan_free import NanFree
 from tilewright.lowering.loops_to_llvm.never_signalling import NeverSignalling
+from tilewright.lowering.loops_to_llvm.shared_values import SharedValues
 from tilewright.lowering.loops_to_llvm.types import (
     ScalarType,
     TypeTable,
@@ -203,12 +204,14 @@ class FunctionLowering(ControlFlowLowering[FunctionText]):
 
     def lower_block(self, block: Block) -> None:
         """Lower all ops of a block in order."""
-        table = self.module.table
+        table, shared = self.module.table, SharedValues(block)
         for op in block.ops:
             rule = table.get(type(op))
             if rule is None:
                 raise op_error(op, "is not allowed at the loops stage", pass_name=PASS_NAME)
             self.locate(op)
+            if isinstance(op, scf.ForOp):
+                shared.renew_before(op, self)
             try:
                 rule(op, self)
             except UnsupportedTypeError as error:
