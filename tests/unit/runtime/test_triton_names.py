@@ -95,7 +95,7 @@ _IM2COL = "copies of pixels around a point have no op yet"
 ABSENT = {
     "triton.experimental.gluon": {"amd": _OTHER_GPUS},
     "triton.experimental.gluon.language": {
-        "amd": _OTHER_GPUS, "extra": _OTHER_GPUS, "fpsan": "a sanitizer of Triton's own"},
+        "amd": _OTHER_GPUS, "fpsan": "a sanitizer of Triton's own"},
     "triton.experimental.gluon.language.nvidia": {"rubin": _OTHER_GPUS},
     "triton.experimental.gluon.language.nvidia.ampere": dict.fromkeys(
         ("DotOperandLayout", "constexpr_type"), "imported there by chance"),
