@@ -121,15 +121,15 @@ def test_attention(keys: int, overlap: str) -> None:
 @pytest.mark.skipif(find_ptxas() is None, reason="there is no ptxas")
 @pytest.mark.parametrize(("head", "masked"), [(64, False), (64, True), (128, True), (128, False)])
 def test_attention_is_persistent_unasked(head: int, masked: bool) -> None:
-    """Where only exponentials are computed in turns: not where products take longer than what is between. Of three
-    iterations that may be under way at 128 numbers there is room for two; ptxas neither spills nor serialises.
+    """Where groups of warps take turns. Of three iterations that may be under way at 128 numbers there is room for two;
+    ptxas neither spills nor serialises.
     """
     q, k, v = matrices((512, head), (256, head), (256, head), scale=0.5)
     out = np.full_like(q, np.nan)
     with knobs.scope(specialize_warps="auto", tma_loads="auto", persist_programs="auto"):
         compiled: Any = attention[(4,)](q, k, v, out, 256, HEAD=head, M=128, N=128, MASKED=masked, num_warps=8)
-        assert is_persistent(compiled) == stores_by_tma(compiled) == copies_queries(compiled) == (head == 64 or masked)
-        assert has_roles(compiled)
+        assert is_persistent(compiled) and stores_by_tma(compiled) and copies_queries(compiled) and has_roles(compiled)
+        assert "warpRows = 16" in compiled.asm["ttgir"]
         assert error(out, expected_attention(q, k, v, masked)) < 1e-3
         check_assembled(compiled)
         with knobs.scope(take_turns="never"):
@@ -151,6 +151,54 @@ def test_queries_of_the_next_program(keys: int, kept: bool) -> None:
         compiled: Any = attention[(5,)](q, k, v, out, keys, HEAD=64, M=128, N=32, MASKED=False, num_warps=8)
     assert is_persistent(compiled) and copies_queries(compiled) == kept
     assert error(out, expected_attention(q, k, v, masked=False)) < 1e-3
+
+
+@triton.jit
+def causal_attention(
+    q_ptr, k_ptr, v_ptr, out_ptr, length, HEAD: tl.constexpr, M: tl.constexpr, N: tl.constexpr, RIGHT: tl.constexpr
+):  # fmt: skip
+    """Row blocks that need more and more keys to the right, or with RIGHT fewer and fewer."""
+    block = tl.program_id(0)
+    base = tl.program_id(1) * length * HEAD
+    rows, dims, keys = block * M + tl.arange(0, M), tl.arange(0, HEAD), tl.arange(0, N)
+    q = tl.load(q_ptr + base + rows[:, None] * HEAD + dims[None, :])
+    top = tl.full([M], -float("inf"), tl.float32)
+    total = tl.zeros([M], tl.float32)
+    acc = tl.zeros([M, HEAD], tl.float32)
+    begin, end = 0, (block + 1) * M
+    if RIGHT:
+        begin, end = block * M, length
+    for start in range(begin, end, N):
+        k = tl.load(k_ptr + base + (start + keys)[None, :] * HEAD + dims[:, None])
+        scores = tl.dot(q, k)
+        higher = tl.maximum(top, tl.max(scores, 1))
+        p = tl.math.exp2(scores - higher[:, None])
+        alpha = tl.math.exp2(top - higher)
+        total = total * alpha + tl.sum(p, 1)
+        v = tl.load(v_ptr + base + (start + keys)[:, None] * HEAD + dims[None, :])
+        acc = tl.dot(p.to(tl.float16), v, acc * alpha[:, None])
+        top = higher
+    tl.store(out_ptr + base + rows[:, None] * HEAD + dims[None, :], (acc / total[:, None]).to(tl.float16))
+
+
+@pytest.mark.parametrize("right", [False, True])
+@pytest.mark.parametrize(("blocks", "heads"), [(1, 2), (3, 5), (4, 2), (2, 9)])
+def test_programs_with_more_to_do_than_others(blocks: int, heads: int, right: bool) -> None:
+    """Each is done once, in whatever order: fewer rows than are sorted, and more; what is left over; whole rounds."""
+    length = blocks * 128
+    q, k, v = matrices((heads, length, 64), (heads, length, 64), (heads, length, 64), scale=0.5)
+    out = np.full_like(q, np.nan)
+    compiled: Any = causal_attention[(blocks, heads)](
+        q, k, v, out, length, HEAD=64, M=128, N=128, RIGHT=right, num_warps=8, num_stages=2
+    )
+    assert is_persistent(compiled) and has_roles(compiled)
+    assert any(getattr(parameter, "grid", "") == "sorted" for parameter in compiled.native.facts.parameters)
+    block = np.arange(length) // 128
+    scores = np.einsum("hid,hjd->hij", q.astype(np.float64), k.astype(np.float64)) * np.log(2)
+    seen = block[:, None] <= block if right else block[:, None] >= block
+    scores = np.where(seen, scores, -np.inf)
+    p = np.exp(scores - scores.max(2, keepdims=True))
+    assert error(out, p @ v.astype(np.float64) / p.sum(2, keepdims=True)) < 1e-3
 
 
 @triton.jit
@@ -307,6 +355,7 @@ def test_each_wait_and_arrival_of_attention_is_needed(a_gpu: str) -> None:
     if a_gpu == "cuda":
         pytest.skip("what is taken out is found by the simulated GPU")
     missed: list[dict[str, set[int]]] = []
+    needed = (*NEEDED, "bar.warp.sync")
     for keys in (32, 128):
         q, k, v = matrices((896, 64), (keys, 64), (keys, 64), scale=0.5)
         out = np.zeros_like(q)
@@ -314,8 +363,8 @@ def test_each_wait_and_arrival_of_attention_is_needed(a_gpu: str) -> None:
             q, k, v, out, keys, HEAD=64, M=128, N=32, MASKED=False, num_warps=8, num_stages=2
         )
         assert copies_queries(compiled)
-        missed.append(_missed_by(compiled, [q, k, v, out, keys], 7, NEEDED))
-    for instruction in NEEDED:
+        missed.append(_missed_by(compiled, [q, k, v, out, keys], 7, needed))
+    for instruction in needed:
         both = missed[0][instruction] & missed[1][instruction]
         assert not both, (instruction, both)
 

@@ -141,6 +141,10 @@ KNOBS: tuple[Knob, ...] = (
          changes_code=True, choices=("auto", "always", "never")),
     Knob("copy_kept", bool, True, "On Hopper, in persistent kernels, use TMA for operands that all iterations read, "
          "and copy them while the previous program is still running.", changes_code=True),
+    Knob("longest_first", bool, True, "On Hopper, in persistent kernels whose programs have more work, or less, the "
+         "further along x they are, run the last ones in that order.", changes_code=True),
+    Knob("store_by_warps", bool, True, "On Hopper, in persistent kernels whose warp groups take turns, let each warp "
+         "store its own rows of the result by TMA.", changes_code=True),
     Knob("widen_in_registers", bool, True, "On Hopper, keep right operands of matmuls that are widened from narrower "
          "elements in registers, by computing the transposed matmul.", changes_code=True),
     Knob("scale_after_max", bool, True, "On Hopper, compute the maximum of scaled values before scaling them, if the "

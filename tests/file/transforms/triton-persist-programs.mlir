@@ -97,3 +97,46 @@ tt.func public @keeping(%d: !tt.tensordesc<64x64xf16> {ttg.tensor_map = {base = 
   tt.store %op, %sum : tensor<64x64x!tt.ptr<f32>>
   tt.return
 }
+
+// -----
+
+// Programs further right have more iterations: rounds, every other one in reverse, and the last rows down their columns.
+// CHECK-LABEL: @longer_and_longer
+// CHECK-SAME: [[ALL:%[a-z0-9_]+]]: i32 {ttg.grid = "all"}, [[X:%[a-z0-9_]+]]: i32 {ttg.grid = "x"}
+// CHECK-SAME: [[SORTED:%[a-z0-9_]+]]: i32 {ttg.grid = "sorted"}
+// CHECK: [[OWN:%[a-z0-9_]+]] = tt.get_program_id x
+// CHECK: [[COUNT:%[a-z0-9_]+]] = tt.get_num_programs x
+// CHECK: [[WHOLE:%[a-z0-9_]+]] = arith.divsi [[ALL]], [[COUNT]]
+// CHECK: [[ABOVE:%[a-z0-9_]+]] = arith.divsi [[SORTED]], [[X]]
+// CHECK: scf.for [[ROUND:%[a-z0-9_]+]] = %c0
+// CHECK: arith.cmpi slt, [[ROUND]], [[WHOLE]]
+// CHECK: [[PLACE:%[a-z0-9_]+]] = arith.select {{%[a-z0-9_]+}}, {{%[a-z0-9_]+}}, [[OWN]]
+// CHECK: [[N:%[a-z0-9_]+]] = arith.addi {{%[a-z0-9_]+}}, [[PLACE]]
+// CHECK: [[LAST:%[a-z0-9_]+]] = arith.cmpi sge, [[N]], [[SORTED]]
+// CHECK: arith.divsi
+// CHECK: arith.remsi
+// CHECK: [[I:%[a-z0-9_]+]] = arith.select [[LAST]]
+// CHECK: [[ROW:%[a-z0-9_]+]] = arith.select [[LAST]]
+// CHECK: arith.addi [[I]], %c1
+// CHECK: } {ttg.tiles}
+tt.func public @longer_and_longer(%d: !tt.tensordesc<64x64xf16> {ttg.tensor_map = {base = 0 : i64}}, %a: tensor<64x64xf16>, %out: !tt.ptr<f32>) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c64 = arith.constant 64 : i32
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %x = tt.get_program_id x : i32
+  %y = tt.get_program_id y : i32
+  %next = arith.addi %x, %c1 : i32
+  %end = arith.muli %next, %c64 : i32
+  %sum = scf.for %k = %c0 to %end step %c64 iter_args(%acc = %zero) -> (tensor<64x64xf32>) : i32 {
+    %l = tt.descriptor_load %d[%k, %c0] : !tt.tensordesc<64x64xf16> -> tensor<64x64xf16>
+    %p = tt.dot %a, %l, %acc : tensor<64x64xf16> * tensor<64x64xf16> -> tensor<64x64xf32>
+    scf.yield %p : tensor<64x64xf32>
+  }
+  %place = arith.muli %x, %c64 : i32
+  %at = arith.addi %place, %y : i32
+  %op = tt.addptr %out, %at : !tt.ptr<f32>, i32
+  %s = tt.splat %op : !tt.ptr<f32> -> tensor<64x64x!tt.ptr<f32>>
+  tt.store %s, %sum : tensor<64x64x!tt.ptr<f32>>
+  tt.return
+}

@@ -148,15 +148,15 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 8 : i32, ttg.targ
 #smem = #ttg.shared_memory
 
 module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 8 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {
-  // What a program keeps for all products of its loop has a ring of one buffer, filled first, and given back behind the
-  // loop.
+  // What a program keeps for all products of its loop has a ring of two buffers, where there is room for both: the next
+  // program's is filled while this one works. It is filled first, and given back after the loop.
   // CHECK-LABEL: @keeping
   // CHECK: ttg.local_alloc : () -> !ttg.memdesc<3x64x64xf16
-  // CHECK: ttg.local_alloc : () -> !ttg.memdesc<1x128x64xf16
+  // CHECK: ttg.local_alloc : () -> !ttg.memdesc<2x128x64xf16
   // CHECK: default {
   // CHECK: scf.for
   // CHECK: ttng.wait_barrier
-  // CHECK: [[X:%[a-z0-9_]+]] = ttg.memdesc_index {{.*}}1x128x64xf16
+  // CHECK: [[X:%[a-z0-9_]+]] = ttg.memdesc_index {{.*}}2x128x64xf16
   // CHECK: scf.for
   // CHECK: ttng.warp_group_dot [[X]],
   // CHECK: ttg.copied_by_others

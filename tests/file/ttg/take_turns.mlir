@@ -65,6 +65,52 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 8 : i32, ttg.targ
     tt.return
   }
 
+  // In a loop over programs turns go on from one to the next; the first group takes the last one of all.
+  // CHECK-LABEL: @programs
+  // CHECK: [[TRUE:%[a-z0-9_]+]] = arith.constant true
+  // CHECK: ttng.pass_turn [[TRUE]] {opens}
+  // CHECK: scf.for
+  // CHECK-NOT: opens
+  // CHECK: scf.for
+  // CHECK: ttng.await_turn after
+  // CHECK: ttng.pass_turn [[TRUE]] after
+  // CHECK: } {ttg.tiles}
+  // CHECK-NEXT: ttng.await_turn {closes}
+  tt.func public @programs(%q: !ttg.memdesc<128x64xf16, #shared, #smem>, %k: !ttg.memdesc<64x64xf16, #shared, #smem>, %v: !ttg.memdesc<64x64xf16, #shared, #smem>, %full: !ttg.memdesc<1xi64, #barrier, #smem, mutable>, %n: i32) {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %zero = arith.constant dense<0.0> : tensor<128x64xf32, #mma>
+    ttg.warp_specialize()
+    default {
+      scf.for %program = %c0 to %n step %c1 : i32 {
+      %l = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero) -> (tensor<128x64xf32, #mma>) : i32 {
+        %s = ttng.warp_group_dot %q, %k, %zero {inputPrecision = 0 : i32, isAsync = true} : !ttg.memdesc<128x64xf16, #shared, #smem> * !ttg.memdesc<64x64xf16, #shared, #smem> -> tensor<128x64xf32, #mma>
+        %w = ttng.warp_group_dot_wait %s {pendings = 0 : i32} : tensor<128x64xf32, #mma>
+        %m = "tt.reduce"(%w) <{axis = 1 : i32}> ({
+        ^bb0(%x: f32, %y: f32):
+          %z = arith.maxnumf %x, %y : f32
+          tt.reduce.return %z : f32
+        }) : (tensor<128x64xf32, #mma>) -> tensor<128xf32, #row>
+        %t = tt.expand_dims %m {axis = 1 : i32} : tensor<128xf32, #row> -> tensor<128x1xf32, #mma>
+        %b = tt.broadcast %t : tensor<128x1xf32, #mma> -> tensor<128x64xf32, #mma>
+        %d = arith.subf %w, %b : tensor<128x64xf32, #mma>
+        %e = math.exp2 %d : tensor<128x64xf32, #mma>
+        %f = arith.mulf %acc, %e : tensor<128x64xf32, #mma>
+        %h = arith.truncf %e : tensor<128x64xf32, #mma> to tensor<128x64xf16, #mma>
+        %p = ttg.convert_layout %h : tensor<128x64xf16, #mma> -> tensor<128x64xf16, #dot>
+        ttng.wait_barrier %full, %c0 : !ttg.memdesc<1xi64, #barrier, #smem, mutable>
+        %o = ttng.warp_group_dot %p, %v, %f {inputPrecision = 0 : i32, isAsync = true} : tensor<128x64xf16, #dot> * !ttg.memdesc<64x64xf16, #shared, #smem> -> tensor<128x64xf32, #mma>
+        scf.yield %o : tensor<128x64xf32, #mma>
+      }
+      } {ttg.tiles}
+      ttg.warp_yield
+    }
+    partition0() num_warps(1) {
+      ttg.warp_return
+    } : () -> ()
+    tt.return
+  }
+
   // The products take longer than all of the arithmetic.
   // CHECK-LABEL: @all_of_it
   // CHECK: scf.for

@@ -16,8 +16,10 @@ from tilewright.targets.cuda.parameters import (
     GridParameter,
     Parameter,
     TensorMapParameter,
+    first_sorted,
     from_json,
     persistent_programs,
+    programs_of,
     to_json,
 )
 
@@ -219,6 +221,23 @@ def test_facts_survive_json() -> None:
 )
 def test_no_more_programs_than_run_at_a_time(grid: tuple[int, int, int], resident: int, started: int) -> None:
     assert persistent_programs(grid, resident) == started
+
+
+@pytest.mark.parametrize(
+    ("grid", "started", "first"),
+    [
+        ((32, 128, 1), 132, 3168),  # 24 rounds as they come, and 29 rows of 32
+        ((32, 64, 2), 132, 3168),
+        ((32, 32, 1), 132, 0),
+        ((5, 1, 1), 5, 0),
+        ((31, 1000, 1), 132, 24552 + 4092),
+    ],
+)
+def test_rows_whose_programs_are_sorted(grid: tuple[int, int, int], started: int, first: int) -> None:
+    """The last ones, of four rounds at least, after whole rounds and whole rows."""
+    assert first_sorted(grid, started) == first
+    assert first % grid[0] == first % started == 0
+    assert first == 0 or programs_of(grid) - first >= 4 * started
 
 
 def test_a_kernel_of_fewer_programs_is_told_of_the_grid(api: FakeApi) -> None:

@@ -14,7 +14,8 @@ from collections.abc import Callable
 from xdsl.ir import Operation
 
 from tilewright.analysis.membar.accesses import Access, is_ordered_copy
-from tilewright.dialects import ttng
+from tilewright.analysis.membar.warp_rows import needs_no_barrier
+from tilewright.dialects import ttg, ttng
 
 MembarFilter = Callable[[Access, Access], bool]
 """Whether an access needs no barrier after an earlier one with which it shares bytes."""
@@ -39,8 +40,19 @@ def nvidia_filter(earlier: Access, later: Access) -> bool:
     - A thread may wait before the signal that it waits for; it may not be overtaken by the signal of the next phase.
     - A signal that every warp gives completes no phase before all are done with the one before.
     - Copies and products that mbarriers order: see `ORDERED`.
+    - Rows that a warp writes, has copied, and writes again; a thread writes the same elements in each iteration.
     """
     first, second = earlier.op, later.op
+    match first, second:
+        case (ttg.LocalStoreOp() as store, ttng.AsyncTMACopyLocalToGlobalOp() as copy) | (
+            ttng.AsyncTMACopyLocalToGlobalOp() as copy,
+            ttg.LocalStoreOp() as store,
+        ):
+            return needs_no_barrier(store, copy)
+        case (ttg.LocalStoreOp(dst=buffer), _) if first is second:
+            return isinstance(buffer.owner, ttg.LocalAllocOp)
+        case _:
+            pass
     if is_ordered_copy(first) or is_ordered_copy(second):
         return all(is_ordered_copy(op) or isinstance(op, ttng.WarpGroupDotOp) for op in (first, second))
     if is_signal_of_all(second):

@@ -136,10 +136,14 @@ class BarrierLeaf:
             direction = "inc" if before < count else "dec"
             text.call("void", f"llvm.nvvm.setmaxnreg.{direction}.sync.aligned.u32", (("i32", str(count)),))
 
-    def wait_at(self, text: FunctionText, identifier: str, num_threads: int, after: str) -> None:
+    def wait_at(
+        self, text: FunctionText, identifier: str, num_threads: int, after: str, predicate: str | None = None
+    ) -> None:
         """Wait at one of the 16 barriers of the CTA, once the i32 `after` is there."""
-        asm = f"{{\n{LATER}barrier.cta.sync.aligned where, {num_threads};\n}}"
-        inline_asm(text, asm, "r,r", [], [("i32", identifier), ("i32", after)], clobbers_memory=True)
+        operands, constraints = [("i32", identifier), ("i32", after)], ["r", "r"]
+        before = guard(predicate, operands, constraints)
+        asm = f"{{\n{LATER}{before}barrier.cta.sync.aligned where, {num_threads};\n}}"
+        inline_asm(text, asm, ",".join(constraints), [], operands, clobbers_memory=True)
 
     def arrive_at(self, text: FunctionText, identifier: str, num_threads: int, predicate: str, after: str) -> None:
         """Arrive at one of them without waiting."""

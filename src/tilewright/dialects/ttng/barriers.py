@@ -262,13 +262,16 @@ class FenceAsyncSharedOp(TritonGPUOp):
 
 class AwaitTurnOp(TritonGPUOp):
     """Ours: of the two warp groups of a program, the one that comes here waits, once `values` are there, for the other
-    to pass the turn on: `ttng.await_turn after %max : tensor<128xf32, ...>`.
+    to pass the turn on: `ttng.await_turn after %max : tensor<128xf32, ...>`. With `closes`, the first group alone, for
+    the turn that nobody else takes.
     """
 
     name = "ttng.await_turn"
 
     values: Operands = var_operand_def(default=())
+    closes: UnitAttr | None = opt_prop_def(UnitAttr, converter=unit_if, default=False, kw_only=True)
 
+    irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "(`after` $values^ `:` type($values))? attr-dict"
     traits = traits_def(ORDERS_MEMORY)
 

@@ -164,7 +164,8 @@ class AsyncTMACopyGlobalToLocalOp(CachedOp, VolatileOp, TritonGPUOp):
 
 class AsyncTMACopyLocalToGlobalOp(TritonGPUOp):
     """Starts copying a buffer to a box: `ttng.async_tma_copy_local_to_global %d[%i, %j] %A : !tt.tensordesc<...>,
-    !ttg.memdesc<...>`.
+    !ttg.memdesc<...>`. Ours, with `warpRows`: each warp copies its own rows of a matrix, so many next to each other,
+    dealt to warps in turn, and waits for none but its own threads.
     """
 
     name = "ttng.async_tma_copy_local_to_global"
@@ -172,7 +173,9 @@ class AsyncTMACopyLocalToGlobalOp(TritonGPUOp):
     desc: Operand = operand_def(DESCRIPTOR)
     coord: Operands = var_operand_def(i32)
     src: Operand = operand_def(MEMDESC)
+    warp_rows: IntegerAttr | None = opt_prop_def(IntegerAttr, prop_name="warpRows", default=None, kw_only=True)
 
+    irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$desc `[` $coord `]` $src attr-dict `:` type($desc) `,` type($src)"
     traits = traits_def(OUT_OF_SHARED)
 
@@ -263,13 +266,17 @@ class AsyncTMAScatterOp(TritonGPUOp):
 
 class TMAStoreWaitOp(TritonGPUOp):
     """Waits until at most `pendings` stores are under way: `ttng.async_tma_store_wait {pendings = 0 : i32}`; with
-    `read_only`, until at most that many still read shared memory, which says nothing about what they write.
+    `read_only`, until at most that many still read shared memory, which says nothing about what they write. Ours, with
+    `perWarp`: the threads of a warp wait for each other, too.
     """
 
     name = "ttng.async_tma_store_wait"
 
     pendings: IntegerAttr = prop_def(IntegerAttr, converter=i32_attr)
     read_only: UnitAttr | None = opt_prop_def(UnitAttr, converter=unit_if, default=False, kw_only=True)
+    per_warp: UnitAttr | None = opt_prop_def(
+        UnitAttr, prop_name="perWarp", converter=unit_if, default=False, kw_only=True
+    )
 
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "attr-dict"

@@ -115,8 +115,10 @@ def _group(fn: FunctionLowering) -> str:
 
 @lowers(ttng.AwaitTurnOp)
 def lower_await_turn(op: ttng.AwaitTurnOp, fn: FunctionLowering) -> None:
-    own = fn.text.binary("add", "i32", _group(fn), TURNS)
-    fn.leaf.wait_at(fn.text, own, TURN_THREADS, _any_word(op.values, fn))
+    group = _group(fn)
+    waits = None if op.closes is None else fn.text.icmp("eq", "i32", group, 0)
+    own = fn.text.binary("add", "i32", group, TURNS)
+    fn.leaf.wait_at(fn.text, own, TURN_THREADS, _any_word(op.values, fn), waits)
 
 
 @lowers(ttng.PassTurnOp)

@@ -75,8 +75,8 @@ class Boxes:
         return self.inverse.apply(places)[OFFSET] * self.element_bytes
 
 
-def plan_boxes(op: Operation, buffer: SSAValue) -> Boxes:
-    """The boxes of a buffer; PassError where its layout is none that TMA writes."""
+def plan_boxes(op: Operation, buffer: SSAValue, rows: int = MAX_TMA_BOX) -> Boxes:
+    """The boxes of a buffer, of so many rows at most; PassError where its layout is none that TMA writes."""
     type = buffer.type
     assert isinstance(type, ttg.MemDescType)
     layout = find_shared_layout(type.encoding)
@@ -90,7 +90,7 @@ def plan_boxes(op: Operation, buffer: SSAValue) -> Boxes:
     if layout is None or type.get_alloc_shape()[-len(shape) :] != shape:
         raise op_error(op, "bulk copies need a whole buffer", pass_name=PASS_NAME)
     inner = min(shape[-1], swizzle // width) if swizzle else min(shape[-1], MAX_TMA_BOX)
-    box = (*(min(extent, MAX_TMA_BOX) for extent in shape[:-1]), inner)
+    box = (*(min(extent, rows) for extent in shape[:-1]), inner)
     inverse = layout.to_linear(shape).pseudoinvert().transpose_ins(dim_names(len(shape)))
     return Boxes(shape, box, inverse, width)
 
@@ -105,9 +105,11 @@ class Copy:
     predicate: str
 
 
-def copies(fn: FunctionLowering, op: Operation, buffer: SSAValue, predicate: SSAValue | None) -> Iterator[Copy]:
-    """The copies of a buffer, dealt to warps."""
-    boxes = plan_boxes(op, buffer)
+def copies(
+    fn: FunctionLowering, op: Operation, buffer: SSAValue, predicate: SSAValue | None, rows: int = MAX_TMA_BOX
+) -> Iterator[Copy]:
+    """The copies of a buffer, so many rows at a time, dealt to warps."""
+    boxes = plan_boxes(op, buffer, rows)
     text, warps = fn.text, fn.num_warps
     elected = fn.leaf.elect(text)
     for first in range(0, boxes.count, warps):
@@ -165,7 +167,11 @@ def lower_copy_to_local(op: ttng.AsyncTMACopyGlobalToLocalOp, fn: FunctionLoweri
 
 @lowers(ttng.AsyncTMACopyLocalToGlobalOp)
 def lower_copy_to_global(op: ttng.AsyncTMACopyLocalToGlobalOp, fn: FunctionLowering) -> None:
-    _store(op, op.desc, op.coord, op.src, fn, "")
+    if op.warp_rows is None:
+        _store(op, op.desc, op.coord, op.src, fn, "")
+    else:
+        fn.leaf.warp_barrier(fn.text)
+        _store(op, op.desc, op.coord, op.src, fn, "", op.warp_rows.value.data)
 
 
 @lowers(ttng.AsyncTMAReduceOp)
@@ -180,9 +186,10 @@ def _store(
     source: SSAValue,
     fn: FunctionLowering,
     reduction: str,
+    rows: int = MAX_TMA_BOX,
 ) -> None:
     tensor_map = fn.scalar(descriptor)
-    for copy in copies(fn, op, source, None):
+    for copy in copies(fn, op, source, None, rows):
         places = _coordinates(fn, coordinates, copy.steps)
         fn.leaf.store_box(fn.text, copy.pointer, tensor_map, places, predicate=copy.predicate, reduction=reduction)
     fn.leaf.commit_stores(fn.text)
@@ -191,6 +198,8 @@ def _store(
 @lowers(ttng.TMAStoreWaitOp)
 def lower_store_wait(op: ttng.TMAStoreWaitOp, fn: FunctionLowering) -> None:
     fn.leaf.wait_stores(fn.text, op.pendings.value.data, read_only=op.read_only is not None)
+    if op.per_warp is not None:
+        fn.leaf.warp_barrier(fn.text)
 
 
 @lowers(ttng.AsyncTMAGatherOp)

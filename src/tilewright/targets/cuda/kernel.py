@@ -104,6 +104,12 @@ class KernelFacts:
         """Return whether each program does the work of several of those that are launched."""
         return any(isinstance(parameter, GridParameter) for parameter in self.parameters)
 
+    def programs_to_start(self, grid: Sequence[int], resident: int) -> int:
+        """The programs to start of a kernel each of which does the work of several, where so many run at a time."""
+        if any(isinstance(parameter, GridParameter) and parameter.grid == "sorted" for parameter in self.parameters):
+            return min(programs_of(grid), resident)
+        return persistent_programs(grid, resident)
+
     @staticmethod
     def from_json(data: Mapping[str, Any]) -> KernelFacts:
         """From a kernel's metadata, which may hold more."""
@@ -251,7 +257,8 @@ class CudaKernel:
     ) -> None:
         """Start a grid of a kernel of any kind."""
         facts, driver = self.facts, self._driver
-        computed = self._maps_of(values, grid) if self._computed else ()
+        started = facts.programs_to_start(grid, loaded.resident_ctas) if self._is_persistent else 0
+        computed = self._maps_of(values, grid, started) if self._computed else ()
         if computed is None:
             self._start_otherwise(loaded, pack, values, grid)
             return
@@ -260,7 +267,7 @@ class CudaKernel:
             arguments = loaded.pool.free.pop()
         except IndexError:
             arguments = loaded.pool.make(len(values))
-        x, y, z = (persistent_programs(grid, loaded.resident_ctas), 1, 1) if self._is_persistent else grid
+        x, y, z = (started, 1, 1) if self._is_persistent else grid
         scratch = self._scratch(loaded, stream, x * y * z) if facts.takes_scratch else 0
         extents = (x * facts.num_ctas, y, z, facts.num_threads, 1, 1, facts.shared)
         pack(arguments.memory, 0, *values, scratch, *extents, stream)
@@ -338,25 +345,25 @@ class CudaKernel:
             fills_nan=bool(slots[1 + 2 * rank] & 1),
         )
 
-    def _maps_of(self, values: Sequence[Any], grid: tuple[int, int, int]) -> list[bytes] | None:
+    def _maps_of(self, values: Sequence[Any], grid: tuple[int, int, int], started: int) -> list[bytes] | None:
         """The tensor maps that a launch computes, made once for each launch like it; None where it has none."""
-        key = (*values, *grid)
+        key = (*values, *grid, started)
         try:
             return self._computed_maps[key]
         except KeyError:
-            made = self._compute_maps(values, grid)
+            made = self._compute_maps(values, grid, started)
         if len(self._computed_maps) >= MAPS_KEPT:
             self._computed_maps.clear()
         self._computed_maps[key] = made
         return made
 
-    def _compute_maps(self, values: Sequence[Any], grid: tuple[int, int, int]) -> list[bytes] | None:
+    def _compute_maps(self, values: Sequence[Any], grid: tuple[int, int, int], started: int) -> list[bytes] | None:
         made: list[bytes] = []
         if programs_of(grid) > MOST_PROGRAMS:
             return None
         for parameter in self._computed:
             if isinstance(parameter, GridParameter):
-                made.append(parameter.bytes_of(grid))
+                made.append(parameter.bytes_of(grid, started))
                 continue
             resolved = parameter.resolve(values, grid)
             if resolved is None:

@@ -59,20 +59,27 @@ class TensorMapParameter:
 
 @dataclass(frozen=True)
 class GridParameter:
-    """A number of programs that the user launched, for a kernel of which fewer run: along an axis, or "all"."""
+    """A number of programs that the user launched, for a kernel of which fewer run: along an axis, "all", or of those
+    before the rows that are "sorted".
+    """
 
     grid: str
 
-    def bytes_of(self, grid: Sequence[int]) -> bytes:
-        """The parameter for a launch, in as many bytes as a tensor map."""
-        number = programs_of(grid) if self.grid == ALL else grid["xyz".index(self.grid)]
+    def bytes_of(self, grid: Sequence[int], started: int) -> bytes:
+        """The parameter for a launch that starts so many programs, in as many bytes as a tensor map."""
+        match self.grid:
+            case "all":
+                number = programs_of(grid)
+            case "sorted":
+                number = first_sorted(grid, started)
+            case axis:
+                number = grid["xyz".index(axis)]
         return struct.pack(f"<i{MAP_BYTES - 4}x", number)
 
 
 Parameter = int | TensorMapParameter | ComputedMapParameter | GridParameter
 """A launch slot, a tensor map, or a number of programs."""
 
-ALL = "all"
 MOST_PROGRAMS = 1 << 30
 """Programs that are counted in 32 bits, with the next ones of all that run."""
 
@@ -96,6 +103,21 @@ def persistent_programs(grid: Sequence[int], resident: int) -> int:
     return next(fitting, resident)
 
 
+SORTED_ROUNDS = 4
+"""Rounds of programs, at least, that are done in the order of what they have to do."""
+
+
+def first_sorted(grid: Sequence[int], started: int) -> int:
+    """The number of the first program of the rows of a grid that are sorted: as few as are some rounds, with whole
+    rounds before them, else all.
+    """
+    width, total = grid[0], programs_of(grid)
+    rows = total // width
+    period = started // gcd(started, width)
+    least = -(-SORTED_ROUNDS * started // width)
+    return max(rows - least, 0) // period * period * width
+
+
 def describe_parameters(
     types: Sequence[Attribute], attributes: Sequence[DictionaryAttr | None] = ()
 ) -> list[Parameter]:
@@ -103,19 +125,20 @@ def describe_parameters(
     from xdsl.dialects.builtin import StringAttr
 
     from tilewright.dialects.tt import TensorDescType
-    from tilewright.transforms.tt.tma.recipe import GRID, RECIPE
+    from tilewright.transforms.tt.tma.recipe import COPY_ROWS, GRID, RECIPE
 
     found: list[Parameter] = []
     slot = 0
     for type, given in zip_longest(types, attributes):
         recipe = None if given is None else given.data.get(RECIPE)
         axis = None if given is None else given.data.get(GRID)
+        rows = None if given is None else given.data.get(COPY_ROWS)
         if isinstance(axis, StringAttr):
             found.append(GridParameter(axis.data))
         elif recipe is not None:
-            found.append(_computed_map(type, recipe))
+            found.append(_computed_map(type, recipe, rows))
         elif isinstance(type, TensorDescType):
-            parameter = _tensor_map(type, slot)
+            parameter = _tensor_map(type, slot, rows)
             found.append(parameter)
             slot += 2 + 2 * parameter.rank
         else:
@@ -124,9 +147,9 @@ def describe_parameters(
     return found
 
 
-def _tensor_map(type: Any, slot: int) -> TensorMapParameter:
+def _tensor_map(type: Any, slot: int, rows: Any = None) -> TensorMapParameter:
     """The tensor map of a descriptor argument. Its box is what one instruction copies: at most 256 elements in each
-    dimension, and one width of the swizzle in the innermost."""
+    dimension, or as many rows as are given, and one width of the swizzle in the innermost."""
     from tilewright.dialects.ttg.shared_encodings import find_shared_layout
     from tilewright.layouts.shared import MAX_TMA_BOX, NvmmaSharedLayout
 
@@ -136,17 +159,18 @@ def _tensor_map(type: Any, slot: int) -> TensorMapParameter:
     element, width = element_number(block.element_type)
     shape = block.get_shape()
     inner = min(shape[-1], swizzle // width) if swizzle else min(shape[-1], MAX_TMA_BOX)
-    box = (inner, *(min(extent, MAX_TMA_BOX) for extent in reversed(shape[:-1])))
+    most = MAX_TMA_BOX if rows is None else rows.value.data
+    box = (inner, *(min(extent, most) for extent in reversed(shape[:-1])))
     return TensorMapParameter(slot, len(shape), element, width, box, SWIZZLES[swizzle])
 
 
-def _computed_map(type: Any, recipe: Any) -> ComputedMapParameter:
+def _computed_map(type: Any, recipe: Any, rows: Any) -> ComputedMapParameter:
     """The tensor map of an argument that the compiler added."""
     from xdsl.dialects.builtin import StringAttr
 
     from tilewright.transforms.tt.tma.recipe import STORED
 
-    plain, data = _tensor_map(type, 0), recipe.data
+    plain, data = _tensor_map(type, 0, rows), recipe.data
 
     def number(attribute: Any) -> int | str:
         return attribute.data if isinstance(attribute, StringAttr) else attribute.value.data

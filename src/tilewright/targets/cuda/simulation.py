@@ -16,7 +16,6 @@ from tilewright.targets.cuda.parameters import (
     GridParameter,
     Parameter,
     TensorMapParameter,
-    persistent_programs,
     programs_of,
 )
 
@@ -54,9 +53,10 @@ def simulate(
 
     memory = AddressSpace()
     data = HostData(slots, extents, names, memory)
-    arguments = [_argument(parameter, data, grid) for parameter in facts.parameters]
+    started = facts.programs_to_start(grid, RESIDENT)
+    arguments = [_argument(parameter, data, grid, started) for parameter in facts.parameters]
     if facts.is_persistent:
-        grid = (persistent_programs(grid, RESIDENT), 1, 1)
+        grid = (started, 1, 1)
     if facts.takes_scratch:
         programs = programs_of(grid)
         arguments.append(np.zeros(max(programs * facts.scratch_bytes, 1), np.uint8))
@@ -100,12 +100,12 @@ class HostData:
         return int(self.memory.add(Window(np.ctypeslib.as_array(data), self.slots[slot] - low), name))
 
 
-def _argument(parameter: Parameter, data: HostData, grid: Sequence[int]) -> Any:
+def _argument(parameter: Parameter, data: HostData, grid: Sequence[int], started: int) -> Any:
     """Return what a parameter is: an address, the bits of a number, or a tensor map."""
     if isinstance(parameter, ComputedMapParameter):
         return _computed_map(parameter, data, grid)
     if isinstance(parameter, GridParameter):
-        return int.from_bytes(parameter.bytes_of(grid), "little")
+        return int.from_bytes(parameter.bytes_of(grid, started), "little")
     if isinstance(parameter, TensorMapParameter):
         return _tensor_map(parameter, data)
     return data.address(parameter) if parameter in data.extents else data.slots[parameter]

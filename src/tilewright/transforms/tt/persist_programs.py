@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from xdsl.dialects.builtin import DictionaryAttr, ModuleOp, StringAttr, i32
 from xdsl.ir import Block, SSAValue
 
@@ -12,6 +14,7 @@ from tilewright.ir.effects import may_write
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import ops_within
 from tilewright.transforms.common.modes import ALWAYS, AUTO, NEVER
+from tilewright.transforms.tt.longest_first import LAST, columns_last, direction_of_work, rounds
 from tilewright.transforms.tt.tma.gain import NUM_STAGES, Launch, dots_of, stages_with_result
 from tilewright.transforms.tt.tma.independence import find_dependence
 from tilewright.transforms.tt.tma.polynomial import Unprovable
@@ -63,6 +66,8 @@ class PersistProgramsPass(Pass):
     """The mode of `tritongpu-take-turns`, without which a chain of products does not gain."""
     copy_kept: bool = True
     """Whether TMA copies what products of all iterations read."""
+    longest_first: bool = True
+    """Whether programs with much to do are done before others."""
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
         if self.mode == NEVER:
@@ -74,7 +79,9 @@ class PersistProgramsPass(Pass):
             if dependence is None:
                 if self.copy_kept:
                     _promote_kept(function)
-                _persist(function)
+                loops = [op for op in function.body.blocks[0].ops if isinstance(op, scf.ForOp) and dots_of(op)]
+                way = direction_of_work(loops[0]) if self.longest_first and len(loops) == 1 else 0
+                _persist(function, way)
             else:
                 context.remark(dependence, f"programs run beside each other: they may depend on '{dependence.name}'")
 
@@ -113,24 +120,40 @@ def _promote_kept(function: tt.FuncOp) -> None:
         promotion.rewrite(*prepared)
 
 
-def _persist(function: tt.FuncOp) -> None:
+def _persist(function: tt.FuncOp, way: int) -> None:
     block = function.body.blocks[0]
     end = block.last_op
     assert end is not None
     moved = [op for op in block.ops if op is not end]
     builder = OpBuilder.before(end, function.location)
     total = _grid(function, "all")
-    first = builder.result(tt.GetProgramIdOp(0))
-    count = builder.result(tt.GetNumProgramsOp(0))
-    body = Block(arg_types=[i32])
-    loop = scf.ForOp(first, total, count, [], body)
+    number: SSAValue
+    if way:
+        loop, number = rounds(builder, total)
+    else:
+        first = builder.result(tt.GetProgramIdOp(0))
+        count = builder.result(tt.GetNumProgramsOp(0))
+        loop = builder.insert(scf.ForOp(first, total, count, [], Block(arg_types=[i32])))
+        number = loop.induction_variable
     loop.attributes[TILES] = UNIT
-    builder.insert(loop)
+    body = loop.body.block
+    before = OpBuilder.at_end(body, function.location)
+    asking = [op for each in moved for op in each.walk() if isinstance(op, tt.GetProgramIdOp | tt.GetNumProgramsOp)]
+    if asking:
+        extents = [_grid(function, axis) for axis in "xyz"]
+        if way:
+            last = _grid(function, LAST)
+            x, rest = columns_last(OpBuilder.before(loop), before, number, total, last, extents[0], way)
+        else:
+            x = before.result(arith.RemSIOp(number, extents[0]))
+            rest = before.result(arith.DivSIOp(number, extents[0]))
+        y, z = (before.result(kind(rest, extents[1])) for kind in (arith.RemSIOp, arith.DivSIOp))
+        _answer(asking, (x, y, z), extents)
     for op in moved:
-        op.detach()
-        body.add_op(op)
+        if op not in asking:
+            op.detach()
+            body.add_op(op)
     OpBuilder.at_end(body, function.location).insert(scf.YieldOp())
-    _number_programs(function, loop)
 
 
 def _grid(function: tt.FuncOp, what: str) -> SSAValue:
@@ -139,21 +162,12 @@ def _grid(function: tt.FuncOp, what: str) -> SSAValue:
     return argument
 
 
-def _number_programs(function: tt.FuncOp, loop: scf.ForOp) -> None:
-    """Give the ops of a loop over programs the numbers that they ask for: x counts fastest."""
-    asking = [op for op in ops_within(loop) if isinstance(op, tt.GetProgramIdOp | tt.GetNumProgramsOp)]
-    if not asking:
-        return
-    extents = [_grid(function, axis) for axis in "xyz"]
-    builder = OpBuilder.at_start(loop.body.block, function.location)
-    along: list[SSAValue] = []
-    rest: SSAValue = loop.induction_variable
-    for extent in extents[:2]:
-        along.append(builder.result(arith.RemSIOp(rest, extent)))
-        rest = builder.result(arith.DivSIOp(rest, extent))
-    along.append(rest)
+def _answer(
+    asking: Sequence[tt.GetProgramIdOp | tt.GetNumProgramsOp], place: Sequence[SSAValue], extents: Sequence[SSAValue]
+) -> None:
+    """Give ops what they ask for: a program's place along an axis, or the extent of the grid."""
     for op in asking:
         axis = op.axis.value.data
-        op.result.replace_all_uses_with((along if isinstance(op, tt.GetProgramIdOp) else extents)[axis])
+        op.result.replace_all_uses_with((place if isinstance(op, tt.GetProgramIdOp) else extents)[axis])
         op.detach()
         op.erase()

@@ -21,14 +21,17 @@ class LoopOptions:
     tma_loads: str = AUTO
     persist_programs: str = AUTO
     copy_kept: bool = True
+    longest_first: bool = True
     overlap_products: str = AUTO
     specialize_warps: str = AUTO
     take_turns: str = AUTO
     widen_in_registers: bool = True
+    store_by_warps: bool = True
 
 
 SWITCHES = (
     *("join_loops", "guard_masks", "scale_after_max", "tma_loads", "persist_programs", "copy_kept"),
-    *("overlap_products", "specialize_warps", "take_turns", "widen_in_registers"),
+    *("longest_first",),
+    *("overlap_products", "specialize_warps", "take_turns", "widen_in_registers", "store_by_warps"),
 )
 """The fields that are switches."""

@@ -45,6 +45,7 @@ from tilewright.transforms.ttg.remove_layout_conversions import RemoveLayoutConv
 from tilewright.transforms.ttg.reorder_instructions import ReorderInstructionsPass
 from tilewright.transforms.ttg.schedule_loops import ScheduleLoopsPass
 from tilewright.transforms.ttg.specialize_warps import SpecializeWarpsPass
+from tilewright.transforms.ttg.store_by_warps import StoreByWarpsPass
 from tilewright.transforms.ttg.take_turns import TakeTurnsPass
 from tilewright.transforms.ttg.tma_lowering import TMALoweringPass
 
@@ -83,6 +84,7 @@ def passes_for_hopper(options: LoopOptions) -> list[Pass]:
         TakeTurnsPass(mode=options.take_turns),  # one group of warps computes while another multiplies
         TMALoweringPass(),  # accesses through descriptors that no loop pipelines
         *_place_conversions(),
+        *([StoreByWarpsPass()] if options.store_by_warps else []),  # no warp waits for another where programs end
         SymbolDcePass(),  # functions that were inlined everywhere
         FenceInsertionPass(),  # `wgmma` sees what threads wrote
         CsePass(),
@@ -191,7 +193,9 @@ def loop_passes_for(capability: int, options: LoopOptions) -> list[Pass]:
         mode, turns = options.persist_programs, options.take_turns
         passes += [
             PromoteStoresToTMAPass(mode=mode, turns=turns, **launch),
-            PersistProgramsPass(mode=mode, turns=turns, copy_kept=options.copy_kept, **launch),  # last: it adds numbers
+            PersistProgramsPass(
+                mode=mode, turns=turns, copy_kept=options.copy_kept, longest_first=options.longest_first, **launch
+            ),  # last: it adds numbers
             CanonicalizePass(),  # of programs, and pointers that nobody stores through any more
         ]
     return passes

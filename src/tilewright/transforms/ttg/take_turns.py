@@ -16,6 +16,7 @@ from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import ops_within
 from tilewright.support.records import dataclass
 from tilewright.transforms.common.modes import AUTO, NEVER
+from tilewright.transforms.tt.persist_programs import TILES
 from tilewright.transforms.ttg.allocate_warp_groups import HOPPER
 from tilewright.transforms.ttg.capability import compute_capability
 from tilewright.transforms.ttg.conversion_cost import is_expensive
@@ -116,6 +117,7 @@ class TakeTurnsPass(Pass):
     ```
     Where products take less time than all of that arithmetic, turns are for the exponentials alone, whose unit is the
     slowest: the groups await them right before these, and before the buffer that the last product reads is waited for.
+    In a loop over programs turns go on from one program to the next.
     """
 
     name = "tritongpu-take-turns"
@@ -135,18 +137,36 @@ class TakeTurnsPass(Pass):
 
 
 def _take_turns(loop: scf.ForOp, chain: _Chain) -> None:
-    before, start = OpBuilder.before(loop), OpBuilder.at_start(loop.body.block, loop.location)
-    predicate = "slt" if loop.unsigned_cmp is None else "ult"
-    runs = before.insert(arith.CmpiOp(loop.lb, loop.ub, predicate)).results[0]
-    before.insert(ttng.PassTurnOp(runs, opens=True))
-    following = start.insert(arith.AddiOp(loop.induction_variable, loop.step)).results[0]
-    more = start.insert(arith.CmpiOp(following, loop.ub, predicate)).results[0]
+    tiles = loop.parent_op()
+    is_inside = isinstance(tiles, scf.ForOp) and TILES in tiles.attributes
+    more = _open_for_all(tiles) if is_inside else _open(loop)
     if chain.fills_products:
         OpBuilder.before(chain.wait).insert(ttng.AwaitTurnOp())
     else:
         _await_exponentials(chain)
     _make_early(chain.operand.op)
     OpBuilder.after(chain.operand.op).insert(ttng.PassTurnOp(more, [chain.operand]))
+
+
+def _open(loop: scf.ForOp) -> SSAValue:
+    """Give the first group its first turn; returns whether there is an iteration to pass one on to."""
+    before, start = OpBuilder.before(loop), OpBuilder.at_start(loop.body.block, loop.location)
+    predicate = "slt" if loop.unsigned_cmp is None else "ult"
+    runs = before.result(arith.CmpiOp(loop.lb, loop.ub, predicate))
+    before.insert(ttng.PassTurnOp(runs, opens=True))
+    following = start.result(arith.AddiOp(loop.induction_variable, loop.step))
+    return start.result(arith.CmpiOp(following, loop.ub, predicate))
+
+
+def _open_for_all(tiles: scf.ForOp) -> SSAValue:
+    """The same once for all programs of a loop: a group begins the next one while the other ends this one. After the
+    last iteration of all, the first group takes the turn that is passed on to it; returns true.
+    """
+    before = OpBuilder.before(tiles, tiles.location)
+    true = before.result(arith.constant_bool(True))
+    before.insert(ttng.PassTurnOp(true, opens=True))
+    OpBuilder.after(tiles).insert(ttng.AwaitTurnOp(closes=True))
+    return true
 
 
 def _make_early(op: Operation) -> None:

@@ -12,8 +12,6 @@ from tilewright.transforms.tt.tma.computed_operands import feeds_products
 from tilewright.transforms.tt.tma.independence import find_dependence, stores_of
 from tilewright.transforms.tt.tma.polynomial import Unprovable
 from tilewright.transforms.tt.tma.promotion import Promotion
-from tilewright.transforms.ttg.pipeliner.machine_model import product_clocks, vector_clocks
-from tilewright.transforms.ttg.pipeliner.schedule import used_values
 
 THREADS_PER_WARP = 32
 NUM_STAGES = "tt.num_stages"
@@ -87,15 +85,15 @@ def pays_by_tiles(function: tt.FuncOp, loop: scf.ForOp, launch: Launch) -> bool:
 def stages_with_result(loop: scf.ForOp, launch: Launch, result: SSAValue) -> int | None:
     """Count the iterations that may be under way, beside a buffer for the result; None where the loop does not gain.
 
-    It does not if it has a chain of products that take longer than what is between, or whose warp groups take no turns
-    (attention, heads of 128, on an H100: 586 TFLOP/s in place of 610; with a causal mask 541 of 525, heads of 64 467 of
-    455), if there is room for too few iterations, or if it reads more than operands, which no warp would copy ahead;
-    what operands of a single product are computed from is copied, too.
+    It does not if it has a chain of products whose warp groups take no turns (attention on an H200: 610 TFLOP/s with
+    heads of 128, 590 where programs run beside each other), if there is room for too few iterations, or if it reads
+    more than operands, which no warp would copy ahead; what operands of a single product are computed from is copied,
+    too.
     """
     is_chain = len(dots_of(loop)) > 1
     if not dots_of(loop) or not launch.has_room(loop):
         return None
-    if is_chain and (not launch.takes_turns or fills_products(loop)):
+    if is_chain and not launch.takes_turns:
         return None
     loads = [op for op in loop.body.block.ops if isinstance(op, tt.LoadOp | tt.DescriptorLoadOp)]
     if not all(feeds_products(op, loop) if len(dots_of(loop)) == 1 else _is_multiplied(op) for op in loads):
@@ -114,25 +112,6 @@ def _is_multiplied(load: Operation) -> bool:
 
 def _is_block(value: SSAValue) -> bool:
     return is_tensor(value.type) and len(value.type.get_shape()) > 1
-
-
-def fills_products(loop: scf.ForOp) -> bool:
-    """Return whether the products of a chain keep the tensor cores as long as the arithmetic that leads from the first
-    one to the last keeps the other pipes.
-    """
-    dots = dots_of(loop)
-    needing: set[Operation] = {dots[0]}
-    for op in loop.body.block.ops:
-        if any(isinstance(value.owner, Operation) and value.owner in needing for value in used_values(op)):
-            needing.add(op)
-    leading: set[Operation] = set()
-    stack = [dots[-1].a]
-    while stack:
-        op = stack.pop().owner
-        if isinstance(op, Operation) and op in needing and op not in leading and op not in dots:
-            leading.add(op)
-            stack.extend(used_values(op))
-    return sum(map(product_clocks, dots)) >= vector_clocks(leading)
 
 
 def _is_outside(value: SSAValue, loop: scf.ForOp) -> bool:

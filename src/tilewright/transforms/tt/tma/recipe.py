@@ -34,6 +34,8 @@ GRID = "ttg.grid"
 """On arguments that the launcher adds: the extent of the grid along "x", "y" or "z", or the number of "all" its
 programs.
 """
+COPY_ROWS = "ttg.copy_rows"
+"""On descriptor arguments whose blocks are copied so many rows at a time."""
 STORED = "stored"
 """In recipes of what is written, whose rows end where a piece that TMA writes does."""
 NONE = -1

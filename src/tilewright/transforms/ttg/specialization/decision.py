@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from math import prod
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue, Use
@@ -11,12 +13,12 @@ from tilewright.analysis.axis_info import ModuleAxisInfo
 from tilewright.dialects import scf, tt, ttg, ttng
 from tilewright.dialects.tt.descriptor import has_block_shape
 from tilewright.dialects.ttg.verification import warps_of_program
-from tilewright.dialects.types import is_tensor
+from tilewright.dialects.types import as_tensor, bit_width, is_tensor
 from tilewright.ir.effects import is_memory_free
 from tilewright.support.records import dataclass
 from tilewright.transforms.common.modes import AUTO
 from tilewright.transforms.tt.persist_programs import TILES
-from tilewright.transforms.tt.tma.gain import LEAST_SUMS, MOST_SUMS, WARPS
+from tilewright.transforms.tt.tma.gain import LEAST_SUMS, MOST_SUMS, SHARED_BYTES, WARPS
 from tilewright.transforms.ttg.pipeliner.copies import buffer_encoding
 from tilewright.transforms.ttg.pipeliner.load_groups import LoadGroups, PipelinedLoad
 from tilewright.transforms.ttg.pipeliner.machine_model import registers_of
@@ -47,7 +49,7 @@ class Ring:
 class Roles:
     """What the warps of a loop are to do: `copied` are the ops of the body that the copies need, in order, `carried`
     the numbers of the carried values that they need, `tiles` is the loop over programs around it, and `kept` what a
-    program copies once for all iterations: a ring of one buffer for each.
+    program copies once for all iterations: a ring of one buffer or two for each.
     """
 
     loop: scf.ForOp
@@ -69,7 +71,8 @@ def plan_roles(loop: scf.ForOp, schedule: Schedule, mode: str) -> Roles:
         return Roles(loop, tiles, schedule, rings, copied, carried)
     values = [loop.lb, loop.ub, loop.step, *(loop.iter_args[position] for position in carried)]
     _check_outer_slice(tiles, [*values, *(value for op in copied for value in op.operands)])
-    return Roles(loop, tiles, schedule, rings, copied, carried, tuple(_find_kept(tiles, loop, schedule)))
+    kept = _with_room(tuple(_find_kept(tiles, loop, schedule)), rings, tiles)
+    return Roles(loop, tiles, schedule, rings, copied, carried, kept)
 
 
 def tiles_around(loop: scf.ForOp) -> scf.ForOp | None:
@@ -215,6 +218,22 @@ def _find_kept(tiles: scf.ForOp, loop: scf.ForOp, schedule: Schedule) -> Iterato
         except CannotSpecialize:
             continue
         yield Ring((load,), readers, 1)
+
+
+def _with_room(kept: tuple[Ring, ...], rings: Sequence[Ring], tiles: scf.ForOp) -> tuple[Ring, ...]:
+    """What programs keep, in rings of two buffers where shared memory has room for them, beside a buffer for results:
+    the next program's is copied while both groups of warps still read this one's.
+    """
+    used = sum(ring.count * load.bytes for ring in (*rings, *kept) for load in ring.loads)
+    used += sum(_bytes_of(op.src) for op in tiles.body.block.ops if isinstance(op, tt.DescriptorStoreOp))
+    if used + sum(load.bytes for ring in kept for load in ring.loads) > SHARED_BYTES:
+        return kept
+    return tuple(replace(ring, count=2) for ring in kept)
+
+
+def _bytes_of(value: SSAValue) -> int:
+    type = as_tensor(value.type)
+    return prod(type.get_shape()) * bit_width(type.element_type) // 8
 
 
 def _check_outer_slice(tiles: scf.ForOp, values: Iterable[SSAValue]) -> None:
