@@ -277,8 +277,8 @@ class AwaitTurnOp(TritonGPUOp):
 
 
 class PassTurnOp(TritonGPUOp):
-    """Ours: passes the turn on to the other warp group once `values` are there: the first group always, the second only
-    where `more` holds, or with `opens`, which gives the first group its first turn, the second group alone.
+    """Ours: passes the turn on to the other warp group once most of `values` is there: the first group always, the
+    second only where `more` holds, or with `opens`, which gives the first group its first turn, the second group alone.
 
     `ttng.pass_turn %more after %p : tensor<128x128xf16, ...>`
     """

@@ -27,11 +27,12 @@ class LoopOptions:
     take_turns: str = AUTO
     widen_in_registers: bool = True
     store_by_warps: bool = True
+    defer_row_sums: bool = True
 
 
 SWITCHES = (
     *("join_loops", "guard_masks", "scale_after_max", "tma_loads", "persist_programs", "copy_kept"),
-    *("longest_first",),
+    *("longest_first", "defer_row_sums"),
     *("overlap_products", "specialize_warps", "take_turns", "widen_in_registers", "store_by_warps"),
 )
 """The fields that are switches."""

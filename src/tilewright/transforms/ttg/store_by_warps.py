@@ -63,7 +63,7 @@ def _run_on_function(function: tt.FuncOp) -> None:
         found = True
     if found:
         for wait in [op for op in ops if isinstance(op, ttng.TMAStoreWaitOp)]:
-            wait.per_warp = UNIT
+            wait.properties["perWarp"] = UNIT
 
 
 def _copies_through(argument: SSAValue) -> list[ttng.AsyncTMACopyLocalToGlobalOp]:

@@ -137,9 +137,9 @@ class TakeTurnsPass(Pass):
 
 
 def _take_turns(loop: scf.ForOp, chain: _Chain) -> None:
-    tiles = loop.parent_op()
-    is_inside = isinstance(tiles, scf.ForOp) and TILES in tiles.attributes
-    more = _open_for_all(tiles) if is_inside else _open(loop)
+    around = loop.parent_op()
+    tiles = around if isinstance(around, scf.ForOp) and TILES in around.attributes else None
+    more = _open(loop) if tiles is None else _open_for_all(tiles)
     if chain.fills_products:
         OpBuilder.before(chain.wait).insert(ttng.AwaitTurnOp())
     else:
