@@ -129,8 +129,8 @@ def stop(x_ptr, BLOCK: tl.constexpr):
 def test_print_is_pythons(capsys: pytest.CaptureFixture[str]) -> None:
     show[(2,)](np.arange(4, dtype=np.float32), BLOCK=2)
     assert capsys.readouterr().out == (
-        "x|[0. 1.]|2\nsum 1.00 of i=array([0, 1], dtype=int32) [255   0] ('tl.int32', 2);\n"
-        "x|[2. 3.]|2\nsum 5.00 of i=array([2, 3], dtype=int32) [1 2] ('tl.int32', 2);\n"
+        "x|[0. 1.]|2\nsum 1.00 of i=array([0, 1], dtype=int32) [255   0] ('triton.language.int32', 2);\n"
+        "x|[2. 3.]|2\nsum 5.00 of i=array([2, 3], dtype=int32) [1 2] ('triton.language.int32', 2);\n"
     )
 
 

@@ -16,6 +16,8 @@ from tilewright.compat.inductor_products import file_lowering, fuse_few_rows
 from tilewright.compat.inductor_scheduling import scheduling_class
 from tilewright.compiler.toolchain import toolchain_fingerprint
 
+KNOWN = ("2.13",)
+"""Versions of PyTorch whose kernels get blocks and tiles for a CPU; others get Inductor's own, which are right."""
 HEADER = "from tilewright.runtime.launch_sites import launch_site"
 
 
@@ -41,9 +43,17 @@ def use_launch_sites() -> None:
     )
 
 
+def is_known(version: str) -> bool:
+    """Return whether a version of PyTorch, such as ``2.13.0+cpu``, is one whose scheduling is known here."""
+    return ".".join(version.split(".")[:2]) in KNOWN
+
+
 def _scheduling(present: Any) -> Any:
-    """Return a function from a scheduler to what writes its kernels: ours where that is Triton for the CPU."""
+    """Return a function from a scheduler to what writes its kernels: ours where that is Triton for the CPU, and the
+    PyTorch is known."""
     config = import_module("torch._inductor.config")
+    if not is_known(import_module("torch").__version__):
+        return present
     ours = scheduling_class(import_module("torch._inductor.codegen.triton").TritonScheduling)
 
     def scheduling(scheduler: Any) -> Any:

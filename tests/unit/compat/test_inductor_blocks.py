@@ -5,6 +5,12 @@ from __future__ import annotations
 import pytest
 
 from tilewright.compat.inductor_scheduling import column_blocks, elementwise_blocks, row_blocks, share
+from tilewright.compat.inductor_wrapper import is_known
+
+
+def test_another_pytorch_keeps_its_own_blocks() -> None:
+    versions = ("2.13.0+cpu", "2.13.1", "2.11.0", "2.1", "2.130.0")
+    assert [is_known(version) for version in versions] == [True, True, False, False, False]
 
 
 @pytest.mark.parametrize(
