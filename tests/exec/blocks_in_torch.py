@@ -20,11 +20,11 @@ def noted(self, *args, **keywords):
 CachingAutotuner.__init__ = noted
 
 
-def blocks_of(function, *args, options=None):
+def blocks_of(function, *args, options=None, dynamic=False):
     """The blocks of each kernel of a function, all that Inductor would try. The result is checked."""
     torch._dynamo.reset()
     made.clear()
-    compiled = torch.compile(function, backend=compile_graph, dynamic=False, fullgraph=True, options=options)
+    compiled = torch.compile(function, backend=compile_graph, dynamic=dynamic, fullgraph=True, options=options)
     torch.testing.assert_close(compiled(*args), function(*args), rtol=1e-4, atol=1e-4)
     return list(made)
 
@@ -54,6 +54,10 @@ assert blocks_of(lambda x, y: x * y, x, x[0]) == [[{"XBLOCK": 1024}]]
 # Whole rows, few at a time, or whole columns: one size.
 assert blocks_of(lambda x: x.softmax(-1), x) == [[{"XBLOCK": 4}]]
 assert blocks_of(lambda x: (x[:32] * 2).sum(0), x) == [[{"XBLOCK": 64}]]
+# Sizes that are not known are taken for long ones.
+assert blocks_of(lambda x: x.exp() + 1, x[:4], dynamic=True) == [[{"XBLOCK": 1024}]]
+assert blocks_of(lambda x: x.sum(0), x[:20], dynamic=True) == [[{"XBLOCK": 64, "R0_BLOCK": 8}]]
+assert blocks_of(lambda x: x.t().contiguous() + 1, x[:, :30], dynamic=True) == [[{"XBLOCK": 32, "YBLOCK": 32}]]
 # Few columns, rows, scans and whoever asks for tuning are Inductor's.
 assert all("R0_BLOCK" not in kwargs or kwargs["R0_BLOCK"] > 8 for [kwargs] in blocks_of(lambda x: x.sum(0), x[:, :4]))
 assert len(blocks_of(lambda x: x.exp() + 1, x, options={"max_autotune_pointwise": True})[0]) > 1

@@ -75,11 +75,41 @@ check(compiled, scaled, whole[:1000], whole[1000:2000])
 assert not runs
 
 
-# Sizes that vary are told to each launch.
+# Sizes that vary have a site each: of the last ones, launches are native.
 compiled = torch.compile(scaled, backend=compile_graph, dynamic=True)
 for n in (40, 1, 77, 512, 77, 5000, 40, 70000):
     for _ in range(4):
         check(compiled, scaled, torch.randn(n), torch.randn(n))
+runs.clear()
+for n in (5000, 40, 70000, 77):
+    check(compiled, scaled, torch.randn(n), torch.randn(n))
+assert not runs, runs
+for n in range(100, 200):  # more than are kept
+    check(compiled, scaled, torch.randn(n), torch.randn(n))
+assert len(runs) >= 100
+runs.clear()
+for n in (40, 199, 198, 40, 77):
+    for _ in range(3):
+        check(compiled, scaled, torch.randn(n), torch.randn(n))
+assert 0 < len(runs) < 7, runs
+check(compiled, scaled, torch.randn(0), torch.randn(0))
+
+
+def normed(x, w):
+    """Sizes among the arguments of kernels, sums of rows and of columns, products between them."""
+    y = torch.cat([x, x.cos()], 1) @ w
+    return y.softmax(-1), (y * 2).sum(0), y.roll(1, 0)[::2] + y[: (y.shape[0] + 1) // 2]
+
+
+compiled = torch.compile(normed, backend=compile_graph, dynamic=True)
+sizes = [(chosen.randint(2, 90), chosen.randint(2, 70)) for _ in range(3)]
+for n, k in [*sizes, *sizes]:
+    for _ in range(4):
+        check(compiled, normed, torch.randn(n, k), torch.randn(2 * k, k))
+runs.clear()
+for n, k in sizes:
+    check(compiled, normed, torch.randn(n, k), torch.randn(2 * k, k))
+assert not runs, runs
 
 
 # An index out of range raises each time, natively as before.

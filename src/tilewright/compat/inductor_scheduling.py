@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
-from tilewright.compat.inductor_tiling import has_one_block, in_rows, known_sizes, row_length
+from tilewright.compat.inductor_tiling import has_one_block, in_rows, long_sizes, row_length
 from tilewright.runtime.threads import get_num_threads
 
 COLUMNS, ROWS = 64, 8
@@ -71,9 +71,7 @@ def elementwise_blocks(sizes: Mapping[str, int], threads: int) -> dict[str, int]
 
 def kernel_blocks(features: Any, tiling: Mapping[str, Any], keywords: Mapping[str, Any]) -> dict[str, int] | None:
     """Return the blocks of a kernel that Inductor is about to write, or None where it chooses by itself."""
-    sizes, threads = known_sizes(tiling), get_num_threads()
-    if sizes is None:
-        return None
+    sizes, threads = long_sizes(tiling), get_num_threads()
     if not features.is_reduction():
         return elementwise_blocks(sizes, threads)
     return reduction_blocks(features, sizes, keywords.get("tiling_scores") or {}, threads)

@@ -17,10 +17,20 @@ FEWEST_LANES = 4
 SHORT_ROW = 64
 """In shorter rows, what all columns share is found again for each vector where rows are not a dimension."""
 
+LONG = 1024
+"""What stands for a size that is not known: no block of one dimension is longer."""
+
 
 def known_sizes(tiling: Mapping[str, Any]) -> dict[str, int] | None:
     """Return the sizes of a tiling's dimensions as numbers, or None where a shape is not known."""
     return {name: int(size) for name, size in tiling.items()} if _are_known(tiling.values()) else None
+
+
+def long_sizes(tiling: Mapping[str, Any]) -> dict[str, int]:
+    """Return the sizes of a tiling's dimensions, with a long one for each that is not known: blocks suit it, and a
+    shorter one leaves a part of its block.
+    """
+    return {name: int(size) if _are_known([size]) else LONG for name, size in tiling.items()}
 
 
 def has_one_block(sizes: Mapping[str, int]) -> bool:

@@ -1,7 +1,7 @@
-"""What PyTorch's compiler writes around kernels: launches of static shapes become sites, `runtime/launch_sites.py`.
+"""What PyTorch's compiler writes around kernels: launches become sites, `runtime/launch_sites.py`.
 
 Inductor lets back ends choose the class that writes a compiled graph's Python code (`register_backend_for_device`).
-Ours is its own class for CPUs, which differs in the calls of Triton kernels whose sizes are numbers. PyTorch's caches
+Ours is its own class for CPUs, which differs in the calls of Triton kernels of tensors and sizes. PyTorch's caches
 hold what it writes, and their keys name no compiler for CPUs: a pass, registered beside the class, puts ours in.
 """
 
@@ -18,7 +18,7 @@ from tilewright.compiler.toolchain import toolchain_fingerprint
 
 KNOWN = ("2.13",)
 """Versions of PyTorch whose kernels get blocks and tiles for a CPU; others get Inductor's own, which are right."""
-HEADER = "from tilewright.runtime.launch_sites import launch_site"
+HEADER = "from tilewright.runtime.launch_sites import launch_site, varying_site"
 
 
 @lru_cache(maxsize=1)
@@ -101,8 +101,9 @@ def _wrapper_class(base: Any) -> type:
             return SiteWrapper()
 
         def _generate_kernel_call_helper(self, kernel_name: str, call_args: Sequence[Any], **facts: Any) -> None:
-            numbers = _trailing_numbers(call_args)
-            tensors: list[str] = self.prepare_triton_kernel_call(call_args)[: len(call_args) - len(numbers)]
+            sizes = _count_trailing_integers(call_args)
+            args: list[str] = self.prepare_triton_kernel_call(call_args)
+            tensors, numbers = args[: len(args) - sizes], args[len(args) - sizes :]
             types = (facts.get("arg_types") or ())[: len(tensors)]
             are_tensors = len(types) == len(tensors) and all(isinstance(type, dtype) for type in types)
             is_usual = facts.get("triton", True) and getattr(facts.get("device"), "type", "") == "cpu"
@@ -113,22 +114,27 @@ def _wrapper_class(base: Any) -> type:
             self.write_triton_header_once()
             if not self.sites:
                 self.imports.writeline(HEADER)
-            site = f"site_{self.sites}"
+            site, shown = f"site_{self.sites}", "".join(f"{number}, " for number in numbers)
             self.sites += 1
-            self.header.writeline(f"{site} = launch_site(globals(), {kernel_name!r}, {numbers!r})")
+            if all(map(str.isdecimal, numbers)):
+                self.header.writeline(f"{site} = launch_site(globals(), {kernel_name!r}, ({shown}))")
+            else:
+                self.header.writeline(f"{site} = varying_site(globals(), {kernel_name!r})")
+                site += f"[({shown})]"
             self.writeline(f"{site}({', '.join(tensors)})")
 
     return SiteWrapper
 
 
-def _trailing_numbers(call_args: Sequence[Any]) -> tuple[int, ...]:
-    """The integers that a call ends with: sizes, which are the same each time."""
-    numbers: list[int] = []
+def _count_trailing_integers(call_args: Sequence[Any]) -> int:
+    """Return how many integers a call ends with: sizes, as numbers or as expressions that each call computes."""
+    count = 0
     for arg in reversed(call_args):
-        if arg.__class__ is not int and not getattr(arg, "is_Integer", False):
+        value = getattr(arg, "inner_expr", arg)
+        if value.__class__ is not int and not getattr(value, "is_integer", False):
             break
-        numbers.append(int(arg))
-    return tuple(reversed(numbers))
+        count += 1
+    return count
 
 
 def _is_name(shown: str) -> bool:

@@ -5,6 +5,9 @@
     site_0 = launch_site(globals(), "triton_poi_fused_relu_0", (4096,))      with `compat/inductor_wrapper.py`
     site_0(buf1)
 
+    site_1 = varying_site(globals(), "triton_poi_fused_relu_0")              where shapes are dynamic
+    site_1[(64 * s0,)](buf1)
+
 The first way is four functions of Python for each launch; amid matrix products, which leave nothing of the interpreter
 in the caches, they take half of its 8 to 12 us. A site takes the first way until native code knows the call, and again
 whenever something is different: other arguments, switches, hooks, a profiler.
@@ -32,12 +35,35 @@ WATCHERS = (
 
 _NO_HOOKS: list[Any] = []
 
+MOST_VARIANTS = 64
+"""Sizes that a place of dynamic shapes keeps a site for: those of some batches. The oldest leaves for a new one."""
+
 
 def launch_site(scope: Mapping[str, Any], name: str, numbers: Sequence[int]) -> Callable[..., None]:
     """Return a function that launches the kernel `scope[name]`, an object of PyTorch's compiler, with its arguments
     and then these numbers. Code in PyTorch's caches calls this: its meaning stays.
     """
     return _Site(scope, name, tuple(numbers)).launch
+
+
+def varying_site(scope: Mapping[str, Any], name: str) -> Mapping[tuple[int, ...], Callable[..., None]]:
+    """Return a mapping from numbers, which arguments of a kernel end with, to a function that launches the kernel
+    `scope[name]` with its other arguments and then these. Code in PyTorch's caches calls this: its meaning stays.
+    """
+    return _Sites(scope, name)
+
+
+class _Sites(dict[tuple[int, ...], Callable[..., None]]):
+    """Sites of one place, by the numbers that varied there."""
+
+    def __init__(self, scope: Mapping[str, Any], name: str) -> None:
+        self._scope, self._name = scope, name
+
+    def __missing__(self, numbers: tuple[int, ...]) -> Callable[..., None]:
+        if len(self) >= MOST_VARIANTS:
+            self.pop(next(iter(self)), None)
+        self[numbers] = site = launch_site(self._scope, self._name, numbers)
+        return site
 
 
 class _Site:
