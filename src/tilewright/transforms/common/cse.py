@@ -28,14 +28,15 @@ def _is_terminator(cls: type[Operation]) -> bool:
 
 
 def operation_key(op: Operation) -> Hashable:
-    """A key that equal ops share: class, operands and attributes. Result types and regions are not part of it: ops of
-    the same operands seldom differ in them alone, and types are hashed and compared in Python."""
+    """A key that equal ops share: class, operands and attributes. Regions are not part of it, result types only where
+    there are no operands (`tensor.empty` of all types): ops of the same operands seldom differ in types alone, and
+    these are hashed and compared in Python."""
     operands = [id(operand) for operand in op.operands]
     if len(operands) == 2 and is_commutative(type(op)):
         operands.sort()
     return (
         type(op),
-        *operands,
+        *(operands or op.result_types),
         frozenset(op.properties.items()) if op.properties else None,
         frozenset(op.attributes.items()) if op.attributes else None,
     )
