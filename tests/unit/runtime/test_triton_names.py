@@ -64,7 +64,6 @@ ABSENT_MODULES = {
     "triton.experimental.gluon.language._semantic": "private",
     "triton.experimental.gluon.language._standard": "private; gluon.language has what it exports",
     "triton.experimental.gluon.language.amd": "there is no target for AMD's GPUs",
-    "triton.experimental.gluon.language.extra": "of AMD's GPUs",
     "triton.experimental.gluon.language.fpsan": "a sanitizer of Triton's own",
     "triton.experimental.gluon.language.nvidia.blackwell.float2": "there is no target for Blackwell",
     "triton.experimental.gluon.language.nvidia.rubin": "there is no target for Rubin",
