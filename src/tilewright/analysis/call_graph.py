@@ -35,7 +35,7 @@ class CallGraph:
         return self.calls_of.get(function.sym_name.data, ())
 
     def is_root(self, function: tt.FuncOp) -> bool:
-        """Return whether a function can be entered from outside of the module: a kernel, or what nobody here calls."""
+        """Return whether a function can be entered from outside of the module: a kernel, or what nothing here calls."""
         visibility = function.sym_visibility
         return not self.callers(function) or (visibility is not None and visibility.data == "public")
 

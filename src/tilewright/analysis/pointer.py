@@ -76,7 +76,7 @@ class PointerAnalysis:
         return self._known[value]
 
     def lanes_of(self, value: SSAValue) -> Lanes | Unknown:
-        """The state of a value that is no block pointer."""
+        """The state of a value that is not a block pointer."""
         state = self.state(value)
         return Unknown("a block pointer") if isinstance(state, BlockPointer) else state
 

@@ -74,7 +74,7 @@ def create_target_machine(facts: TargetFacts, *, effort: Effort = Effort.LIGHT) 
 
 
 class MachinePool:
-    """Target machines that nobody uses now, by what they were made for. A machine makes LLVM's description of its
+    """Target machines that nothing uses now, by what they were made for. A machine makes LLVM's description of its
     processor for the first function that it compiles, which takes half the time of a small module (5.5 -> 3 ms)."""
 
     def __init__(self) -> None:

@@ -65,7 +65,7 @@ class StageTexts(Mapping[str, Any]):
     The stages before machine code are rebuilt from the kernel's source on the first request (compiling is
     deterministic), with the switches that it was compiled with, so that a launch never pays for printing them. Their
     names too are asked for only then: a target knows them from its passes, which a kernel from the disk cache never
-    needs. `libraries` makes what is no stage, but asked for in the same way.
+    needs. `libraries` makes anything that is not a stage, but asked for in the same way.
     """
 
     def __init__(

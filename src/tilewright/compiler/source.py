@@ -82,7 +82,7 @@ class ASTSource:
     @property
     def name(self) -> str:
         """The kernel's symbol: what its function says, without the modules that it may name. Raises CompilationError
-        for what is no identifier."""
+        for anything that is not an identifier."""
         names = self.fn.arg_names
         constants = {names[path[0]]: value for path, value in self.paths(self.constexprs).items() if len(path) == 1}
         said = self.fn.repr(Specialization(constants, self.full_signature()))
@@ -223,7 +223,7 @@ class TextSource:
 
     @classmethod
     def read(cls, path: str | Path) -> TextSource:
-        """Read a file; its suffix names the stage. Raises OSError, ParseError for what is no text."""
+        """Read a file; its suffix names the stage. Raises OSError, ParseError for anything that is not text."""
         path = Path(path)
         try:
             text = path.read_text(encoding="utf-8")
@@ -281,7 +281,7 @@ class OverriddenSource:
 
 def overridden(source: Source, options: CompileOptions) -> Source:
     """The source, or the text that stands for one of its stages by the option `ir_override`: a file whose suffix names
-    the stage. Raises OptionError where there is no such file, and later where the target has no such stage."""
+    the stage. Raises OptionError if the file does not exist, and later where the target has no such stage."""
     path = options.ir_override
     if path is None or isinstance(source, OverriddenSource):
         return source

@@ -51,12 +51,12 @@ class FieldKind(Enum):
     OPTIONAL_RESULT = auto()
     RESULTS = auto()
     INFERRED = auto()
-    """A result whose type is no parameter."""
+    """A result whose type is not a parameter."""
     INFERRED_RESULTS = auto()
     """Results of the types of other values."""
     PROPERTY = auto()
     INTERNAL = auto()
-    """A property that is no parameter."""
+    """A property that is not a parameter."""
     REGION = auto()
     REGIONS = auto()
 

@@ -169,7 +169,7 @@ def may_be_speculated(op: Operation) -> bool:
 
 
 def is_trivially_dead(op: Operation, effects: Callable[[Operation], Effects] = memory_effects) -> bool:
-    """Return whether nobody would miss the op: no result used, nothing written, no terminator, no symbol.
+    """Return whether nothing would miss the op: no result used, nothing written, no terminator, no symbol.
 
     Reads and fresh allocations do not count as use: an unused load may go. `effects` tells of an op's.
     """

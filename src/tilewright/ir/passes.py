@@ -82,7 +82,7 @@ class PassContext:
         self.remarks.append(Remark(self.pass_name, op_name(op), op_place(op), reason, kind, callers))
 
     def remark_at(self, location: LocationAttr | None, reason: str, kind: RemarkKind) -> None:
-        """`remark`, about code that came from a place in the source and is no op any more."""
+        """`remark`, about code that came from a place in the source and is not an op any more."""
         known = location or UNKNOWN_LOC
         callers = find_call_sites(known)
         self.remarks.append(Remark(self.pass_name, "", find_span(known), reason, kind, callers))

@@ -263,7 +263,7 @@ def _set_fields(instance: Any, args: Sequence[Any], keywords: dict[str, Any]) ->
 
 
 def _as_field(value: Any) -> Any:
-    """A value as a field holds it: what is no value of the language becomes a constant."""
+    """A value as a field holds it: anything that is not a value of the language becomes a constant."""
     if isinstance(value, tuple):
         return value.with_values([_as_field(part) for part in value.values])
     if is_python_sequence(value):

@@ -34,7 +34,7 @@ class DistributedLayout:
     cga: Vectors
 
     def to_linear(self, shape: Sequence[int]) -> LinearLayout:
-        """The linear map for a tensor of `shape`; ValueError where the ranks differ or a size is no power of two."""
+        """The linear map for a tensor of `shape`; ValueError where the ranks differ or a size is not a power of two."""
         if len(shape) != self.rank:
             raise ValueError(f"layout of rank {self.rank} on a tensor of rank {len(shape)}")
         return _to_linear(self, tuple(shape))

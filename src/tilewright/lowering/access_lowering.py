@@ -58,7 +58,7 @@ def _lower_access(op: Operation, lower: AccessLowering, b: MemoryBuilder, contex
 
 
 def erase_unused(module: ModuleOp, classes: tuple[type[Operation], ...]) -> None:
-    """Erase the ops of the given pure classes whose results nobody uses, users before producers."""
+    """Erase the ops of the given pure classes whose results are unused, users before producers."""
     for op in reversed(find_ops(module, *classes)):
         if not any(result.uses for result in op.results):
             op.detach()

@@ -14,7 +14,7 @@ Values = Sequence[Any]
 
 
 class Destroyed(BaseException):
-    """Ends the thread of a coroutine that nobody resumes any more."""
+    """Ends the thread of a coroutine that nothing resumes any more."""
 
 
 class Coroutine:

@@ -9,7 +9,7 @@ def select(op: arith.SelectOp, frame: Frame) -> Values:
 ```
 
 Numbers are NumPy scalars and arrays of the storage types of :mod:`tilewright.dialects.numeric`, tensors and vectors
-are arrays that nobody changes in place, memrefs are
+are arrays that nothing changes in place, memrefs are
 :class:`~tilewright.reference.memory.MemRef`. Inside bodies that are evaluated for many lanes at once every value may
 have the shape of the lanes;
 `Frame.active` then says which lanes take part.

@@ -42,7 +42,7 @@ class Reachable(Protocol):
 class Storage:
     """A flat array of elements and what is known about it.
 
-    `written` marks the elements that hold something, for reports on reading what nobody wrote; None counts everything
+    `written` marks the elements that hold something, for reports on reading what nothing wrote; None counts everything
     as written.
     """
 

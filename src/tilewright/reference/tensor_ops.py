@@ -1,4 +1,4 @@
-"""The meaning of tensor and bufferization ops: tensors are arrays that nobody changes in place."""
+"""The meaning of tensor and bufferization ops: tensors are arrays that nothing changes in place."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def sizes_of(type_: Any, dynamic: Sequence[SSAValue], frame: Frame) -> list[int]
 
 
 def undefined(shape: Sequence[int], element: Any) -> Array:
-    """Contents that nobody may rely on: all bits set."""
+    """Contents that nothing may rely on: all bits set."""
     return allocate(shape, element, track=False).load_all()
 
 

@@ -93,7 +93,7 @@ class Driver:
             raise TargetError(f"the target '{self.name}' has one device, number 0; there is no device {device}")
 
     def get_device_capability(self, device: int | None = None) -> tuple[int, int]:
-        """Major and minor compute capability. Raises TargetError for a target that is no NVIDIA GPU."""
+        """Major and minor compute capability. Raises TargetError for a target that is not an NVIDIA GPU."""
         facts = self.target.facts
         capability = facts.capability if isinstance(facts, GpuFacts) else None
         if self.is_gpu and device is not None:

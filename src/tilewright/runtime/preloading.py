@@ -67,7 +67,7 @@ def call_hook(hook: Callable[..., Any], function: JITFunction, bound: Bound, tar
 
 
 def describe(function: JITFunction, bound: Bound, target: str) -> str | None:
-    """A specialisation as text; None where a constant is no plain value, whose text would not say what it is."""
+    """A specialisation as text; None where a constant is not a plain value, whose text would not say what it is."""
     try:
         return json.dumps(
             {

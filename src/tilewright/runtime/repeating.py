@@ -183,7 +183,7 @@ class _Describer:
         """Of tensors, if there are any."""
 
     def item(self, value: Any, number: int | None) -> Item | None:
-        """One argument; a keyword that is no parameter is an option, which is compiled in like a constant."""
+        """One argument; a keyword that is not a parameter is an option, which is compiled in like a constant."""
         rule = None if number is None else self.rules[number]
         if rule is None or rule.is_constexpr or value is None:
             return self._constant(value)

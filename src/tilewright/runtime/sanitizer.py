@@ -1,6 +1,6 @@
 """Launches of sanitised kernels: extents and shadow memory go in, a report comes out as `SanitizerError`.
 
-`empty` and `mark_uninitialized` declare memory that nobody has written, for the init check: reading such an element
+`empty` and `mark_uninitialized` declare memory that nothing has written, for the init check: reading such an element
 before a sanitised kernel stored to it is an error. All other memory counts as written.
 """
 

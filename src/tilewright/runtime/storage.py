@@ -73,7 +73,7 @@ def dtype_name(dtype: Any) -> str | None:
 
 
 def find_storage(value: Any) -> Storage | None:
-    """The storage of a tensor-like value, or None when the value is no tensor."""
+    """The storage of a tensor-like value, or None when the value is not a tensor."""
     if isinstance(value, type):
         return None
     if isinstance(value, np.ndarray):

@@ -66,7 +66,7 @@ def reinterpret(tensor: Any, dtype: dtype) -> Any:
     """View a tensor or array with another element type of the same width, such as int8 storage as float8.
 
     A wrapper of the wanted type around the same memory comes back; a wrapper is unwrapped first. Raises TypeError for
-    anything that is no tensor.
+    anything that is not a tensor.
     """
     base = tensor.base if isinstance(tensor, TensorWrapper) else tensor
     if not hasattr(base, "data_ptr") and not hasattr(base, "__array_interface__"):

@@ -1,11 +1,10 @@
 """Which configurations the autotuner measures where there are many: a model of the times says what to measure next.
 
 The model is a Gaussian process over the configurations. Logarithms of times differ the less the closer two
-configurations are; a factor of two in a number counts as one step, and so does another value of what is no number.
-After each measurement the next is that of the least expected time, less one standard deviation, so that what nothing is
-known of is tried, too. (Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006, chapter 2; Srinivas and
-others, Gaussian Process Optimization in the Bandit Setting, 2010.) docs/speed.md says what it loses.
-"""
+configurations are; a factor of two in a number counts as one step, and so does another value of anything that is not a
+number. After each measurement the next is that of the least expected time, less one standard deviation, so that what
+nothing is known of is tried, too. (Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006, chapter 2;
+Srinivas and others, Gaussian Process Optimization in the Bandit Setting, 2010.) docs/speed.md says what it loses."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ old entry, a new one or none, whatever happens to the writer. A damaged entry is
 that cannot be written (read-only, full) costs a warning, never the result. What a killed writer left goes with a later
 write to its folder.
 
-Entries are executed, and their checksum is no signature: folders and files that others can write are not used (see
+Entries are executed, and their checksum is not a signature: folders and files that others can write are not used (see
 `private_files.py`), with a warning. An entry names its key, so that none is taken for another.
 
 The switch `cache_size` bounds the whole. An entry's time of change says when it was last used, to `USED_AGAIN` seconds.
@@ -40,7 +40,7 @@ SUFFIX = ".twk"
 TEMPORARY = ".new-"
 
 ABANDONED_AFTER = 3600
-"""Seconds after which nobody writes to a temporary file any more."""
+"""Seconds after which nothing writes to a temporary file any more."""
 
 
 MOST_BYTES = 1 << 28
@@ -122,7 +122,8 @@ class Entry:
 
 
 def _read_header(text: bytes) -> tuple[dict[str, Any], dict[str, int]] | None:
-    """The metadata and the sizes of the sections; None for what is no header, whatever its checksum says."""
+    """The metadata and the sizes of the sections; None for anything that is not a header, whatever its checksum
+    says."""
     try:
         header: Any = json.loads(text)
     except (ValueError, RecursionError):

@@ -265,7 +265,7 @@ class OutsideOfKernelError(TilewrightError, RuntimeError):
 
 
 class NoKernelError(TilewrightError, TypeError):
-    """`@jit` on what is no function, or on one that cannot be a kernel."""
+    """`@jit` on anything that is not a function, or on one that cannot be a kernel."""
 
 
 class NoConfigError(TilewrightError, TypeError):
@@ -324,7 +324,7 @@ class ArgumentRangeError(ArgumentValueError, OverflowError):
 
 
 class MisalignedPointerError(ArgumentValueError):
-    """A pointer that is no multiple of 16 bytes, given to a kernel that was compiled for pointers that are."""
+    """A pointer that is not a multiple of 16 bytes, given to a kernel that was compiled for pointers that are."""
 
 
 class OutOfResources(TilewrightError):
@@ -512,7 +512,8 @@ class IllegalAddressError(DeviceLostError):
 
 
 class MisalignedAddressError(DeviceLostError):
-    """A kernel accessed an address that is no multiple of what it was compiled for; the GPU is lost to the process."""
+    """A kernel accessed an address that is not a multiple of what it was compiled for; the GPU is lost to the
+    process."""
 
 
 class LaunchTimeoutError(DeviceLostError):

@@ -270,7 +270,7 @@ def generation_address() -> int:
 
 
 def renew() -> None:
-    """Count a change of what launches depend on that is no switch."""
+    """Count a change of what launches depend on that is not a switch."""
     _update({})
 
 

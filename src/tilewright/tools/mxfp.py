@@ -27,7 +27,7 @@ SIGN_BIT = 3
 
 BIAS = 127
 NAN = 255
-"""The one code of e8m0 that is no power of two."""
+"""The one code of e8m0 that is not a power of two."""
 
 Size = int | tuple[int, ...]
 

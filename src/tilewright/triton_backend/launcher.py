@@ -181,7 +181,7 @@ class Launcher:
 def _runtime_parameters(
     kinds: Sequence[Any], attributes: Mapping[Path, Any], outer: Path = ()
 ) -> Iterator[tuple[Path, str, bool]]:
-    """Path, type and divisibility by 16 of what is no constant, tuples by their items."""
+    """Path, type and divisibility by 16 of anything that is not a constant, tuples by their items."""
     for index, kind in enumerate(kinds):
         path = (*outer, index)
         if isinstance(kind, tuple):

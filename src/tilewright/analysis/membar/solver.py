@@ -28,7 +28,7 @@ RELEASES = (ttng.ArriveBarrierOp,)
 
 @dataclass(frozen=True)
 class State:
-    """What is unsynchronised: accesses since the last barrier, and asynchronous ones that nobody waited for yet."""
+    """What is unsynchronised: accesses since the last barrier, and asynchronous ones that nothing waited for yet."""
 
     pending: frozenset[Access] = NONE
     flying: frozenset[Access] = NONE

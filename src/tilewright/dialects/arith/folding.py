@@ -184,7 +184,7 @@ def is_harmless_divisor(divisor: Attribute, *, signed: bool) -> bool:
 
 
 def _arrays(*attrs: Attribute) -> tuple[Array | None, ...]:
-    """The operands as arrays, or Nones when one is no number or a list too long to fold."""
+    """The operands as arrays, or Nones when one is not a number, or is a list too long to fold."""
     if any(is_dense(attr) and not is_splat(attr) and len(attr) > LARGEST_FOLDED_LIST for attr in attrs):
         return (None,) * len(attrs)
     return tuple(array_of(attr) for attr in attrs)

@@ -153,7 +153,7 @@ def pointee_like(type: Attribute) -> Attribute:
     """Return what a load through `type` yields: `tensor<16x!tt.ptr<f32>>` gives `tensor<16xf32>`, a block pointer its
     tensor.
 
-    Raises VerifyException when `type` is no pointer and no tensor of pointers."""
+    Raises VerifyException when `type` is neither a pointer nor a tensor of pointers."""
     element = element_type(type)
     if not isinstance(element, PointerType):
         raise VerifyException(f"expected a pointer or a tensor of pointers, got {type}")

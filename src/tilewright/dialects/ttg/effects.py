@@ -48,7 +48,7 @@ class Touches(MemoryEffect):
 
 @dataclass(frozen=True)
 class AllocatesBuffer(MemoryEffect):
-    """A new buffer in shared memory. That an initial value is written to it matters to nobody who has not got the
+    """A new buffer in shared memory. Writing its initial value affects only those who have the
     buffer, so an unused one may go; `touches_shared` does count that write.
 
     A buffer that keeps its initial value is a value like any other, of which one is enough, until it has its place in

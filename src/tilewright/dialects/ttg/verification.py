@@ -39,7 +39,7 @@ def integer_attribute(op: Operation, name: str) -> int | None:
 
 
 def program_shape(module: Operation) -> ProgramShape | None:
-    """Warps, lanes and CTAs that a module states; None where it is no TritonGPU module."""
+    """Warps, lanes and CTAs that a module states; None where it is not a TritonGPU module."""
     warps = integer_attribute(module, NUM_WARPS)
     if warps is None:
         return None

@@ -1,9 +1,8 @@
 """Accesses whose mask is more than a box at the origin: `tts.masked_load` and `tts.masked_store`.
 
-`tts.load` and `tts.store` keep lanes `[0, dims_d)` of every dimension, which is all that triton-shared can say.
-These two ops say the general case: a box that may start anywhere, and a lane mask for what is no box (a causal mask,
-a loaded mask). The pointer stays structured, so that a back end still reads and writes contiguous rows.
-"""
+`tts.load` and `tts.store` keep lanes `[0, dims_d)` of every dimension, which is all that triton-shared can say. These
+two ops say the general case: a box that may start anywhere, and a lane mask for anything that is not a box (a causal
+mask, a loaded mask). The pointer stays structured, so that a back end still reads and writes contiguous rows."""
 
 from __future__ import annotations
 
@@ -95,7 +94,7 @@ class MaskedLoadOp(MaskedAccess):
     ```
     `ptr` is any structured pointer: the result of `tts.make_tptr` (tensor of pointers or block pointer) or of
     `tts.make_gather_scatter_tptr`. `other` is a scalar of the element type, or a tensor of the result type whose
-    lane is taken lane by lane. Without `other` dead lanes are zero (as for `tts.load` here: memory that nobody wrote
+    lane is taken lane by lane. Without `other` dead lanes are zero (as for `tts.load` here: memory that nothing wrote
     is never read).
     """
 

@@ -37,7 +37,7 @@ from tilewright.language.values import constexpr, tensor, unwrap
 def arange(start: Any, end: Any, layout: Any = None) -> tensor:
     """The int32 block `start, start + 1, ..., end - 1` in a layout of rank 1, AutoLayout by default.
 
-    Raises ValueError for bounds that are no constants, a length that is no power of two, and a layout that does not
+    Raises ValueError for bounds that are not constants, a length that is not a power of two, and a layout that does not
     fit.
     """
     first, last = range_bounds(start, end)

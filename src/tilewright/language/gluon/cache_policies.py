@@ -96,7 +96,7 @@ class NvidiaCachePolicy(_Policy):
 
 def hints_of(cache_policy: Any, cache_modifier: Any, eviction_policy: Any) -> dict[str, Any]:
     """`cache_modifier` and `eviction_policy` of an access. Raises ValueError where both ways of saying them are used,
-    TypeError for what is no policy."""
+    TypeError for anything that is not a policy."""
     policy = unwrap(cache_policy)
     if policy is None:
         return {"cache_modifier": cache_modifier, "eviction_policy": eviction_policy}

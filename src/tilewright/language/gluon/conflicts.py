@@ -16,9 +16,8 @@ def bank_conflicts(distr_ty: Any, shared_ty: Any) -> constexpr:
 
     A tensor of type `distr_ty` is read from or written to a buffer of type `shared_ty`; 0: lanes never share a bank.
 
-    Raises TypeError for what is no such type, ValueError for shapes or dtypes that differ, for a part of a buffer,
-    and for a layout that is not known yet.
-    """
+    Raises TypeError for anything that is not such a type, ValueError for shapes or dtypes that differ, for a part of a
+    buffer, and for a layout that is not known yet."""
     from tilewright.layouts.access import plan_access
     from tilewright.layouts.distributed import LANE, REGISTER, WARP
     from tilewright.layouts.shared import OFFSET, PaddedSharedLayout

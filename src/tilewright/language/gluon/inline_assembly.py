@@ -35,7 +35,7 @@ def inline_asm(asm: Any, constraints: Any = "", args: Any = (), result_types: An
     argument. What the assembly does to memory is not known to the compiler: barriers, fences and waits are the user's.
 
     Raises ValueError for layouts that are not known yet, constraints that do not fit, and buffers with `is_pure`;
-    TypeError for what is no operand, type or text.
+    TypeError for anything that is not an operand, type or text.
     """
     plain = unwrap(result_types)
     several = is_sequence(plain)

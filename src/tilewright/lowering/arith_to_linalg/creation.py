@@ -72,5 +72,5 @@ def lower_make_range(op: tt.MakeRangeOp, f: FunctionLowering) -> Sequence[SSAVal
 
 @lowers(ub.PoisonOp)
 def lower_poison(op: ub.PoisonOp, f: FunctionLowering) -> Sequence[SSAValue]:
-    """``tensor.empty``: a tensor of which nobody reads an element that matters."""
+    """``tensor.empty``: a tensor of which nothing reads an element that matters."""
     return (f.b.empty(op.result.type),) if is_tensor(op.result) else op.results

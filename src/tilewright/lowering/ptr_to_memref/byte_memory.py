@@ -82,7 +82,7 @@ class _Groups:
         return root
 
     def join(self, values: Iterable[SSAValue | None]) -> None:
-        """Put values into one set; what is no memory is in none."""
+        """Put values into one set; anything that is not memory is in none."""
         listed = [value for value in values if value is not None and is_memory(value.type)]
         for value in listed[1:]:
             self._parent[self.find(value)] = self.find(listed[0])

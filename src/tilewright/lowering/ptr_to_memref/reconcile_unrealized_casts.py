@@ -28,7 +28,7 @@ class ReconcileUnrealizedCastsPass(Pass):
 
 
 def reconcile_casts(module: ModuleOp) -> None:
-    """Replace each cast that undoes another, then erase the casts that nobody uses."""
+    """Replace each cast that undoes another, then erase the casts that nothing uses."""
     casts = find_ops(module, UnrealizedConversionCastOp)
     for cast in casts:
         before = cast.operands[0].owner if len(cast.operands) == 1 else None

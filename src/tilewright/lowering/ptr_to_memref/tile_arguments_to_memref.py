@@ -44,7 +44,7 @@ class TileArgumentsToMemrefPass(Pass):
 
 
 def _find_tile(argument: SSAValue) -> MemRefType[Attribute] | None:
-    """The memory that an argument stands for; None for one that is no tile of pointers, or is used otherwise."""
+    """The memory that an argument stands for; None for one that is not a tile of pointers, or is used otherwise."""
     kind = argument.type
     element = element_type(kind)
     if not is_tensor(argument) or not isinstance(element, tt.PointerType):

@@ -1,6 +1,6 @@
 """Pointers become a base and an element offset, or an address.
 
-Only what accesses ask for is made, next to the pointers of the program, which stay as they are until nobody uses
+Only what accesses ask for is made, next to the pointers of the program, which stay as they are until nothing uses
 them any more. So the module is valid at every moment.
 """
 

@@ -295,7 +295,7 @@ def lower_tensormap_create(op: ttng.TensormapCreateOp, fn: FunctionLowering) -> 
 
 
 def _check_alignment(op: ttng.TensormapCreateOp, fn: FunctionLowering, address: str) -> None:
-    """The copy engine would read and write other elements, or fault, where the base or a stride is no multiple of 16
+    """The copy engine would read and write other elements, or fault, where the base or a stride is not a multiple of 16
     bytes: what is not known to be one is tested.
     """
     text, info = fn.text, fn.module.axis_info

@@ -2,7 +2,7 @@
 
 A partition runs until it waits for a phase of an mbarrier that is not over; then it suspends itself. The default region
 resumes all partitions in turn while it waits, and at its end until all have ended. Where a round over all of them ends
-no wait, nobody can go on: the wait that comes first is an assertion that fails. So a program that ends on a GPU ends
+no wait, nothing can go on: the wait that comes first is an assertion that fails. So a program that ends on a GPU ends
 here, as long as its warps wait for each other at mbarriers.
 
 Two words in memory go with a `warp_specialize`: how many waits of partitions are over (MOVES), and whether the
@@ -92,7 +92,7 @@ class Partitions:
             self.call(DESTROY, [handle], b)
 
     def wait(self, op: Operation, is_over: Condition, b: OpBuilder) -> None:
-        """Wait for a condition, by what is around `op`; that nobody can make it true is an assertion that fails."""
+        """Wait for a condition, by what is around `op`; that nothing can make it true is an assertion that fails."""
         scope = self._scope_of(op)
         if scope is None:
             assert_of_barrier(is_over(b), FOR_EVER, b)

@@ -106,7 +106,7 @@ def _by_lane(
     access: Callable[..., SSAValue],
 ) -> Sequence[SSAValue]:
     """An access for each live lane: in place for scalars, in a `linalg.generic` for tensors (without results where
-    nobody reads them)."""
+    nothing reads them)."""
     element = element_of(result)
     zero = b.zero(element) if mask is not None and result.uses else None
 

@@ -79,7 +79,7 @@ class AsyncState:
         """Changes with everything that a waiting thread may be waiting for."""
 
     def describe_stall(self) -> str:
-        """Return why nobody can go on."""
+        """Return why nothing can go on."""
         missing = [barrier for barrier in self.barriers.values() if barrier.missing or barrier.missing_bytes]
         what = "; ".join(
             f"one misses {barrier.missing} arrivals and {barrier.missing_bytes} bytes" for barrier in missing[:3]
@@ -259,7 +259,7 @@ class AsyncState:
         self.store_reads = kept
 
     def find_unfinished(self) -> int | None:
-        """The instruction of a copy that nobody has waited for and that uses shared memory."""
+        """The instruction of a copy that nothing has waited for and that uses shared memory."""
         if self.store_reads:
             return self.store_reads[0].instruction
         return next((copy.instruction for barrier in self.barriers.values() for copy in barrier.copies), None)

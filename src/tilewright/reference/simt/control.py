@@ -22,7 +22,7 @@ Control = Callable[["Scheduler", Machine], None]
 """Sends the active threads on."""
 
 CONTROL = {"bra", "brx", "call", "ret", "exit", "trap", "bar", "barrier"}
-"""First parts of the opcodes; `bar.warp` is no control, but waits for its warp."""
+"""First parts of the opcodes; `bar.warp` is not control flow, but waits for its warp."""
 
 CLUSTER_BARRIER = 16
 """The number under which the barrier of a cluster is kept."""

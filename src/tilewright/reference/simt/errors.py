@@ -21,7 +21,7 @@ class UnknownInstruction(SimulationError):
 
 
 class MemoryAccessError(SimulationError):
-    """An access out of bounds, misaligned, or to shared memory that nobody wrote."""
+    """An access out of bounds, misaligned, or to shared memory that nothing wrote."""
 
 
 class RaceError(SimulationError):

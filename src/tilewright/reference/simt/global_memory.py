@@ -123,7 +123,7 @@ class GlobalRaces:
         self._note_writers(machine, shadow, granules, threads, other | (written == 0), is_atomic=False)
 
     def check_lost(self, machine: Machine, part: Part, size: int, threads: Array, lost: Array) -> None:
-        """Writes whose values are not in memory although nobody wrote after them: a race if of several programs."""
+        """Writes whose values are not in memory although nothing wrote after them: a race if of several programs."""
         found = self._granules(part, size)
         if found is None or not lost.any():
             return

@@ -210,7 +210,7 @@ class Scheduler:
             self.add(place, released[places == place])
 
     def _check_barriers(self) -> None:
-        """DeadlockError if threads still wait, BarrierMisuseError if some have arrived that nobody waits for."""
+        """DeadlockError if threads still wait, BarrierMisuseError if some have arrived that nothing waits for."""
         for identifier, waiting in self.barriers.items():
             left = np.flatnonzero(waiting.place > 0)
             if left.size:

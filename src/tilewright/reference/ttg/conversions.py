@@ -1,4 +1,4 @@
-"""Ops that change the layout, or the packing, of tensors: a layout is no part of a tensor's value."""
+"""Ops that change the layout, or the packing, of tensors: a layout is not a part of a tensor's value."""
 
 from __future__ import annotations
 

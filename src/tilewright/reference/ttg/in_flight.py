@@ -86,7 +86,7 @@ class Barrier:
     """The parity of the phase that has not completed."""
     missing_bytes: int = 0
     copies: deque[Writing] = field(default_factory=deque[Writing])
-    """Copies that report here and nobody has waited for."""
+    """Copies that report here and nothing has waited for."""
     cp_async: deque[tuple[list[Writing], bool]] = field(default_factory=deque[tuple[list[Writing], bool]])
     """Copies after which a thread arrives, and whether that arrival is one of those that the barrier counts."""
 

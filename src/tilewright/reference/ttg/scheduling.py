@@ -1,7 +1,7 @@
 """Partitions of a program that run at the same time: one at a time, in turns, each until it has to wait.
 
 Every partition has a thread of its own, of which one runs. Who cannot go on passes the turn to the next; when
-nobody can go on, the program hangs.
+nothing can go on, the program hangs.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def run_together(
 
 
 def wait_until(frame: Frame, holds: Callable[[], bool]) -> bool:
-    """Return whether something comes true, letting others run until it does; False if nobody can make it so."""
+    """Return whether something comes true, letting others run until it does; False if nothing can make it so."""
     turns: Turns | None = frame.machine.program_state.get(Turns)
     while not holds():
         if turns is None or not turns.pass_on():

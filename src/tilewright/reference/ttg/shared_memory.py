@@ -24,7 +24,7 @@ from tilewright.reference.tt.pointers import storage_type
 from tilewright.support.records import dataclass
 
 POISON = 0xFF
-"""Bytes that nobody wrote: NaN, -1, true."""
+"""Bytes that nothing wrote: NaN, -1, true."""
 
 
 class SharedStorage:

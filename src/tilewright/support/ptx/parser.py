@@ -81,7 +81,7 @@ class _Scope:
         return None
 
     def find_table(self, name: str) -> tuple[int | None, ...]:
-        """The labels in a list; none where there is no such list."""
+        """The labels in a list; empty if there is no such list."""
         scope: _Scope | None = self
         while scope is not None:
             if name in scope.tables:
@@ -280,7 +280,7 @@ class _Parser(Cursor):
             self.fail(f"unexpected directive '{word}'")
 
     def _location(self, tokens: list[Token]) -> None:
-        """`.loc 1 75 25`: file, line, column; line 0 is no place in the source."""
+        """`.loc 1 75 25`: file, line, column; line 0 is not a place in the source."""
         numbers = [int(token.text) for token in tokens[:3] if token.kind == "number"]
         if len(numbers) < 3 or not numbers[1]:
             return

@@ -38,7 +38,7 @@ class Type:
 
 @cache
 def parse_type(name: str) -> Type | None:
-    """`s32`, `f16x2`, `e4m3x2`, `pred`; None for what is no type."""
+    """`s32`, `f16x2`, `e4m3x2`, `pred`; None for anything that is not a type."""
     import ml_dtypes
 
     if name == "pred":

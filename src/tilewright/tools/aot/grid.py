@@ -53,7 +53,8 @@ class Extent:
     tokens: tuple[Token, ...]
 
     def in_c(self, signature: Signature) -> str:
-        """The expression in C, for the function of a variant. Raises SignatureError for a name that is no integer."""
+        """The expression in C, for the function of a variant. Raises SignatureError for a name that is not an
+        integer."""
         text = "".join(self._word(token, signature) for token in self.tokens)
         return " ".join(text.split())
 

@@ -35,7 +35,7 @@ def external_functions(module: ModuleOp) -> dict[str, Callable[..., Any]]:
 
 
 def _end_atomics() -> None:
-    """Programs run one after the other here: nobody waits."""
+    """Programs run one after the other here, so none of them waits."""
 
 
 def _update_lanes(call: AtomicCall) -> Callable[..., None]:

@@ -1,4 +1,4 @@
-"""`dce`: ops whose results nobody uses."""
+"""`dce`: ops whose results are unused."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tilewright.ir.walking import ops_within
 
 
 def eliminate_dead_code(root: Operation) -> bool:
-    """Erase ops inside `root` whose results nobody uses and which write nothing; returns whether any went."""
+    """Erase ops inside `root` whose results are unused and which write nothing; returns whether any went."""
     changed = False
     for op in reversed(ops_within(root)):
         if op is not root and op.parent is not None and is_trivially_dead(op):
@@ -23,7 +23,7 @@ def eliminate_dead_code(root: Operation) -> bool:
 
 @register_pass
 class DeadCodeEliminationPass(Pass):
-    """Erases ops whose results nobody uses and which write nothing.
+    """Erases ops whose results are unused and which write nothing.
 
     Before:
     ```mlir

@@ -129,7 +129,7 @@ class Inliner:
         self._call_sites = _CallSites()
 
     def run(self) -> None:
-        """Inline every call that may be, and erase private functions that nobody calls any more."""
+        """Inline every call that may be, and erase private functions that nothing calls any more."""
         order = self._graph.bottom_up()
         for function in order:
             for call in self._graph.calls_of(function):

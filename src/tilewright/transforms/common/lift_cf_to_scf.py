@@ -211,8 +211,8 @@ def _mapped(values: Sequence[SSAValue], mapping: dict[SSAValue, SSAValue]) -> li
 
 
 def _find_stand_in(argument: BlockArgument, mapping: dict[SSAValue, SSAValue]) -> SSAValue | None:
-    """A value that is known here in place of an argument that nobody will read: one that an edge passes, or that such a
-    one is computed from. (Of a poison pointer nobody could tell the memory.)"""
+    """A value that is known here in place of an argument that nothing will read: one that an edge passes, or that such
+    a one is computed from. (Of a poison pointer nobody could tell the memory.)"""
     block = argument.block
     for predecessor in block.predecessors():
         for passed in passed_by(predecessor.last_op, block, argument.index) or ():

@@ -52,7 +52,7 @@ def rebuild_for(op: scf.ForOp, keep: Sequence[bool], rewriter: RuleRewriter) -> 
 
 class DropCarriedValues(RewriteRule):
     """for .. iter_args(%a = %x) { .. yield %a } = for .. { .. } with %x in place of %a and of the result; likewise when
-    the body yields %x, when nobody uses %a and the result, and for a value carried twice. Removes carried values."""
+    the body yields %x, when nothing uses %a and the result, and for a value carried twice. Removes carried values."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: scf.ForOp, rewriter: RuleRewriter, /) -> None:

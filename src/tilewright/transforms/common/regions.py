@@ -1,4 +1,4 @@
-"""Clean-up of regions with several blocks: unreachable blocks, chains of blocks, arguments that nobody needs."""
+"""Clean-up of regions with several blocks: unreachable blocks, chains of blocks, arguments that nothing needs."""
 
 from __future__ import annotations
 

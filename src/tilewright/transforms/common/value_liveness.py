@@ -60,7 +60,7 @@ class ValueLiveness:
         return self._calls.get(symbol_name(function) or "", [])
 
     def can_change(self, function: Func) -> bool:
-        """Return whether arguments and results of a function may go: nobody outside the module can call it."""
+        """Return whether arguments and results of a function may go: nothing outside the module can call it."""
         return is_private(function) and function.body.blocks.first is not None
 
     def _seed(self, function: Func) -> None:

@@ -14,7 +14,7 @@ from tilewright.transforms.linalg.loads import Disjointness
 class WriteIndex:
     """Made once for a block, of which one question costs no more than a search in a sorted list.
 
-    It holds while loads are forwarded: what goes then writes to a buffer that nobody else reads, and what comes stands
+    It holds while loads are forwarded: what goes then writes to a buffer that nothing else reads, and what comes stands
     beside what it replaces.
     """
 

@@ -1,4 +1,4 @@
-"""The init check: memory that nobody wrote is read, or a lane that has no value is stored."""
+"""The init check: memory that nothing wrote is read, or a lane that has no value is stored."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Initialisation:
-    """Each element has a shadow byte: 0 while nobody has written it. Values have a shadow of undefined lanes."""
+    """Each element has a shadow byte: 0 while nothing has written it. Values have a shadow of undefined lanes."""
 
     def __init__(self, kernel: Kernel, table: SSAValue, function: tt.FuncOp) -> None:
         self._kernel = kernel

@@ -95,7 +95,7 @@ class Races:
 
 
 def _after_acquire(function: tt.FuncOp) -> set[Operation]:
-    """The ops that come after an atomic with acquire semantics whose result is used: what nobody looks at locks
+    """The ops that come after an atomic with acquire semantics whose result is used: what nothing looks at locks
     nothing."""
     after: set[Operation] = set()
     acquired = False

@@ -102,7 +102,7 @@ class SanitizePass(Pass):
     race: bool = False
     """Two programs that touch one element, one of them writing, and not both by atomics."""
     init: bool = False
-    """Reads of memory that nobody wrote, and stores of lanes without a value."""
+    """Reads of memory that nothing wrote, and stores of lanes without a value."""
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
         called = {op.callee.string_value() for op in ops_within(module) if isinstance(op, tt.CallOp)}

@@ -31,7 +31,7 @@ def clone_ops(builder: OpBuilder, ops: Iterable[Operation], values: dict[SSAValu
 
 
 def erase_unused(ops: Iterable[Operation]) -> None:
-    """Erase those of some pure ops that nobody uses any more; users come after what they use."""
+    """Erase those of some pure ops that nothing uses any more; users come after what they use."""
     for op in reversed(list(ops)):
         if all(result.first_use is None for result in op.results):
             op.detach()

@@ -74,7 +74,7 @@ class MergePointerOffsets(RewriteRule):
 
 
 class SelectMaskedLoad(RewriteRule):
-    """select(m, load(p, m, _), o) = load(p, m, o), for a load that nobody else uses; a scalar m is splat in the load.
+    """select(m, load(p, m, _), o) = load(p, m, o), for a load that nothing else uses; a scalar m is splat in the load.
 
     The load stays where it is, as a store may follow it. Removes a select."""
 

@@ -1,9 +1,8 @@
 """`triton-mark-awaited-loads`: what a loop waits for is read in each of its rounds.
 
-A `while` whose condition is no outcome of its own rounds, but of memory alone, can only end because others change that
-memory: the program waits. Nothing else would keep its loads in the loop, or the loop itself where nobody uses what it
-computes.
-"""
+A `while` whose condition is not an outcome of its own rounds, but of memory alone, can only end because others change
+that memory: the program waits. Nothing else would keep its loads in the loop, or the loop itself where nothing uses
+what it computes."""
 
 from __future__ import annotations
 

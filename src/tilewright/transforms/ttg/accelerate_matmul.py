@@ -58,7 +58,7 @@ def _convert(builder: OpBuilder, value: SSAValue, encoding: Attribute) -> SSAVal
 
 
 def _reads_shared_memory(value: SSAValue) -> bool:
-    """Return whether `wgmma` should read A from shared memory: this is no detour for what a load gives or a loop
+    """Return whether `wgmma` should read A from shared memory: this is not a detour for what a load gives or a loop
     carries, unless it had to be transposed there, which registers do for nothing.
     """
     if fits_registers(value) and not is_along_k(value, DotOperandLayout.A):

@@ -63,7 +63,7 @@ def conversion_cost(conversion: ttg.ConvertLayoutOp) -> int:
 def recomputation_cost(slice: LayoutSlice, conversion: ttg.ConvertLayoutOp) -> int | None:
     """The cost of computing a slice in place of a conversion; None where the results could differ.
 
-    What nobody else uses is not computed twice and costs nothing.
+    What nothing else uses is not computed twice and costs nothing.
     """
     cost = 0
     for op in _shared_ops(slice.ops(), conversion):

@@ -56,7 +56,7 @@ _FLOAT8: dict[ScaleDotElemType, Attribute] = {
     ScaleDotElemType.E5M2: Float8E5M2Type(),
 }
 E8M0_NAN, BF16_NAN, BF16_LEAST_SCALE = 255, 0x7FC0, 0x0040
-"""The scale that is no number; bf16's NaN; 2^-127, which bf16 has as a subnormal number."""
+"""The scale that is not a number; bf16's NaN; 2^-127, which bf16 has as a subnormal number."""
 BF16_MANTISSA_BITS = 7
 
 

@@ -143,7 +143,7 @@ def _reduce_result(op: tt.ReduceOp, encoding: Attribute) -> Attribute | None:
 
 
 def _parent_of_slice(encoding: Attribute, dim: int) -> Attribute | None:
-    """The encoding that a layout is the slice of along a dimension; None if it is no such slice."""
+    """The encoding that a layout is the slice of along a dimension; None if it is not such a slice."""
     match layout_of(encoding):
         case SliceLayout(dim=sliced, parent=parent) if sliced == dim:
             return ttg.encoding_of(parent)

@@ -67,7 +67,7 @@ class _Decomposer:
         self._facts = facts
 
     def address(self, pointers: SSAValue) -> _Address | None:
-        """A tensor of pointers as one scalar pointer and offsets; None where there is no such scalar."""
+        """A tensor of pointers as one scalar pointer and offsets; None if there is no such scalar."""
         op = pointers.op if isinstance(pointers, OpResult) else None
         match op:
             case tt.SplatOp():

@@ -72,7 +72,7 @@ def products_fed_by(product: Operation) -> Iterator[tuple[MatrixProduct, int]]:
 
 def chained_operand(product: MatrixProduct) -> int | None:
     """Return which operand links a matrix product with another one of its block: 0 where one's result becomes (part of)
-    the other's A, 1 for B, None where there is no such pair. A of `softmax(q @ k) @ v` is chained.
+    the other's A, 1 for B, None if there is no such pair. A of `softmax(q @ k) @ v` is chained.
     """
     for _, operand in products_fed_by(product):
         return operand

@@ -276,7 +276,7 @@ def map_to_cluster(instruction: Instruction, decoder: Decoder) -> Step:
 
 @decodes("getctarank", "createpolicy")
 def zero(instruction: Instruction, decoder: Decoder) -> Step:
-    """The number of the only CTA of a cluster; a cache policy, which nobody looks at."""
+    """The number of the only CTA of a cluster; a cache policy, which nothing looks at."""
     operand = instruction.operands[0]
     type_ = parse_type(f"b{operand.bits if isinstance(operand, Register) else 32}")
     target = decoder.target(operand, type_ or B32, instruction)

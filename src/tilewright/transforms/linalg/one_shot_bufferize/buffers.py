@@ -98,7 +98,7 @@ class Buffers:
     # -- writing ----------------------------------------------------------------------------------------------------
 
     def destination(self, op: Operation, init: SSAValue, result: SSAValue, *, keeps: bool = True) -> SSAValue:
-        """The buffer of a result that starts as `init`: that of `init` itself where nobody else reads it, else a new
+        """The buffer of a result that starts as `init`: that of `init` itself where nothing else reads it, else a new
         one, filled from it if the op `keeps` some of its elements."""
         if self._is_last_use(op, init):
             buffer = self._memrefs[result] = self.of(init)

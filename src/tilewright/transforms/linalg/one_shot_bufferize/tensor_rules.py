@@ -1,4 +1,4 @@
-"""Tensor ops on buffers: results are computed into their own buffer, or into that of a destination that nobody else
+"""Tensor ops on buffers: results are computed into their own buffer, or into that of a destination that nothing else
 reads. Static reshapes, and slices of dynamic extents, are views of the buffer of their operand.
 
 %r = tensor.insert_slice %a into %t[%i] [4] [1]

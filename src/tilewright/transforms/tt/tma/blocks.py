@@ -225,7 +225,7 @@ def _past(bound: Bound, expansion: Expansion) -> Polynomial:
 
 
 def divisibility_of(function: tt.FuncOp, argument: object) -> int:
-    """Return what an argument is a multiple of, by its attribute; 1 for what is no argument."""
+    """Return what an argument is a multiple of, by its attribute; 1 for anything that is not an argument."""
     for index, other in enumerate(function.args):
         if other is argument and function.arg_attrs is not None:
             attribute = function.arg_attrs.data[index].data.get("tt.divisibility")

@@ -1,7 +1,7 @@
 """Whole numbers of a kernel as polynomials over its scalars.
 
 `pid * length * 128 + start * 128 + 64` has the terms `{(pid, length): 128, (start,): 128, (): 64}`. Divisions and
-whatever else is no sum or product are scalars of their own.
+anything else that is not a sum or product are scalars of their own.
 """
 
 from __future__ import annotations
