@@ -298,7 +298,7 @@ class LaneAlgebra:
     def transpose(self, state: Lanes, order: Sequence[int]) -> Lanes | Unknown:
         """Dimensions permuted: result dimension d is source dimension order[d]."""
         if sorted(order) != list(range(len(state.dims))):
-            return Unknown("a transposition by an order that is no permutation")
+            return Unknown("a transposition by an order that is not a permutation")
         place = {source: target for target, source in enumerate(order)}
         dims = tuple(state.dims[source] for source in order)
         return replace(state, dims=dims, gathers=tuple(replace(g, dim=place[g.dim]) for g in state.gathers))

@@ -161,7 +161,7 @@ def _divide(analysis: PointerAnalysis, op: Operation) -> Answer:
     def combine(lhs: Lanes, _: Lanes) -> Lanes | Unknown:
         divisor = (1 << amount) if is_shift and amount is not None and 0 <= amount < 64 else amount
         if divisor is None or divisor <= 0 or (is_shift and (amount is None or amount >= 64)):
-            return Unknown("a quotient by something that is no positive constant")
+            return Unknown("a quotient by something that is not a positive constant")
         if is_unsigned and not is_nonnegative(analysis, lhs):
             return Unknown("an unsigned quotient of something that may be negative")
         return analysis.lanes.divide(lhs, divisor)
@@ -400,7 +400,7 @@ def _advance(analysis: PointerAnalysis, op: Operation) -> Answer:
     if isinstance(state, Unknown):
         return state
     if not isinstance(state, BlockPointer) or len(op.operands) != 1 + len(state.dims):
-        return Unknown("an advance of something that is no block pointer of that rank")
+        return Unknown("an advance of something that is not a block pointer of that rank")
     dims = tuple(
         BlockDim(dim.size, analysis.algebra.add(dim.start, analysis.algebra.symbol(by)), dim.stride, dim.extent)
         for dim, by in zip(state.dims, op.operands[1:], strict=True)

@@ -118,7 +118,7 @@ def _file_loader(alias: str) -> importlib.abc.InspectLoader:
     """Return what loads the module that a name of Triton's stands for. Raises ImportError where that is not a file."""
     spec = importlib.util.find_spec(real_name(alias))
     if spec is None or not isinstance(spec.loader, importlib.abc.InspectLoader):
-        raise ImportError(f"{alias} is no module of tilewright's", name=alias)
+        raise ImportError(f"{alias} is not a module of tilewright's", name=alias)
     return spec.loader
 
 

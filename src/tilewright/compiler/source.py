@@ -228,7 +228,7 @@ class TextSource:
         try:
             text = path.read_text(encoding="utf-8")
         except UnicodeDecodeError:
-            raise ParseError("this is no text in UTF-8", filename=str(path), line=1, col=1) from None
+            raise ParseError("this is not UTF-8 text", filename=str(path), line=1, col=1) from None
         return cls(text, path.suffix.removeprefix("."), str(path))
 
     def module(self, target: Target, options: CompileOptions) -> ModuleOp:

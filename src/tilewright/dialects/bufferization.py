@@ -44,7 +44,7 @@ def tensor_type_of(memref_type: Attribute) -> Attribute:
         case UnrankedMemRefType():
             return UnrankedTensorType(memref_type.element_type)
         case _:
-            raise TypeError(f"{memref_type} is no memref type")
+            raise TypeError(f"{memref_type} is not a memref type")
 
 
 def _verify_same_shape(tensor: Attribute, memref: Attribute) -> None:

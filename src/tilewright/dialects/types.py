@@ -66,19 +66,19 @@ def is_unranked_memref(type_: Attribute) -> TypeIs[UnrankedMemRefType[Attribute]
 
 def as_tensor(type_: Attribute) -> TensorType[Attribute]:
     """A type that is known to be a ranked tensor, seen as one."""
-    assert isinstance(type_, TensorType), f"{type_} is no ranked tensor"
+    assert isinstance(type_, TensorType), f"{type_} is not a ranked tensor"
     return cast("TensorType[Attribute]", type_)
 
 
 def as_vector(type_: Attribute) -> VectorType[Attribute]:
     """A type that is known to be a vector, seen as one."""
-    assert isinstance(type_, VectorType), f"{type_} is no vector"
+    assert isinstance(type_, VectorType), f"{type_} is not a vector"
     return cast("VectorType[Attribute]", type_)
 
 
 def as_memref(type_: Attribute) -> MemRefType[Attribute]:
     """A type that is known to be a ranked memref, seen as one."""
-    assert isinstance(type_, MemRefType), f"{type_} is no ranked memref"
+    assert isinstance(type_, MemRefType), f"{type_} is not a ranked memref"
     return cast("MemRefType[Attribute]", type_)
 
 

@@ -201,7 +201,7 @@ def _hint_about_bound(bound: tensor) -> str:
         return "a loop counts one number: reduce the block to it, for example with tl.max"
     if bound.dtype.is_floating():
         return "divide with `//`, or convert the bound with `.to(tl.int32)`"
-    return "a pointer is no count: load what it points at with tl.load"
+    return "a pointer is not a count: load what it points to with tl.load"
 
 
 def _lower_counted(state: FunctionState, node: ast.For, iterator: iteration.range) -> None:

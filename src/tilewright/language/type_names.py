@@ -69,7 +69,7 @@ def layout_from_text(text: str) -> Any:
 
     call = ast.parse(text, mode="eval").body
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.func.id not in layouts.__all__:
-        raise ValueError(f"{text!r} is no layout")
+        raise ValueError(f"{text!r} is not a layout")
     fields = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords}
     return getattr(layouts, call.func.id)(*map(ast.literal_eval, call.args), **fields)
 

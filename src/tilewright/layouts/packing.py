@@ -100,5 +100,5 @@ def check_permutation(order: Iterable[str], names: Mapping[str, int]) -> tuple[s
     """The order, if it has each of the names once; else ValueError."""
     result = tuple(order)
     if len(result) != len(names) or set(result) != set(names):
-        raise ValueError(f"{list(result)} is no order of {list(names)}")
+        raise ValueError(f"{list(result)} is not an order of {list(names)}")
     return result

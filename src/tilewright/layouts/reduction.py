@@ -220,7 +220,7 @@ def _packed(layout: LinearLayout, basis: tuple[str, int]) -> int:
         if name == basis[0]:
             return basis[1] << shift
         shift += size.bit_length() - 1
-    raise ValueError(f"{basis[0]} is no dim of {layout}")
+    raise ValueError(f"{basis[0]} is not a dimension of {layout}")
 
 
 def _without_dim(layout: LinearLayout, axis: str) -> LinearLayout:

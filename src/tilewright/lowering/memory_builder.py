@@ -84,7 +84,7 @@ def check_pointer(pointer: SSAValue) -> Attribute:
     """The element type that a pointer points to, if a memref can have it."""
     kind = pointer.type
     if not isinstance(kind, PointerType):
-        raise NotAddressable(f"{kind} is no pointer")
+        raise NotAddressable(f"{kind} is not a pointer")
     if isinstance(kind.pointee_type, PointerType):
         raise NotAddressable("memory that holds pointers has no memref type")
     if kind.address_space.data != DEFAULT_ADDRESS_SPACE:

@@ -76,7 +76,7 @@ def _value_of(attribute: Attribute) -> Any:
         case IntegerAttr(value=IntAttr(data=number), type=type):
             return bool(number) if type == BoolAttr.from_bool(True).type else number
         case _:
-            raise ValueError(f"{attribute} is no field of one")
+            raise ValueError(f"{attribute} is not a field of one")
 
 
 __all__ = ["declared_routines", "find_routine", "microkernel_attributes"]

@@ -153,7 +153,7 @@ def cast(op: memref.CastOp, frame: Frame) -> Values:
     if len(shape) != len(source.sizes) or any(
         s not in (DYNAMIC_INDEX, f) for s, f in zip(shape, source.sizes, strict=True)
     ):
-        raise reference_error(op, f"a memref of sizes {list(source.sizes)} is no {target}")
+        raise reference_error(op, f"a memref of sizes {list(source.sizes)} is not a {target}")
     return (source,)
 
 

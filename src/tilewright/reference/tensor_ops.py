@@ -126,7 +126,7 @@ def shape_cast(op: tensor.CastOp, frame: Frame) -> Values:
     value = frame.get(op.operands[0])
     wanted = shape_of(op.results[0].type)
     if wanted is not None and any(w not in (DYNAMIC_INDEX, f) for w, f in zip(wanted, value.shape, strict=True)):
-        raise reference_error(op, f"a tensor of shape {list(value.shape)} is no {op.results[0].type}")
+        raise reference_error(op, f"a tensor of shape {list(value.shape)} is not a {op.results[0].type}")
     return (value,)
 
 

@@ -103,7 +103,7 @@ class Autotuner(NamedKernel):
             if unknown is None:
                 continue
             known = ", ".join(self.arg_names)
-            message = f"autotune({option}=...): {unknown!r} is no parameter of the kernel; it has {known}"
+            message = f"autotune({option}=...): {unknown!r} is not a parameter of the kernel; it has {known}"
             if option != "key":
                 raise OptionError(message)
             warnings.warn(message, stacklevel=4)

@@ -129,7 +129,7 @@ def find_described(target: Any) -> Target:
     if isinstance(name, str | None):
         return find_target(name or "cpu")
     if not isinstance(target, Target):
-        raise TargetError(f"{target!r} is no target: give a name, a `Target`, or Triton's `GPUTarget`")
+        raise TargetError(f"{target!r} is not a target: give a name, a `Target`, or Triton's `GPUTarget`")
     return target
 
 

@@ -99,7 +99,7 @@ class Driver:
         if self.is_gpu and device is not None:
             capability = import_module(CUDA_DRIVER).cuda_driver().device(device).capability
         if capability is None:
-            raise TargetError(f"the target '{self.name}' has no compute capability: it is no NVIDIA GPU")
+            raise TargetError(f"the target '{self.name}' has no compute capability: it is not an NVIDIA GPU")
         major, minor = divmod(capability, 10)
         return major, minor
 
@@ -235,7 +235,7 @@ class ActiveDriver:
     def set_active(self, driver: object) -> None:
         """Make a driver the one that all launches use. Raises TargetError for what is none."""
         if not isinstance(driver, Driver):
-            raise TargetError(f"{driver!r} is no driver: `driver_for(name)` gives one for each target")
+            raise TargetError(f"{driver!r} is not a driver: `driver_for(name)` gives one for each target")
         knobs.set_value("target", driver.name)
 
     def set_active_to_cpu(self) -> None:

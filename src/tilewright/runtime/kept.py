@@ -167,7 +167,7 @@ class KeptLaunch:
                 if promised.divisible and given.storage.address % DIVISIBILITY:
                     raise MisalignedPointerError(
                         rule.name,
-                        f"an address ({given.storage.address:#x}) that is no multiple of {DIVISIBILITY} bytes",
+                        f"an address ({given.storage.address:#x}) that is not a multiple of {DIVISIBILITY} bytes",
                         "one that is, as the kernel was compiled for; launch the @jit function for others",
                         kernel=self.binder.kernel_name,
                     )

@@ -41,7 +41,7 @@ def read_file(path: Path, limit: int) -> tuple[bytes, os.stat_result]:
     with os.fdopen(os.open(path, os.O_RDONLY | _OPENING), "rb") as file:
         found = os.fstat(file.fileno())
         if not stat.S_ISREG(found.st_mode):
-            raise DistrustedError(f"{path} is no regular file; remove it")
+            raise DistrustedError(f"{path} is not a regular file; remove it")
         _check_owner(path, found)
         if found.st_size > limit:
             raise DistrustedError(f"{path} has {found.st_size} bytes, more than the {limit} of any entry; remove it")

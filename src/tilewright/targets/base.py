@@ -131,6 +131,6 @@ def find_target(name: str) -> Target:
         raise TargetError(f"the target {name!r} cannot be loaded from its package: {error}") from error
     if not isinstance(target, Target):
         raise TargetError(
-            f"the entry point {name!r} of {ENTRY_POINT_GROUP} returned {type(target).__name__}, which is no target"
+            f"the entry point {name!r} of {ENTRY_POINT_GROUP} returned {type(target).__name__}, which is not a target"
         )
     return target

@@ -59,10 +59,10 @@ def _draw(encoding: str, shape: tuple[int, ...], bits: int) -> tuple[str, Sequen
     try:
         module = parse_module(f"module attributes {{tool.layout = {encoding}}} {{}}", make_context(), "<layout>")
     except ParseError as error:
-        raise LayoutError(f"'{encoding}' is no layout encoding: {error.message}") from error
+        raise LayoutError(f"'{encoding}' is not a layout encoding: {error.message}") from error
     drawn = draw_encoding(module.attributes["tool.layout"], shape, bits)
     if drawn is None:
-        raise LayoutError(f"'{encoding}' is no layout encoding")
+        raise LayoutError(f"'{encoding}' is not a layout encoding")
     return drawn
 
 

@@ -138,7 +138,7 @@ class Session:
         if self.request.has("run-reproducer"):
             carried = read_reproducer_pipeline(text)
             if carried is None:
-                raise UsageError("the file is no reproducer: its first line carries no '// configuration: '")
+                raise UsageError("the file is not a reproducer: its first line carries no '// configuration: '")
             passes = [*parse_pipeline(carried).passes, *passes]
         return PassPipeline(passes)
 

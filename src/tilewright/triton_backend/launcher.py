@@ -141,7 +141,7 @@ class Launcher:
             case Pointer(_, storage, _) if storage.address % DIVISIBILITY:
                 raise MisalignedPointerError(
                     rule.name,
-                    f"an address ({storage.address:#x}) that is no multiple of {DIVISIBILITY} bytes",
+                    f"an address ({storage.address:#x}) that is not a multiple of {DIVISIBILITY} bytes",
                     "one that is, as the kernel was compiled for",
                     kernel=self._metadata.name,
                 )

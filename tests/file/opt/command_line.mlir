@@ -28,7 +28,7 @@
 // AFTER: tilewright-opt: error: --mlir-print-ir-after: unknown pass 'no-pass'
 // FOLDER: error: cannot write /dev/null/x: Not a directory
 // VALUE: tilewright-opt: error: -p needs a value
-// NO-REPRODUCER: the file is no reproducer
+// NO-REPRODUCER: the file is not a reproducer
 
 // CHECK: func.func @f(%arg0: i32) -> i32 {
 func.func @f(%a: i32) -> i32 {

@@ -3,9 +3,9 @@
 // RUN: tilewright-opt %s --triton-inline-ptx-to-arith --remarks 2>&1 | filecheck %s
 // RUN: not tilewright-opt %s --triton-inline-ptx-to-arith="insists=true" 2>&1 | filecheck %s --check-prefix=INSISTS
 
-// CHECK-DAG: remark: [triton-inline-ptx-to-arith] 'tt.elementwise_inline_asm': 'shfl.sync.bfly.b32' is no instruction that treats every lane by itself
-// CHECK-DAG: remark: [triton-inline-ptx-to-arith] 'tt.elementwise_inline_asm': 'mov.u32' reads '%smid', which is no register of the program
-// INSISTS: PTX has a meaning on this target only where it treats every lane by itself: 'shfl.sync.bfly.b32' is no instruction
+// CHECK-DAG: remark: [triton-inline-ptx-to-arith] 'tt.elementwise_inline_asm': 'shfl.sync.bfly.b32' is not an instruction that treats every lane by itself
+// CHECK-DAG: remark: [triton-inline-ptx-to-arith] 'tt.elementwise_inline_asm': 'mov.u32' reads '%smid', which is not a register of the program
+// INSISTS: PTX has a meaning on this target only where it treats every lane by itself: 'shfl.sync.bfly.b32' is not an instruction
 
 // A mask and two shifts of one integer; the sum of fields is one `or`.
 tt.func @fields(%a: tensor<64xi32>, %b: tensor<64xi32>) -> tensor<64xi32> {

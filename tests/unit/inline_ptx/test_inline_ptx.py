@@ -273,18 +273,18 @@ def test_random_programs() -> None:
 
 
 LEFT = {
-    "shfl.sync.bfly.b32 $0, $1, 1, 31, -1;": "'shfl.sync.bfly.b32' is no instruction that treats every lane by itself",
-    "mov.u32 $0, %laneid;": "'mov.u32' reads '%laneid', which is no register of the program",
-    "ld.global.b32 $0, [$1];": "'ld.global.b32' is no instruction that treats every lane by itself",
-    "{ .reg .pred p; setp.eq.s32 p, $1, 0; @p bra L; L: mov.b32 $0, $1; }": "'bra' is no instruction that treats",
-    "frobnicate.b32 $0, $1;": "'frobnicate.b32' is no instruction that treats every lane by itself",
+    "shfl.sync.bfly.b32 $0, $1, 1, 31, -1;": "'shfl.sync.bfly.b32' is not an instruction that treats every lane",
+    "mov.u32 $0, %laneid;": "'mov.u32' reads '%laneid', which is not a register of the program",
+    "ld.global.b32 $0, [$1];": "'ld.global.b32' is not an instruction that treats every lane by itself",
+    "{ .reg .pred p; setp.eq.s32 p, $1, 0; @p bra L; L: mov.b32 $0, $1; }": "'bra' is not an instruction that treats",
+    "frobnicate.b32 $0, $1;": "'frobnicate.b32' is not an instruction that treats every lane by itself",
     "add.s32.fast $0, $1, 1;": "'add.s32.fast' has a part that is not known, '.fast'",
     "cvt.rm.f16.f32 $0, $1;": "'cvt.rm.f16.f32' rounds from f32 to f16 in a way that is not known",
     "cvt.rn.ue8m0x2.f32 $0, $1, $1;": "'cvt.rn.ue8m0x2.f32' rounds in a way that ue8m0 does not have",
     "cvt.rs.satfinite.e4m3x4.f32 $0, {$1, $1, $1, $1}, $1;": "takes random bits from places that are not known",
     "add.s64 $0, $1, $1;": "'add.s64' reads 64 bits of a register of 32",
     "mov.b32 $0, $1": "the assembly cannot be read",
-    "mov.b32 $0, $7;": "'mov.b32' reads '$7', which is no register of the program",
+    "mov.b32 $0, $7;": "'mov.b32' reads '$7', which is not a register of the program",
     "add.s32 $0, $1, $2;": "the constraint 'n' needs an argument that is known",
     "addc.u32 $0, $1, $1;": "'addc.u32' reads a condition code that nothing has set",
     ".shared .b32 s; mov.b32 $0, $1;": "the assembly cannot be read: it has variables in memory",
@@ -303,7 +303,9 @@ def test_what_is_no_matter_of_single_lanes_stays(asm: str) -> None:
 
 def test_the_reference_refuses_it_too() -> None:
     text = function_text([case("shfl.sync.bfly.b32 $0, $1, 1, 31, -1;", "i32 -> i32")])
-    with pytest.raises(ReferenceError, match=r"cannot be run lane by lane: 'shfl\.sync\.bfly\.b32' is no instruction"):
+    with pytest.raises(
+        ReferenceError, match=r"cannot be run lane by lane: 'shfl\.sync\.bfly\.b32' is not an instruction"
+    ):
         run_module(parsed(text), "f", [values("i32", 0)])
 
 

@@ -77,7 +77,7 @@ def test_the_command(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None
         (TEXT, "8x12", "power of two"),
         (TEXT, "wide", "expected a shape"),
         ("#ttg.blocked<{}>", "8", "missing sizePerThread"),
-        ("#ttg.shared_memory", "8", "is no layout encoding"),
+        ("#ttg.shared_memory", "8", "is not a layout encoding"),
     ],
 )
 def test_the_command_explains(encoding: str, shape: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:

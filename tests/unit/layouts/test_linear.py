@@ -312,7 +312,7 @@ def test_constructors() -> None:
         (lambda: LinearLayout.from_bases({"i": [[4]]}, {"o": 4}), r"basis \[4\] of i does not fit o of size 4"),
         (lambda: LinearLayout.from_bases({"i": [[1, 0]]}, ["o"]), "a coordinate for each of"),
         (lambda: LinearLayout([("i", []), ("i", [])], [("o", 0)]), "in-dim names must differ"),
-        (lambda: LinearLayout.identity_1d(2, "i", "o").transpose_ins(["j"]), "no order of"),
+        (lambda: LinearLayout.identity_1d(2, "i", "o").transpose_ins(["j"]), "not an order of"),
         (lambda: LinearLayout.identity_1d(2, "i", "o").reshape_ins([("a", 4)]), "do not hold 2 indices"),
         (lambda: LinearLayout.identity_1d(2, "i", "o").reshape_outs([("a", 4)]), "do not hold 2 outputs"),
         (lambda: LinearLayout.identity_1d(2, "i", "o").apply({"j": 1}), "expected an index for each of"),

@@ -295,9 +295,11 @@ def test_mistakes_in_the_decorator() -> None:
         tl.store(x_ptr + tl.arange(0, N), 1.0)
 
     jitted, configs = triton.jit(kernel), [triton.Config({"N": 16})]
-    with pytest.raises(OptionError, match=r"\(reset_to_zero=...\): 'y' is no parameter of the kernel; it has x_ptr, N"):
+    with pytest.raises(
+        OptionError, match=r"\(reset_to_zero=...\): 'y' is not a parameter of the kernel; it has x_ptr, N"
+    ):
         triton.autotune(configs=configs, key=[], reset_to_zero=["y"])(jitted)
-    with pytest.warns(UserWarning, match=r"autotune\(key=...\): 'n' is no parameter"):
+    with pytest.warns(UserWarning, match=r"autotune\(key=...\): 'n' is not a parameter"):
         triton.autotune(configs=configs, key=["n"])(jitted)
     with pytest.raises(TypeError, match=r"expected triton.Config\({...}\), got dict"):
         triton.autotune(configs=[{"N": 16}], key=[])(jitted)

@@ -92,9 +92,9 @@ def test_declarations_that_do_not_fit(signature: Any, constants: Any, message: s
 
 def test_what_is_no_target_and_no_driver() -> None:
     source = tilewright.compiler.ASTSource(fill, {"out": "*i32"}, {"BLOCK": 8})
-    with pytest.raises(TargetError, match="5 is no target"):
+    with pytest.raises(TargetError, match="5 is not a target"):
         tilewright.compile(source, target=5)
-    with pytest.raises(TargetError, match="'cpu' is no driver"):
+    with pytest.raises(TargetError, match="'cpu' is not a driver"):
         driver.set_active("cpu")
 
 

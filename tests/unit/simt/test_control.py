@@ -260,7 +260,7 @@ def test_printing() -> None:
         ("bra NOWHERE;", UnknownInstruction, "the label is not in the function"),
         ("brx.idx %r1, NOWHERE;", UnknownInstruction, "the labels are not in the function"),
         ("add.u32 %r1 ^ 2;", PtxSyntaxError, r"unexpected character '\^'"),
-        ("@%q7 add.u32 %r1, %r1, 1;", PtxSyntaxError, "'%q7' is no register"),
+        ("@%q7 add.u32 %r1, %r1, 1;", PtxSyntaxError, "'%q7' is not a register"),
         (".reg .b128 %x;", PtxSyntaxError, "registers of type '.b128' are not supported"),
         (
             "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%r1}, {%r1}, {%r1}, {%r1};",

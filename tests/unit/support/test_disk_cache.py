@@ -148,7 +148,7 @@ def test_links_pipes_and_devices_are_not_read(tmp_path: Path) -> None:
     path.unlink()
     if hasattr(os, "mkfifo"):
         os.mkfifo(path, 0o600)
-        assert_distrusted(cache, "is no regular file; remove it")
+        assert_distrusted(cache, "is not a regular file; remove it")
         path.unlink()
     path.parent.rename(tmp_path / "ab")
     path.parent.symlink_to(tmp_path / "ab")

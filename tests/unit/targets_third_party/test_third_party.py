@@ -114,7 +114,7 @@ def test_barriers_are_the_back_ends_choice(installed: Path, compiler_children: C
 def test_wrong_packages_are_named(installed: Path) -> None:
     code = "from tilewright.targets.base import find_target\nfind_target(NAME)"
     output = run(installed, ["-c", code.replace("NAME", "'broken'")])
-    assert "TargetError" in output and "'broken'" in output and "is no target" in output
+    assert "TargetError" in output and "'broken'" in output and "is not a target" in output
     output = run(installed, ["-c", code.replace("NAME", "'absent'")])
     assert "TargetError" in output and "'absent'" in output and "no_such" in output
     output = run(installed, ["-c", code.replace("NAME", "'tou'")])

@@ -99,7 +99,7 @@ def test_headers_that_cannot_be_joined(tmp_path: Path) -> None:
     with pytest.raises(LinkerError, match="different functions"):
         link([one, other], tmp_path / "joined")
     (tmp_path / "plain.h").write_text("int f(void);\n")
-    with pytest.raises(LinkerError, match=r"plain\.h is no header"):
+    with pytest.raises(LinkerError, match=r"plain\.h is not a header"):
         link([tmp_path / "plain.h"], tmp_path / "joined")
 
 

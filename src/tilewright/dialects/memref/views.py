@@ -319,9 +319,9 @@ class ViewOp(Op):
     def verify_(self) -> None:
         source, result = as_memref(self.operands[0].type), as_memref(self.results[0].type)
         if source.element_type != i8 or source.get_num_dims() != 1 or strides_and_offset(source) != ((1,), 0):
-            raise VerifyException(f"{source} is no row of bytes")
+            raise VerifyException(f"{source} is not a row of bytes")
         if not isinstance(result.layout, NoneAttr) or source.memory_space != result.memory_space:
-            raise VerifyException(f"{result} is no contiguous memory where {source} is")
+            raise VerifyException(f"{result} is not contiguous memory where {source} is")
         if result.get_shape().count(DYNAMIC_INDEX) != len(self.sizes):
             raise VerifyException("the number of sizes does not match the number of dynamic extents")
 

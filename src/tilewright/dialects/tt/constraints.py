@@ -29,7 +29,7 @@ class MemberOf(AttrConstraint[IntegerAttr]):
 
     def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
         if not isinstance(attr, IntegerAttr) or attr.value.data not in set(self.enumeration):
-            raise VerifyException(f"{attr} is no {self.enumeration.__name__}")
+            raise VerifyException(f"{attr} is not a {self.enumeration.__name__}")
 
     def mapping_type_vars(self, type_var_mapping: Mapping[Any, Any]) -> MemberOf:
         return self

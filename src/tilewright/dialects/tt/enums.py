@@ -23,7 +23,7 @@ class TTEnum(IntEnum):
     def of(cls, attribute: Attribute | None) -> Self:
         """The member that an `i32` attribute stands for. Raises ValueError for an unknown integer."""
         if not isinstance(attribute, IntegerAttr):
-            raise ValueError(f"{attribute} is no integer attribute of {cls.__name__}")
+            raise ValueError(f"{attribute} is not an integer attribute of {cls.__name__}")
         return cls(attribute.value.data)
 
     @classmethod

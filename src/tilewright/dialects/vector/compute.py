@@ -186,7 +186,7 @@ class TransposeOp(Op, HasFolderInterface):
     def verify_(self) -> None:
         shape, permutation = shape_of(self.operands[0].type) or (), static_values(self.permutation)
         if sorted(permutation) != list(range(len(shape))):
-            raise VerifyException(f"{list(permutation)} is no permutation of the dimensions")
+            raise VerifyException(f"{list(permutation)} is not a permutation of the dimensions")
         if shape_of(self.results[0].type) != tuple(shape[dim] for dim in permutation):
             raise VerifyException(f"{self.operands[0].type} does not transpose to {self.results[0].type}")
 
@@ -306,7 +306,7 @@ class OuterProductOp(Op):
     def verify_(self) -> None:
         shape = (*(shape_of(self.operands[0].type) or ()), *(shape_of(self.operands[1].type) or ()))
         if shape_of(self.results[0].type) != shape:
-            raise VerifyException(f"the product is no {self.results[0].type}")
+            raise VerifyException(f"the product is not a {self.results[0].type}")
         if len(self.operands) > 3 or any(value.type != self.results[0].type for value in self.operands[2:]):
             raise VerifyException("at most one accumulator, of the type of the result")
 

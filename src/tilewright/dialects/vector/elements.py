@@ -87,7 +87,7 @@ def _verify_position(static: Sequence[int], dynamic: Sequence[SSAValue], vector:
     if element_type(part) != element_type(vector) or not (
         (shape_of(part) or ()) == rest or (not rest and shape_of(part) == (1,))
     ):
-        raise VerifyException(f"a part of {vector} at a position of {len(static)} indices is no {part}")
+        raise VerifyException(f"a part of {vector} at a position of {len(static)} indices is not a {part}")
 
 
 class ExtractOp(Op, HasFolderInterface):
@@ -222,7 +222,7 @@ class ExtractStridedSliceOp(Op, HasFolderInterface):
         if any(o < 0 or s <= 0 or o + s > n for o, s, n in zip(offsets, sizes, shape, strict=False)):
             raise VerifyException(f"offsets {offsets} and sizes {sizes} are not within {list(shape)}")
         if shape_of(self.results[0].type) != (*sizes, *shape[len(sizes) :]):
-            raise VerifyException(f"the slice is no {self.results[0].type}")
+            raise VerifyException(f"the slice is not a {self.results[0].type}")
 
     def fold(self) -> Folded:
         source = self.operands[0]

@@ -602,7 +602,7 @@ def _distributed(layout: distributed.DistributedLayout, shape: Sequence[int]) ->
                 _lists(layout.register), _lists(layout.lane), _lists(layout.warp), _lists(layout.block), list(shape)
             )
         case _:
-            raise wrong_layout(ValueError(f"{layout} is no layout that kernels can name"))
+            raise wrong_layout(ValueError(f"{layout} is not a layout that kernels can name"))
 
 
 def shared_layout_of_encoding(encoding: Attribute, shape: Sequence[int]) -> SharedLayout:
@@ -629,7 +629,7 @@ def shared_layout_of_encoding(encoding: Attribute, shape: Sequence[int]) -> Shar
         case plain.SharedLinearLayout():
             return SharedLinearLayout(_lists(layout.offset), _lists(layout.block), layout.bytes_alignment)
         case _:
-            raise wrong_layout(ValueError(f"{layout} is no layout that kernels can name"))
+            raise wrong_layout(ValueError(f"{layout} is not a layout that kernels can name"))
 
 
 __all__ = [

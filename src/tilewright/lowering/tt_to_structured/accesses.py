@@ -57,7 +57,7 @@ class AccessPlanner:
 
     def _problem(self, state: Lanes | BlockPointer) -> str | None:
         if state.base is None:
-            return "an access through something that is no pointer"
+            return "an access through something that is not a pointer"
         if is_pointer_like(state.base.pointee):
             return "a tile of pointers in memory"
         if isinstance(state, BlockPointer) or not state.gathers:

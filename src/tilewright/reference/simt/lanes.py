@@ -50,7 +50,7 @@ def run_lanes(assembly: InlineAssembly, arguments: Sequence[Array], lanes: int) 
 def _checked(instruction: Instruction) -> Instruction:
     found = find_decoder(instruction.opcode)
     if found is None or found.__module__ not in LANE_WISE or any(map(_is_special, instruction.operands)):
-        reason = f"'{instruction.opcode}' is no instruction that treats every lane by itself"
+        reason = f"'{instruction.opcode}' is not an instruction that treats every lane by itself"
         raise UnknownInstruction(reason, span=Span(PTX_FILE, instruction.line))
     return instruction
 

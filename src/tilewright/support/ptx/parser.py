@@ -316,7 +316,7 @@ class _Parser(Cursor):
             name = self.take().text
             guard = self.scope.find_register(name)
             if guard is None:
-                self.fail(f"'{name}' is no register")
+                self.fail(f"'{name}' is not a register")
         opcode = self.take()
         if opcode.kind != "word":
             self.position -= 1

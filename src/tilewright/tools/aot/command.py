@@ -31,7 +31,7 @@ def compile_ahead(options: argparse.Namespace) -> list[Path]:
     function = find_kernel(options.kernel)
     base = options.out_name or function.fn.__name__
     if not base.isidentifier() or c_name(base) != base:
-        raise SignatureError(f"--out-name {base!r} is no name of a C function")
+        raise SignatureError(f"--out-name {base!r} is not the name of a C function")
     target, arch = find_machine(options.target)
     compile_options = compilation_options(options, arch)
     signatures = [read_signature(text, function) for text in options.signature]

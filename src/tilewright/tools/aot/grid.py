@@ -86,7 +86,7 @@ class Extent:
         if argument is not None and not argument.is_passed and isinstance(argument.constant, int):
             return f"({int(argument.constant)}LL)" if argument.constant < 0 else f"{int(argument.constant)}LL"
         known = [a.name for a in signature.arguments if _is_integer(a.type, a.constant)]
-        what = f"{token.text!r} is no parameter" if argument is None else f"{token.text!r} is no integer"
+        what = f"{token.text!r} is not a parameter" if argument is None else f"{token.text!r} is not an integer"
         there = f"the kernel's integers are {', '.join(known)}" if known else "the kernel has no integers"
         raise wrong(self.text, token.place, f"{what}: {there}")
 
@@ -141,7 +141,7 @@ def _tokens(text: str) -> Iterator[Token]:
         found = _TOKEN.match(text, place)
         if found is None:
             place += len(text[place:]) - len(text[place:].lstrip())
-            raise wrong(text, place, f"{text[place]!r} is no arithmetic of integers")
+            raise wrong(text, place, f"{text[place]!r} is not integer arithmetic")
         kind = str(found.lastgroup)
         yield Token(found[kind], kind, found.start(kind))
         place = found.end()

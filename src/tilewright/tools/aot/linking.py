@@ -92,7 +92,7 @@ def _read(path: Path) -> list[Kernel]:
     found = [_kernel(directive, path.name, "#include <cuda.h>" in text) for directive in _DIRECTIVE.finditer(text)]
     if not found:
         raise LinkerError(
-            f"{path} is no header of triton.tools.compile as tilewright has it: it has no `tw-linker` line"
+            f"{path} is not a header of triton.tools.compile as tilewright has it: it has no `tw-linker` line"
         )
     return found
 
@@ -100,7 +100,7 @@ def _read(path: Path) -> list[Kernel]:
 def _kernel(directive: re.Match[str], header: str, for_cuda: bool) -> Kernel:
     function = _FUNCTION.fullmatch(directive["function"])
     if function is None:
-        raise LinkerError(f"{header}: {directive['function']!r} is no name of a kernel that triton.tools.compile wrote")
+        raise LinkerError(f"{header}: {directive['function']!r} is not a kernel name that triton.tools.compile wrote")
     return Kernel(
         function["base"],
         function[0],

@@ -137,7 +137,7 @@ def read_signature(text: str, function: JITCallable) -> Signature:
             name, value = function.arg_names[number], entry
         name = name.strip()
         if name not in function.arg_names or name in given:
-            what = "given twice" if name in given else "no parameter"
+            what = "given twice" if name in given else "not a parameter"
             raise SignatureError(f"{name!r} is {what}: {_described(function)}")
         given[name] = value.strip()
     return Signature(tuple(_argument(parameter.name, given, function) for parameter in function.params))
@@ -196,7 +196,7 @@ def _descriptor(name: str, text: str) -> Argument:
     argument = Argument(name, text)
     if argument.element not in C_TYPES or not 1 <= argument.rank <= MAX_RANK:
         raise SignatureError(
-            f"parameter {name!r}: {text!r} is no tensor descriptor: expected an element type and the shape of "
+            f"parameter {name!r}: {text!r} is not a tensor descriptor: expected an element type and the shape of "
             f"blocks in at most {MAX_RANK} dimensions, as tensordesc<fp16[32, 64]>"
         )
     return argument
@@ -212,7 +212,7 @@ def _constant(name: str, text: str) -> Any:
     except (ValueError, SyntaxError):
         types = ", ".join(sorted(C_TYPES))
         raise SignatureError(
-            f"parameter {name!r}: {text!r} is no type ({types}, with * for pointers) and no constant (a number, "
+            f"parameter {name!r}: {text!r} is neither a type ({types}, with * for pointers) nor a constant (a number, "
             "string, True, False, None, or dtype)"
         ) from None
 

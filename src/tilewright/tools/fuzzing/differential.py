@@ -84,7 +84,7 @@ def launch_of_file(path: Path) -> Launch:
     """The launch that a replay file describes. Raises UserFileError where it is none."""
     launches = list(given_launches(path, load_file(path)))
     if len(launches) != 1:
-        raise UserFileError(f"{path} is no saved failure: it has {len(launches)} launches")
+        raise UserFileError(f"{path} is not a saved failure: it has {len(launches)} launches")
     return launches[0]
 
 

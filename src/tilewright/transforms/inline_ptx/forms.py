@@ -154,7 +154,7 @@ class Form:
                 each = width // len(items)
                 return self.terms.word([self.word(item, each) for item in items])
             case Symbol(name=name):
-                return self.fail(f"reads '{name}', which is no register of the program")
+                return self.fail(f"reads '{name}', which is not a register of the program")
             case _:
                 return self.fail("reads memory")
 

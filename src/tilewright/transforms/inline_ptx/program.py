@@ -46,7 +46,7 @@ def _execute(instruction: Instruction, registers: Registers) -> None:
         return
     rule = find_rule(instruction.name)
     if rule is None:
-        raise NotLaneWise(f"'{instruction.opcode}' is no instruction that treats every lane by itself")
+        raise NotLaneWise(f"'{instruction.opcode}' is not an instruction that treats every lane by itself")
     form = Form(instruction, registers)
     if instruction.guard is not None and "cc" in form.parts:
         form.fail("sets the condition code under a predicate")
@@ -62,7 +62,7 @@ def _execute(instruction: Instruction, registers: Registers) -> None:
         if isinstance(target, Register):
             registers.values[target.number] = _guarded(form, target, term)
         elif not isinstance(target, Symbol) or target.name != "_":
-            form.fail("writes something that is no register")
+            form.fail("writes something that is not a register")
 
 
 def _targets(operand: Operand) -> Sequence[Operand]:
