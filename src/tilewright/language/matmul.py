@@ -105,10 +105,14 @@ def _check_dot_shapes(a: tensor, b: tensor) -> builtins.tuple[tensor, tensor, li
     return folded[0], folded[1], a.extents[:-2]
 
 
+def smallest_dot(halves: tuple[int, int, int], bits: int) -> tuple[int, int, int]:
+    """The smallest dot (M, N, K) of operands of a width, from that of 16-bit ones: a step along K is as many bytes."""
+    m, n, k = halves
+    return m, n, max(k * 16 // bits, 1) if k > 1 else k
+
+
 def _check_minimum_size(a: tensor, b: tensor) -> None:
-    m, n, k = current().options.min_dot_size
-    if a.dtype.primitive_bitwidth == 8:
-        k *= 2
+    m, n, k = smallest_dot(current().options.min_dot_size, a.dtype.primitive_bitwidth)
     if a.extents[-2] < m or b.extents[-1] < n or a.extents[-1] < k:
         raise with_hint(
             ValueError(

@@ -233,7 +233,13 @@ def store(
 
 def _store_lanes(pointer: tensor, value: tensor, mask: Any, checked: list[int], hints: dict[str, Any]) -> None:
     _check_lane_options(pointer, checked, None, "store")
-    pointer = _placed_by(_widen_for_mask(pointer, mask), value)
+    widened = _widen_for_mask(pointer, mask)
+    if widened.extents != pointer.extents:
+        raise with_hint(
+            ValueError(f"Expected pointer argument to have shape {widened.extents} but got {pointer.extents}"),
+            "a mask that is larger would store to one element several times: give the pointers its shape",
+        )
+    pointer = _placed_by(widened, value)
     value = _scalar_or_block(pointer, value, "value")
     mask_value = _mask_for(pointer, mask) if mask is not None else None
     value = cast_to(value, _pointee(pointer))  # to int1 is a comparison with zero, also on the way to the byte

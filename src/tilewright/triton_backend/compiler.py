@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from triton.backends.compiler import BaseBackend
 
+from tilewright.language.matmul import smallest_dot
 from tilewright.support.errors import OptionError, OutOfResources, TilewrightError
 from tilewright.support.records import dataclass
 from tilewright.support.tracebacks import ends_tracebacks
@@ -150,8 +151,7 @@ class TilewrightBackend(BaseBackend):
         smallest = self._configured(options).codegen_options(compile_options(options)).min_dot_size
 
         def min_dot_size(left: Any, right: Any) -> tuple[int, int, int]:
-            m, n, k = smallest
-            return m, n, k * 2 if k > 1 and left.scalar.primitive_bitwidth == 8 else k
+            return smallest_dot(smallest, left.scalar.primitive_bitwidth)
 
         convert = official("language.extra.cuda").convert_custom_float8_sm80
         return {"min_dot_size": min_dot_size, "convert_custom_types": convert}

@@ -323,6 +323,36 @@ def test_minimum_dot_size_is_the_target_s() -> None:
 
 
 @jit
+def dot_of_rows(p, T: tl.constexpr, K: tl.constexpr):
+    a = tl.full((16, K), 1, T)
+    i = tl.arange(0, 16)
+    tl.store(p + i[:, None] * 16 + i[None, :], tl.dot(a, a.T))
+
+
+@pytest.mark.parametrize(("type_", "k"), [(tl.int8, 32), (tl.float16, 16), (tl.float32, 8), (tl.float64, 4)])
+def test_minimum_dot_size_is_in_bytes(type_: tl.dtype, k: int) -> None:
+    from tilewright.support.errors import CompilationError
+
+    build(dot_of_rows, "*fp32", T=type_, K=k)
+    with pytest.raises(CompilationError, match=f"K >= {k}, got M=16, N=16, K={k // 2}"):
+        build(dot_of_rows, "*fp32", T=type_, K=k // 2)
+    build(dot_of_rows, "*fp32", T=type_, K=1, options=CodegenOptions(min_dot_size=(1, 1, 1)))
+
+
+@jit
+def store_by_a_larger_mask(p):
+    i = tl.arange(0, 4)
+    tl.store(p + i[None, :], 1, mask=(i[:, None] + i[None, :]) < 3)
+
+
+def test_masks_of_stores_are_no_larger_than_the_pointers() -> None:
+    from tilewright.support.errors import CompilationError
+
+    with pytest.raises(CompilationError, match=r"Expected pointer argument to have shape \[4, 4\] but got \[1, 4\]"):
+        build(store_by_a_larger_mask, "*i32")
+
+
+@jit
 def target_dependent(p):
     if tl.target_info.is_cuda():
         tl.store(p, 1)
