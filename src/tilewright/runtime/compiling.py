@@ -103,8 +103,8 @@ class Reloading:
 
     def __reduce__(self) -> tuple[Any, ...]:
         other = self.other()
-        turned = replace(self.source, noalias=not self.source.noalias)
-        arriving = Arriving(_entry_of(other), other.hash, turned, self.options, self.target)
+        other_form = replace(self.source, noalias=not self.source.noalias)
+        arriving = Arriving(_entry_of(other), other.hash, other_form, self.options, self.target)
         return Reloading, (self.source, self.options, self.target, arriving)
 
     def __call__(self, kernel: CompiledKernel) -> None:

@@ -108,7 +108,7 @@ class _Launch:
         return shadow.address(whole, extra.element_bytes)
 
     def shadow(self, kind: str, region: Storage, element_bytes: int) -> _Shadow:
-        """One shadow per stretch of memory, so that arguments that share memory share it."""
+        """One shadow per range of memory, so that arguments that share memory share it."""
         key = (kind, region.low, element_bytes)
         if key not in self._shadows:
             count = (region.high - region.low) // element_bytes + 1
@@ -201,7 +201,7 @@ def _error(kernel: CompiledKernel, launch: _Launch, grid: tuple[int, int, int]) 
 
 
 def _merged(storages: dict[int, Storage]) -> dict[int, Storage]:
-    """For each argument the stretch of memory that it shares with others, from the lowest to the highest address."""
+    """For each argument, the range of memory that it shares with others, from the lowest to the highest address."""
     regions: dict[int, Storage] = {}
     group: list[int] = []
     high = -1

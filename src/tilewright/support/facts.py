@@ -43,7 +43,7 @@ class TargetFacts:
     """Cores that work on one grid."""
 
     loops_prefetch: bool = True
-    """Whether loops over long stretches gain by prefetching what they are about to read and write."""
+    """Whether loops over long contiguous ranges gain by prefetching what they are about to read and write."""
 
     fetched_near_bytes: int = 32 * 1024
     """Tiles up to this size go to the first-level cache where loops of little arithmetic fetch them, larger ones to the

@@ -20,7 +20,7 @@ from tilewright.support.records import dataclass
 
 @dataclass
 class TimeSpan:
-    """One named stretch of time, in seconds, with what was measured inside it."""
+    """One named span of time, in seconds, with the spans measured inside it."""
 
     name: str
     seconds: float = 0.0
@@ -35,7 +35,7 @@ class TimeSpan:
         return found
 
     def add(self, seconds: float) -> None:
-        """Count one more stretch."""
+        """Add another measurement."""
         self.seconds += seconds
         self.calls += 1
 

@@ -278,7 +278,7 @@ def _kept_dims(
 
 
 def _moved_strides(source: MemRefType[Attribute], steps: Sequence[int]) -> list[int]:
-    """The strides of a view that takes every so manieth element; unknown where either is."""
+    """The strides of a view that takes elements at a constant step; unknown if either is."""
     return [
         DYNAMIC_INDEX if DYNAMIC_INDEX in (stride, step) else stride * step
         for stride, step in zip(strides_and_offset(source)[0], steps, strict=True)

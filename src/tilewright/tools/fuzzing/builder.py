@@ -171,7 +171,7 @@ class Builder:
         return argument
 
     def output(self, value: Value) -> Argument:
-        """A buffer with a stretch of the tile's size for each program, of the value's type."""
+        """A buffer with a part of the tile's size for each program, of the value's type."""
         for argument in self.buffers:
             if argument.dtype == value.dtype and argument.slack >= value.slack and self.chance(0.5):
                 return argument
@@ -180,7 +180,7 @@ class Builder:
         self.buffers.append(argument)
         return argument
 
-    def own_stretch(self, argument: Argument) -> str:
+    def own_part(self, argument: Argument) -> str:
         """Return where the program's part of a buffer starts."""
         return f"{argument.name} + {GUARD} + pid * {self.tile}"
 

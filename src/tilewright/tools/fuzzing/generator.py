@@ -1,7 +1,7 @@
 """Random well-typed kernels, as source text in the language.
 
 A kernel works on tiles of one size, 1D or 2D. Each program reads inputs that all programs share, and writes to its own
-stretch of every output, so that the result does not depend on the order of programs. What is undefined in the language
+part of every output, so that the result does not depend on the order of programs. What is undefined in the language
 (division by zero, conversion of floats that do not fit, lanes that were masked off, two lanes that store to one
 element) is not generated: whatever engines disagree about is a defect.
 """

@@ -10,7 +10,7 @@ ATOMIC_FLOATS = ("float16", "float32", "float64")
 
 
 def store_and_reload(b: Builder) -> None:
-    """A store to the program's own stretch of a buffer, and a load of it: later loads see earlier stores. On a GPU
+    """A store to the program's own part of a buffer, and a load of it: later loads see earlier stores. On a GPU
     other threads do so after a barrier only, which half of the kernels have."""
     value = b.pick_value(lambda v: v.shape == b.shape and v.dtype != BOOL)
     if value is None:
@@ -21,7 +21,7 @@ def store_and_reload(b: Builder) -> None:
     if b.chance(0.6):
         b.writer.features.add("reload")
         synchronise(b)
-        text = f"tl.load({b.own_stretch(buffer)} + {b.permuted_index()})"
+        text = f"tl.load({b.own_part(buffer)} + {b.permuted_index()})"
         b.remember(b.named(text, value.dtype, b.shape, max(value.bound, FILL), value.slack))
 
 
@@ -41,12 +41,12 @@ def write(b: Builder, buffer: Argument, value: Value) -> None:
         cut = tuple(b.integer(1, extent) for extent in b.shape)
         strides, order = ((b.shape[-1], 1), (1, 0)) if rank == 2 else ((1,), (0,))
         lists = ", ".join(b.shape_text(items) for items in (cut, strides, (0,) * rank, b.shape, order))
-        pointer = f"tl.make_block_ptr({b.own_stretch(buffer)}, {lists})"
+        pointer = f"tl.make_block_ptr({b.own_part(buffer)}, {lists})"
         b.writer.line(f"tl.store({pointer}, {value.text}, boundary_check={b.shape_text(tuple(range(rank)))})")
         return
     index = b.permuted_index() if b.chance(0.4) else b.tile_index()
     mask = f", mask={b.lane_condition()}" if b.chance(0.5) else ""
-    b.writer.line(f"tl.store({b.own_stretch(buffer)} + {index}, {value.text}{mask})")
+    b.writer.line(f"tl.store({b.own_part(buffer)} + {index}, {value.text}{mask})")
 
 
 def shared_atomic(b: Builder) -> None:
@@ -77,7 +77,7 @@ def own_atomic(b: Builder) -> Value | None:
     compared = f"tl.full({b.shape_text()}, {int(FILL)}, tl.{value.dtype}), " if kind == "cas" else ""
     order = b.pick(("", ", sem='relaxed'", ", sem='acq_rel', scope='gpu'"))
     b.writer.features.add(f"atomic {kind}")
-    pointer = f"{b.own_stretch(buffer)} + {b.permuted_index()}"
+    pointer = f"{b.own_part(buffer)} + {b.permuted_index()}"
     return b.named(f"tl.atomic_{kind}({pointer}, {compared}{value.text}{order})", value.dtype, b.shape, FILL)
 
 

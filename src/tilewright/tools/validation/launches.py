@@ -32,7 +32,7 @@ _DTYPES = {name: numpy for numpy, name in NUMPY_DTYPES.items()}
 
 @dataclass(frozen=True)
 class Region:
-    """A stretch of memory that arguments lie in: its bytes before the launch."""
+    """A range of memory that arguments are in: its bytes before the launch."""
 
     low: int
     before: Array

@@ -36,10 +36,10 @@ def canonical_entry(cls: type[Operation]) -> Entry:
     return Entry(fold_of(cls), tuple(rules), is_commutative(cls))
 
 
-def canonicalize(root: Operation, settled: Set[Operation] = frozenset()) -> bool:
-    """Bring everything inside `root` to normal form, ops in `settled` being so already; returns whether anything
+def canonicalize(root: Operation, normal: Set[Operation] = frozenset()) -> bool:
+    """Bring everything inside `root` to normal form, ops in `normal` being so already; returns whether anything
     changed."""
-    return GreedyRewriter(root, canonical_entry, pass_name=CanonicalizePass.name).run(settled)
+    return GreedyRewriter(root, canonical_entry, pass_name=CanonicalizePass.name).run(normal)
 
 
 @register_pass

@@ -92,17 +92,17 @@ class GreedyRewriter:
         self._constants: list[Operation] = []
         self._rewriter: RuleRewriter | None = None
 
-    def run(self, settled: Set[Operation] = frozenset()) -> bool:
+    def run(self, normal: Set[Operation] = frozenset()) -> bool:
         """Rewrite everything inside the root; returns whether anything changed.
 
-        Ops in `settled` are known to be in normal form; they are looked at only when something near them changes."""
+        Ops in `normal` are known to be in normal form; they are revisited only if something near them changes."""
         ops = ops_within(self._root)[1:]
         if not ops:
             return False
         self._remaining = MAX_REWRITES_PER_OP * max(len(ops), 8)
         self._rewriter = self._make_rewriter(ops[0])
         in_order = reversed(ops) if self._config.top_down else ops
-        self._worklist.fill([op for op in in_order if op not in settled] if settled else in_order)
+        self._worklist.fill([op for op in in_order if op not in normal] if normal else in_order)
         changed, most = False, self._config.max_iterations
         if most == 0:
             self.converged = False

@@ -125,7 +125,7 @@ class Inliner:
         self._context = context
         self._graph = _CallGraph(module)
         self._uses: dict[str, int] = {}
-        self._settled: set[Operation] = set()
+        self._normal: set[Operation] = set()
         self._call_sites = _CallSites()
 
     def run(self) -> None:
@@ -136,11 +136,11 @@ class Inliner:
                 self._uses[_callee_of(call)] = self._uses.get(_callee_of(call), 0) + 1
         for function in order:
             calls = self._graph.calls_of(function)
-            self._settled = set()
+            self._normal = set()
             for call in calls:
                 self._inline(call)
             if calls or self._uses.get(_name_of(function)):
-                self._simplify(function, self._settled)
+                self._simplify(function, self._normal)
         self._erase_dead(order)
 
     def _inline(self, call: Call) -> None:
@@ -169,7 +169,7 @@ class Inliner:
         """Give inlined ops the location "where they are, called from `caller`", and count the calls among copies. The
         ops are in normal form, as their function was."""
         ops = ops_within(body)
-        self._settled.update(ops)
+        self._normal.update(ops)
         made: dict[int, LocationAttr] = {}  # by identity of locations, which the call sites keep alive
         for inner in ops:
             location = inner.location
@@ -191,11 +191,11 @@ class Inliner:
         for argument in first.args:
             for use in argument.uses:
                 user: Operation | None = use.operation
-                self._settled.discard(use.operation)
+                self._normal.discard(use.operation)
                 while user is not None and user.next_op is None:
                     user = user.parent_op()
                     if user is not None:
-                        self._settled.discard(user)
+                        self._normal.discard(user)
 
     def _has_room_for_blocks(self, call: Call) -> bool:
         return isinstance(call.parent_op(), Func | tt.MapElementwiseOp)

@@ -27,9 +27,9 @@ def _entry(cls: type[Operation]) -> Entry:
     return Entry(fold_of(cls), ()) if dialect == "tt" else canonical_entry(cls)
 
 
-def canonicalize_around_layouts(root: Operation, settled: Set[Operation] = frozenset()) -> bool:
+def canonicalize_around_layouts(root: Operation, normal: Set[Operation] = frozenset()) -> bool:
     """`canonicalize` without rules that move conversions, views and copies; returns whether anything changed."""
-    return GreedyRewriter(root, _entry, pass_name="gluon-canonicalize").run(settled)
+    return GreedyRewriter(root, _entry, pass_name="gluon-canonicalize").run(normal)
 
 
 @register_pass
