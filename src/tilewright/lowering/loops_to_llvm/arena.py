@@ -21,6 +21,9 @@ ALIGNMENT = 64
 STACK_LIMIT = 256
 """Allocas up to this many bytes become stack slots, which LLVM turns into registers where it can."""
 
+STACK_BYTES = 1 << 16
+"""What the stack slots of a function take in all; threads have some megabytes of stack, kernels thousands of tiles."""
+
 HEADER_BYTES = sizeof(ArenaHeader)
 """What precedes the arena."""
 
@@ -54,11 +57,13 @@ class FramePlan:
     slots: dict[Operation, Slot] = field(default_factory=dict["Operation", Slot])
     own_bytes: int = 0
     callee_bytes: int = 0
+    stack_bytes: int = 0
 
     def reserve(self, op: Operation, size: int, alignment: int) -> None:
         """Give an alloca of `size` bytes its place."""
         alignment = max(alignment, ALIGNMENT)
-        if size <= STACK_LIMIT:
+        if size <= STACK_LIMIT and self.stack_bytes + size <= STACK_BYTES:
+            self.stack_bytes += size
             self.slots[op] = Slot(size, alignment, on_stack=True)
             return
         self.reserve_in_arena(op, size, alignment)
