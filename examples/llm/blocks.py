@@ -6,6 +6,7 @@ import numpy as np
 BYTES = {"q4_k": 144, "q6_k": 210, "q8_0": 34}
 ELEMENTS = {"q4_k": 256, "q6_k": 256, "q8_0": 32}
 ROWS = 8
+LINE = 64
 
 
 def random_blocks(kind, rows, cols, rng):
@@ -66,5 +67,9 @@ def side_by_side(kind, blocks):
         parts = [rows_last(208, 210, 2), rows_last(192, 208, 1), rows_last(0, 128, 4), rows_last(128, 192, 4)]
     else:
         parts = [rows_last(0, 2, 2), rows_last(2, 34, 4)]
-    packed = np.concatenate(parts, -1).reshape(-1)
+    # NumPy's memory begins 16 bytes after a line of the caches: each second vector would lie in two of them.
+    size = sum(part.size for part in parts)
+    room = np.empty(size + LINE, np.uint8)
+    packed = room[-room.ctypes.data % LINE :][:size]
+    np.concatenate(parts, -1, out=packed.reshape(*eight.shape[:2], -1))
     return packed, packed.view(np.float16)
