@@ -1,10 +1,12 @@
 """Quantised matrices times two to sixteen vectors, as drafts that are checked together and small batches have them.
 
-Matrices are those of `kernels.py`; vectors come one after the other, and so do their scales and sums. A block of the
-matrix comes from memory once for all of them.
+Matrices are those of `kernels.py`. Of the vectors come the same 256 elements one after the other, then the next 256,
+and so do their scales and sums (`by_blocks`): what a block of the matrix is multiplied by lies together in the caches.
+A block of the matrix comes from memory once for all of them.
 """
 # pyright: basic, reportAttributeAccessIssue=false
 
+import numpy as np
 import triton
 import triton.language as tl
 
@@ -31,7 +33,7 @@ def q4k_times_vectors(
             minima = tl.zeros([VECTORS, ROWS], tl.float32)
             for h in tl.static_range(2):
                 q = tl.load(at + 128 + h * 512 + (g * 256 + r[None, :] * 4)[:, None, :, None] + j * 32 + z)
-                first = x_ptr + v[:, None, None, None, None] * K + k * 256 + h * 128
+                first = x_ptr + (k * VECTORS + v[:, None, None, None, None]) * 256 + h * 128
                 x = first + (g[:, :, None, None] * 64 + j * 4 + z)[None]
                 low = tl.sum(tl.sum((q & 15)[None].to(tl.int32) * tl.load(x).to(tl.int32), 4), 2)
                 high = tl.sum(tl.sum((q >> 4)[None].to(tl.int32) * tl.load(x + 32).to(tl.int32), 4), 2)
@@ -46,12 +48,12 @@ def q4k_times_vectors(
                     least_high = (tl.load(s + 80) >> 4) | ((tl.load(s + 48) >> 6) << 4)
                 scaled = low.to(tl.float32) * scale_low[None].to(tl.float32)
                 dots += tl.sum(scaled + high.to(tl.float32) * scale_high[None].to(tl.float32), 1)
-                sums = sums32_ptr + v[:, None, None] * (K // 32) + k * 8 + h * 4 + 2 * g[None]
+                sums = sums32_ptr + (k * VECTORS + v[:, None, None]) * 8 + h * 4 + 2 * g[None]
                 lifted = least_low[None].to(tl.float32) * tl.load(sums)
                 minima += tl.sum(lifted + least_high[None].to(tl.float32) * tl.load(sums + 1), 1)
             head = half_ptr + block.to(tl.int64) * (72 * ROWS) + r
             d, dmin = tl.load(head).to(tl.float32), tl.load(head + ROWS).to(tl.float32)
-            acc += (dots * d[None] - minima * dmin[None]) * tl.load(scale_ptr + v * (K // 256) + k)[:, None]
+            acc += (dots * d[None] - minima * dmin[None]) * tl.load(scale_ptr + k * VECTORS + v)[:, None]
         tl.store(out_ptr + v[:, None] * N + group * ROWS + r[None, :], acc)
 
 
@@ -84,14 +86,15 @@ def q6k_times_vectors(
                         q = (low >> 4) | (upper & 48)
                     else:
                         q = (low >> 4) | ((upper >> 2) & 48)
-                    first = k * 256 + h * 128 + t * 32
-                    x = tl.load(x_ptr + v[:, None, None, None, None] * K + (first + word * 4 + z)[None])
+                    first = h * 128 + t * 32
+                    vectors = x_ptr + (k * VECTORS + v[:, None, None, None, None]) * 256
+                    x = tl.load(vectors + (first + word * 4 + z)[None])
                     part = tl.sum(tl.sum(q[None].to(tl.int32) * x.to(tl.int32), 4), 2).to(tl.float32)
                     scale = tl.load(at + 16 + (h * 8 + t * 2 + s) * ROWS + r[None, :]).to(tl.int8, bitcast=True)
-                    sums = tl.load(sums16_ptr + v[:, None, None] * (K // 16) + (first // 16 + s)[None])
+                    sums = tl.load(sums16_ptr + (k * VECTORS + v[:, None, None]) * 16 + (first // 16 + s)[None])
                     dots += tl.sum((part - 32.0 * sums) * scale[None].to(tl.float32), 1)
             d = tl.load(half_ptr + block.to(tl.int64) * (105 * ROWS) + r).to(tl.float32)
-            acc += dots * d[None] * tl.load(scale_ptr + v * (K // 256) + k)[:, None]
+            acc += dots * d[None] * tl.load(scale_ptr + k * VECTORS + v)[:, None]
         tl.store(out_ptr + v[:, None] * N + group * ROWS + r[None, :], acc)
 
 
@@ -109,11 +112,19 @@ def q8_0_times_vectors(
         for k in range(K // 32):
             block = (group * (K // 32) + k).to(tl.int64)
             q = tl.load(w_ptr + block * (34 * ROWS) + 16 + word * 32 + r[None, :, None] * 4 + z)
-            x = tl.load(x_ptr + v[:, None, None, None] * K + k * 32 + (word * 4 + z)[None])
+            at = (k // 8 * VECTORS + v[:, None, None, None]) * 256 + k % 8 * 32
+            x = tl.load(x_ptr + at + (word * 4 + z)[None])
             part = tl.sum(tl.sum(q.to(tl.int8, bitcast=True).to(tl.int32)[None] * x.to(tl.int32), 3), 1)
             d = tl.load(half_ptr + block * (17 * ROWS) + r).to(tl.float32)
-            acc += part.to(tl.float32) * (d[None] * tl.load(scale_ptr + v * (K // 256) + k // 8)[:, None])
+            acc += part.to(tl.float32) * (d[None] * tl.load(scale_ptr + k // 8 * VECTORS + v)[:, None])
         tl.store(out_ptr + v[:, None] * N + group * ROWS + r[None, :], acc)
+
+
+def by_blocks(vectors):
+    """Several vectors, each as a kernel of `kernels.py` reads it, as kernels here do."""
+    parts = (np.stack(part) for part in zip(*vectors, strict=True))
+    blocks = vectors[0][0].size // 256
+    return [np.ascontiguousarray(part.reshape(len(part), blocks, -1).swapaxes(0, 1)).reshape(-1) for part in parts]
 
 
 PRODUCTS = {"q4_k": q4k_times_vectors, "q6_k": q6k_times_vectors, "q8_0": q8_0_times_vectors}

@@ -61,8 +61,8 @@ def test_quantised_matrix_times_vectors(kind: str, count: int) -> None:
     found = blocks.random_blocks(kind, 64, 512, rng)
     vectors = [quantised(each) for each in rng.standard_normal((count, 512)).astype(np.float32)]
     x = [np.stack(parts) for parts in zip(*vectors, strict=True)]
-    out = np.empty((count, 64), np.float32)
-    rows.PRODUCTS[kind][(2,)](*blocks.side_by_side(kind, found), *x, out, 64, K=512, VECTORS=count, GROUPS=4)
+    out, given = np.empty((count, 64), np.float32), rows.by_blocks(vectors)
+    rows.PRODUCTS[kind][(2,)](*blocks.side_by_side(kind, found), *given, out, 64, K=512, VECTORS=count, GROUPS=4)
     exact = (x[0] * np.repeat(x[1].astype(np.float64), 256, 1)) @ blocks.dequantised(kind, found).astype(np.float64).T
     np.testing.assert_allclose(out, exact, atol=1e-6 * np.abs(exact).max())
 

@@ -6,19 +6,32 @@ MLIR has such instructions for single processors only. The names of the function
 ```mlir
 func.func private @tw_dot_bytes_u7_s8_8xi32(vector<8xi32>, vector<8xi32>) -> vector<8xi32>
 ```
-Each lane is the sum of the products of its four bytes, modulo 2^32.
+Each lane is the sum of the products of its four bytes, modulo 2^32. Two more make it in two steps, which
+`linalg_ext.dot_pairs` and `linalg_ext.sum_pairs` describe:
+
+```mlir
+func.func private @tw_dot_pairs_8xi32(vector<8xi32>, vector<8xi32>) -> vector<16xi16>
+func.func private @tw_sum_pairs_16xi16(vector<16xi16>) -> vector<8xi32>
+```
 """
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Attribute
 
 from tilewright.dialects import linalg_ext
+from tilewright.dialects.types import element_type, shape_of
 from tilewright.support.records import dataclass
 
 SIGNED, UNSIGNED, SMALL = "s8", "u8", "u7"
 _PREFIX = "tw_dot_bytes_"
+DOT_PAIRS, SUM_PAIRS = "tw_dot_pairs_", "tw_sum_pairs_"
+"""Beginnings of the names of functions that multiply and sum pairs of bytes, and that sum pairs: a type follows."""
+
+
+def name_of_type(type: Attribute) -> str:
+    """Return how names say a type: i32 or 8xi32."""
+    return "x".join(map(str, (*(shape_of(type) or ()), element_type(type))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +48,7 @@ class ByteProduct:
 
     def symbol(self, type: Attribute) -> str:
         """Return the name of the function for operands of a type, i32 or a vector of it."""
-        lanes = "x".join(map(str, (*type.get_shape(), "i32") if isinstance(type, VectorType) else ("i32",)))
-        return f"{_PREFIX}{self.lhs}_{self.rhs}_{lanes}"
+        return f"{_PREFIX}{self.lhs}_{self.rhs}_{name_of_type(type)}"
 
     @staticmethod
     def find(symbol: str) -> ByteProduct | None:

@@ -23,7 +23,7 @@ from tilewright.dialects.numeric import Array
 from tilewright.dialects.traits import ElementwiseMappable
 from tilewright.dialects.types import is_tensor, shape_of
 from tilewright.reference.arith_ops import RUNNING_TOTALS
-from tilewright.reference.byte_products import sum_byte_products
+from tilewright.reference.byte_products import multiply_pairs, sum_byte_products, sum_pairs
 from tilewright.reference.errors import reference_error
 from tilewright.reference.machine import Frame, Values, meaning_of
 from tilewright.reference.memory import MemRef
@@ -275,3 +275,13 @@ def from_vectors(op: linalg_ext.FromVectorsOp, frame: Frame) -> Values:
 @meaning_of(linalg_ext.DotBytesOp)
 def dot_bytes(op: linalg_ext.DotBytesOp, frame: Frame) -> Values:
     return (sum_byte_products(ByteProduct.of(op), frame.get(op.lhs), frame.get(op.rhs)),)
+
+
+@meaning_of(linalg_ext.DotPairsOp)
+def dot_pairs(op: linalg_ext.DotPairsOp, frame: Frame) -> Values:
+    return (multiply_pairs(frame.get(op.lhs), frame.get(op.rhs)),)
+
+
+@meaning_of(linalg_ext.SumPairsOp)
+def sum_of_pairs(op: linalg_ext.SumPairsOp, frame: Frame) -> Values:
+    return (sum_pairs(frame.get(op.source)),)

@@ -29,14 +29,13 @@ from xdsl.traits import IsTerminator
 
 from tilewright.dialects import memref, tt
 from tilewright.dialects.attributes import NANOSECONDS, PRINT
-from tilewright.dialects.byte_products import ByteProduct
 from tilewright.dialects.coroutines import COROUTINE
 from tilewright.dialects.numeric import Array, dtype_of, wrap_to_width
 from tilewright.dialects.tt import PointerType
 from tilewright.dialects.types import is_float
 from tilewright.ir.walking import ops_within
 from tilewright.reference.address_space import AddressSpace
-from tilewright.reference.byte_products import sum_byte_products
+from tilewright.reference.byte_products import find_byte_function
 from tilewright.reference.coroutines import Coroutines
 from tilewright.reference.errors import BarrierReferenceError, ReferenceError, reference_error
 from tilewright.reference.memory import AccessError, BarrierMisuse, MemRef, Storage, Window
@@ -120,8 +119,8 @@ class Machine:
                 return ()
             if name == NANOSECONDS:
                 return (np.int64(time.monotonic_ns()),)
-            if (product := ByteProduct.find(name)) is not None:
-                return (sum_byte_products(product, *arguments),)
+            if (on_bytes := find_byte_function(name)) is not None:
+                return (on_bytes(*arguments),)
             found = self._coroutines().call(name, arguments)
             if found is not None:
                 return found

@@ -89,6 +89,15 @@ UNROLL = 4
 MOST_PAIRED = 32
 """Ops of a body that computes with pairs of vectors: their values have to stay in registers."""
 
+LOAD = 1
+"""Cost of a load, where it is weighed against arithmetic."""
+
+JAMMED = (8, 4, 2)
+"""Iterations that share a reduction, the most that have registers. Measured (Zen 3, 16 registers): 4 and 8 the same."""
+
+MOST_JAMMED_WORK = 256
+"""As `MOST_CARRIED_WORK`, for a reduction that several iterations share."""
+
 MOST_CARRIED_WORK = 64
 """Ops of a step whose tiles stay in registers, for all vectors, and of loops that are unrolled: code grows with it."""
 

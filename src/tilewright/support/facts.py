@@ -70,6 +70,16 @@ class TargetFacts:
         return feature in self.features
 
     @property
+    def has_byte_dots(self) -> bool:
+        """True if one instruction of x86 multiplies bytes and sums four of the products (VNNI)."""
+        is_narrow = self.vector_bits <= 256
+        return (self.has("avx512vnni") and self.has("avx512vl")) or (self.has("avxvnni") and is_narrow)
+
+    def has_byte_registers(self, bits: int) -> bool:
+        """Return whether a vector of so many bits is a register of x86, with instructions for its bytes."""
+        return bits in (128, 256, 512) and bits <= self.vector_bits and (bits < 512 or self.has("avx512bw"))
+
+    @property
     def vector_registers(self) -> int:
         """Vector registers that code can name: 16 on x86 before AVX-512, 32 on all others that are known here."""
         return 32 if self.vector_bits >= 512 or not self.triple.startswith("x86_64") else 16

@@ -37,7 +37,9 @@ BY_ITS_PARENT = {
 """Ops that are lowered with the op, or the module, that they are a part of."""
 
 BY_A_PASS = {
-    "linalg_ext.dot_bytes": "linalg-to-loops makes it a call of a declared function",
+    "linalg_ext.dot_bytes": "convert-dot-bytes-to-calls",
+    "linalg_ext.dot_pairs": "convert-dot-bytes-to-calls",
+    "linalg_ext.sum_pairs": "convert-dot-bytes-to-calls",
     "affine": "lower-affine",
     "tptr": "reconcile-ptr-casts, after triton-to-ptr; the rest is for other tools",
     "tts.make_tptr": "what accesses through it takes its sizes, strides and offsets",

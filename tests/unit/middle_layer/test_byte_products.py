@@ -31,6 +31,33 @@ def whole_dots(x_ptr, y_ptr, out_ptr, R: tl.constexpr, C: tl.constexpr):
     tl.store(out_ptr + tl.arange(0, R), tl.sum(x.to(tl.int32) * y.to(tl.int32), 1))
 
 
+@triton.jit
+def masked_dots(x_ptr, y_ptr, out_ptr, MASK: tl.constexpr, W: tl.constexpr):
+    word, row, byte = tl.arange(0, W)[:, None, None], tl.arange(0, 8)[None, :, None], tl.arange(0, 4)[None, None, :]
+    x = tl.load(x_ptr + (word * 8 + row) * 4 + byte) & MASK
+    y = tl.load(y_ptr + word * 4 + byte)
+    tl.store(out_ptr + tl.arange(0, 8), tl.sum(tl.sum(x.to(tl.int32) * y.to(tl.int32), 2), 0))
+
+
+@pytest.mark.parametrize("words", [2, 4, 8])
+@pytest.mark.parametrize("mask", [1, 15, 16, 31, 63, 64, 127, 255])
+def test_sums_in_16_bits_hold_the_largest(mask: int, words: int) -> None:
+    for y_byte in (-128, 127):
+        x, y = np.full((words, 8, 4), 255, np.uint8), np.full((words, 4), y_byte, np.int8)
+        out = np.zeros(8, np.int32)
+        masked_dots[(1,)](x, y, out, mask, words)
+        np.testing.assert_array_equal(out, np.full(8, 4 * words * mask * y_byte))
+
+
+@pytest.mark.parametrize("mask", [15, 63])
+def test_stages_of_sums_in_16_bits_give_the_same(mask: int) -> None:
+    rng = np.random.default_rng(5)
+    keywords = {"x_ptr": rng.integers(0, 256, (8, 8, 4), np.uint8), "y_ptr": rng.integers(-128, 128, (8, 4), np.int8)}
+    keywords |= {"out_ptr": np.zeros(8, np.int32), "MASK": mask, "W": 8}
+    report = validate_launch(record_launch(masked_dots, (1,), (), keywords), find_cpu())
+    assert report.is_valid, report.render()
+
+
 @pytest.mark.needs("mlir-opt")
 def test_upstream_accepts_the_loops_stage() -> None:
     rng = np.random.default_rng(2)
@@ -38,7 +65,7 @@ def test_upstream_accepts_the_loops_stage() -> None:
     out = np.zeros(16, np.int32)
     text = dots[(1,)](x, y, out, 16, 64).asm["loops"]
     np.testing.assert_array_equal(out, ((x & 15).astype(int) * y).sum(1))
-    assert "call @tw_dot_bytes_u7_s8_" in text
+    assert "call @tw_dot_bytes_u7_s8_" in text or "call @tw_dot_pairs_" in text
     done = subprocess.run([MLIR_OPT, "--verify-each"], input=text, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 

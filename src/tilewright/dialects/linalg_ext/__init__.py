@@ -8,13 +8,13 @@ from xdsl.ir import Dialect
 from tilewright.dialects.linalg_ext.matmuls import PackedMatmulOp, PackOp, ViewMatmulOp
 from tilewright.dialects.linalg_ext.structured import ExchangeNetworkOp, ScanOp
 from tilewright.dialects.linalg_ext.vectors import FromVectorsOp, ToVectorsOp
-from tilewright.dialects.linalg_ext.words import WORD_BYTES, AsWordsOp, DotBytesOp, words_type
+from tilewright.dialects.linalg_ext.words import WORD_BYTES, AsWordsOp, DotBytesOp, DotPairsOp, SumPairsOp, words_type
 
 LinalgExt = Dialect(
     "linalg_ext",
     [
-        AsWordsOp, DotBytesOp, ExchangeNetworkOp, FromVectorsOp, PackOp, PackedMatmulOp, ScanOp, ToVectorsOp,
-        ViewMatmulOp,
+        AsWordsOp, DotBytesOp, DotPairsOp, ExchangeNetworkOp, FromVectorsOp, PackOp, PackedMatmulOp, ScanOp, SumPairsOp,
+        ToVectorsOp, ViewMatmulOp,
     ],
 )  # fmt: skip
 """The dialect, to be loaded into a context."""
@@ -23,12 +23,14 @@ __all__ = [
     "WORD_BYTES",
     "AsWordsOp",
     "DotBytesOp",
+    "DotPairsOp",
     "ExchangeNetworkOp",
     "FromVectorsOp",
     "LinalgExt",
     "PackOp",
     "PackedMatmulOp",
     "ScanOp",
+    "SumPairsOp",
     "ToVectorsOp",
     "ViewMatmulOp",
     "words_type",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from xdsl.dialects.builtin import TensorType, UnitAttr, i8, i32
+from xdsl.dialects.builtin import TensorType, UnitAttr, VectorType, i8, i16, i32
 from xdsl.ir import Attribute
 from xdsl.irdl import VarConstraint, traits_def
 from xdsl.traits import Pure
@@ -14,7 +14,7 @@ from tilewright.dialects.construction import unit_if
 from tilewright.dialects.definition import Op
 from tilewright.dialects.fields import Operand, Result, inferred_result_def, operand_def, opt_prop_def
 from tilewright.dialects.traits import ElementwiseMappable
-from tilewright.dialects.types import ANY_TENSOR, INTEGER_LIKE, element_type, shape_of
+from tilewright.dialects.types import ANY_TENSOR, ANY_VECTOR, INTEGER_LIKE, element_type, shape_of
 
 WORD_BYTES = 4
 
@@ -74,3 +74,55 @@ class DotBytesOp(Op):
     def verify_(self) -> None:
         if element_type(self.result.type) != i32:
             raise VerifyException("words have 32 bits")
+
+
+def pairs_type(words: Attribute) -> VectorType[Attribute]:
+    """The type of the sums of pairs of bytes of vectors of words."""
+    return VectorType(i16, [2 * (shape_of(words) or (0,))[-1]])
+
+
+def words_of_pairs_type(pairs: Attribute) -> VectorType[Attribute]:
+    """The type of the sums of two neighbours of a vector."""
+    return VectorType(i32, [(shape_of(pairs) or (0,))[-1] // 2])
+
+
+class DotPairsOp(Op):
+    """``%r = linalg_ext.dot_pairs %a, %b : vector<8xi32> -> vector<16xi16>``.
+
+    The sums of two products of neighbouring bytes, of `lhs` without a sign, of `rhs` with one. Who writes it promises
+    that they have 16 bits.
+    """
+
+    name = "linalg_ext.dot_pairs"
+
+    T: ClassVar = VarConstraint("T", ANY_VECTOR)
+
+    lhs: Operand = operand_def(T)
+    rhs: Operand = operand_def(T)
+    result: Result = inferred_result_def(ANY_VECTOR, of="lhs", by=pairs_type)
+
+    traits = traits_def(Pure())
+    assembly_format = "$lhs `,` $rhs attr-dict `:` type($lhs) `->` type($result)"
+
+    def verify_(self) -> None:
+        if element_type(self.lhs.type) != i32 or self.result.type != pairs_type(self.lhs.type):
+            raise VerifyException("words of 32 bits make twice as many pairs of 16")
+
+
+class SumPairsOp(Op):
+    """``%r = linalg_ext.sum_pairs %p : vector<16xi16> -> vector<8xi32>``.
+
+    The sums of neighbours, in 32 bits.
+    """
+
+    name = "linalg_ext.sum_pairs"
+
+    source: Operand = operand_def(ANY_VECTOR)
+    result: Result = inferred_result_def(ANY_VECTOR, of="source", by=words_of_pairs_type)
+
+    traits = traits_def(Pure())
+    assembly_format = "$source attr-dict `:` type($source) `->` type($result)"
+
+    def verify_(self) -> None:
+        if element_type(self.source.type) != i16 or pairs_type(self.result.type) != self.source.type:
+            raise VerifyException("an even number of elements of 16 bits makes half as many words")

@@ -34,6 +34,9 @@ ANY_EXTENT = 1 << 20
 SEGMENT = -1
 """The loop over segments, as if it were a dimension (see `segments`)."""
 
+JAM = -2
+"""The loop over groups of iterations that share a reduction, as if it were a dimension (see `unroll_and_jam`)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Operand:
@@ -130,6 +133,8 @@ class Nest:
     registers: int = 1
     """How many registers the lanes of a vector take."""
     unroll: int = 1
+    jammed: int = 1
+    """How many iterations of the last loop, which is written out, share the loops around it (see `unroll_and_jam`)."""
     fetches: tuple[Fetch, ...] = ()
     """What each full step asks for ahead of its use."""
 

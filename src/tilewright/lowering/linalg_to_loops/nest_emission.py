@@ -37,6 +37,7 @@ from tilewright.lowering.linalg_to_loops.strip_segments import (
     segments_pay,
 )
 from tilewright.lowering.linalg_to_loops.unchanged_lanes import without_unchanged_lanes
+from tilewright.lowering.linalg_to_loops.unroll_and_jam import plan_jam
 
 
 def emit_nest(emitter: LoopEmitter, nest: Nest, prefetching: Prefetching) -> list[SSAValue | None]:
@@ -70,7 +71,7 @@ class _NestWriter:
         if accumulators.padding is None:
             loops.unmasked = find_unmasked_part(emitter, nest)
         together, segmented = accumulators.together, None
-        if together is None and not nest.folds():
+        if together is None and not nest.folds() and nest.jammed == 1:
             segmented = plan_segments(nest, loops.unmasked.comparisons if loops.unmasked else ())
         if segmented is not None:
             self._version_segments(segmented, outside)
@@ -90,7 +91,9 @@ class _NestWriter:
             accumulators.padding = find_padding(self.emitter, nest)
         if accumulators.padding is None:
             accumulators.together = plan_batched_rows(self.emitter, nest, accumulators.reducing)
-            self.loops.nest = without_unchanged_lanes(self.emitter, nest)
+            nest = without_unchanged_lanes(self.emitter, nest)
+            jammed = plan_jam(nest) if accumulators.together is None else None
+            self.loops.nest = jammed or nest
             return
         assert nest.vector_dim is not None
         bounds = list(nest.bounds)

@@ -18,7 +18,7 @@ from tilewright.lowering.linalg_to_loops.comparisons import (
     UnmaskedPart,
 )
 from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index, LoopEmitter
-from tilewright.lowering.linalg_to_loops.nest import SEGMENT, Nest
+from tilewright.lowering.linalg_to_loops.nest import JAM, SEGMENT, Nest
 from tilewright.lowering.linalg_to_loops.prefetching import Prefetching
 from tilewright.lowering.linalg_to_loops.step_body import emit_step
 from tilewright.lowering.linalg_to_loops.steps import Step, steps_of
@@ -26,7 +26,7 @@ from tilewright.lowering.linalg_to_loops.strip_segments import (
     start_segment,
 )
 from tilewright.lowering.linalg_to_loops.transposed_operands import TransposedOperand, find_transposed_operands
-from tilewright.support.cpu_costs import MOST_CARRIED_WORK, SHORT_LOOP
+from tilewright.support.cpu_costs import MOST_CARRIED_WORK, MOST_JAMMED_WORK, SHORT_LOOP
 
 
 class LoopWriter:
@@ -46,7 +46,7 @@ class LoopWriter:
         """The level where accumulators start: the first loop of the reduction, or over segments of its lanes."""
         order, iterators = self.nest.order, self.nest.iterators
         reduces = self.nest.has_reduction
-        carried = (level for level, dim in enumerate(order) if reduces and dim != SEGMENT and iterators[dim])
+        carried = (level for level, dim in enumerate(order) if reduces and dim >= 0 and iterators[dim])
         first = next(carried, len(order))
         return first - 1 if first and self.nest.vector_reduces() and order[first - 1] == SEGMENT else first
 
@@ -173,7 +173,7 @@ class LoopWriter:
     ) -> tuple[list[Frame], list[SSAValue], Operation | None]:
         """Open one loop; a loop that runs exactly once needs no op."""
         dim = self.nest.order[level]
-        width = self.nest.lanes * step.vectors if dim == self.nest.vector_dim else 1
+        width = self.nest.lanes * step.vectors if dim == self.nest.vector_dim else self.nest.jammed if dim == JAM else 1
         outer = frames[-1]
         if isinstance(step.lower, int) and isinstance(step.upper, int) and 0 < step.upper - step.lower <= width:
             inner = self._frame(outer.cursor, dim, step, step.lower)
@@ -237,16 +237,40 @@ class LoopWriter:
     def _reduce(self, level: int, groups: list[list[Frame]]) -> None:
         """All reduction loops, for one or several groups of accumulators, and what happens to the results."""
         initial: list[SSAValue] = []
-        for frames in groups:
+        owners = [owner for frames in groups for owner in self._owners(frames)]
+        for frames in owners:
             with self.emitter.at(frames[-1].cursor):
                 initial.extend(self.accumulators.start(self._values(frames)))
         results = self.accumulators.sets(self._reduction_loops(level, groups, initial))
-        for frames, mine in zip(groups, results, strict=True):
+        for frames, mine in zip(owners, results, strict=True):
             with self.emitter.at(frames[-1].cursor):
                 self.accumulators.finish(self._values(frames), mine)
 
+    def _owners(self, frames: list[Frame]) -> list[list[Frame]]:
+        """The frames of each set of accumulators: one, or those of iterations that share the reduction, which no loop
+        over it is open for."""
+        if self.nest.jammed == 1:
+            return [frames]
+        cursor, missing = frames[-1].cursor, self.nest.order[len(frames) - 1 : -1]
+        inner = [Frame(cursor, dim) for dim in missing]
+        return [[*frames, *inner, last] for last in self._jammed([*frames, *inner])]
+
+    def _jammed(self, frames: list[Frame]) -> list[Frame]:
+        """A frame for each of the iterations that share a reduction."""
+        cursor, first = frames[-1].cursor, self._first_jammed(frames)
+        with self.emitter.at(cursor):
+            numbers = [self.emitter.add(first, number) for number in range(self.nest.jammed)]
+        return [Frame(cursor, self.nest.order[-1], number) for number in numbers]
+
+    def _first_jammed(self, frames: list[Frame]) -> Index:
+        """Return the first of the iterations that share a reduction."""
+        order = self.nest.order
+        return frames[order.index(JAM) + 1].induction if JAM in order else 0
+
     def _reduction_loops(self, level: int, groups: list[list[Frame]], carried: list[SSAValue]) -> list[SSAValue]:
-        if level == len(self.nest.order):
+        if level == len(self.nest.order) - (self.nest.jammed > 1):
+            if self.nest.jammed > 1:
+                groups = [[*frames, last] for frames in groups for last in self._jammed(frames)]
             sets = self.accumulators.sets(carried)
             return [result for frames, mine in zip(groups, sets, strict=True) for result in self._step(frames, mine)]
         dim, frames = self.nest.order[level], groups[0]
@@ -281,10 +305,12 @@ class LoopWriter:
 
     def _is_short(self, level: int, step: Step) -> bool:
         """Return whether a loop around one vector has so few steps that its counter would cost as much as they do."""
-        if level != len(self.nest.order) - 1 or self.nest.lanes == 1 or self.nest.unroll > 1:
+        nest = self.nest
+        if level != len(nest.order) - 1 - (nest.jammed > 1) or nest.lanes == 1 or nest.unroll > 1:
             return False
         steps = step.upper - step.lower if isinstance(step.lower, int) and isinstance(step.upper, int) else 0
-        return 1 < steps <= SHORT_LOOP and steps * self.nest.cost <= MOST_CARRIED_WORK
+        most = MOST_CARRIED_WORK if nest.jammed == 1 else MOST_JAMMED_WORK
+        return 1 < steps <= SHORT_LOOP and steps * nest.cost * nest.jammed <= most
 
     def _unrolled(self, level: int, groups: list[list[Frame]], step: Step, carried: list[SSAValue]) -> list[SSAValue]:
         """The steps of a short loop, one after the other."""
@@ -318,6 +344,6 @@ class LoopWriter:
         """One step: what `carried` is after it."""
         values = self._values(frames)
         with self.emitter.at(frames[-1].cursor):
-            if values.mask() is None:
+            if values.mask() is None and (self.nest.jammed == 1 or frames[-1].induction == self._first_jammed(frames)):
                 self.prefetching.enter_step(values)
             return emit_step(values, self.accumulators, carried)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from tilewright.lowering.linalg_to_loops.body_values import Frame
 from tilewright.lowering.linalg_to_loops.comparisons import UnmaskedPart
 from tilewright.lowering.linalg_to_loops.emitter import Index, LoopEmitter
-from tilewright.lowering.linalg_to_loops.nest import SEGMENT, Nest
+from tilewright.lowering.linalg_to_loops.nest import JAM, SEGMENT, Nest
 from tilewright.support.records import dataclass
 
 
@@ -33,6 +33,8 @@ class Step:
 
 def steps_of(emitter: LoopEmitter, nest: Nest, unmasked: UnmaskedPart | None, dim: int, outer: Frame) -> list[Step]:
     """The loops over a dimension inside of the loop `outer`, one after the other."""
+    if dim == JAM:
+        return [Step(0, nest.extents[nest.order[-1]])]
     bound = nest.bounds[dim]
     if dim != nest.vector_dim:
         is_only_one = nest.iterators[dim] and sum(nest.iterators) == 1

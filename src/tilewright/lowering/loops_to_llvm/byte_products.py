@@ -15,11 +15,10 @@ from __future__ import annotations
 
 from tilewright.codegen.lane_builder import LaneBuilder
 from tilewright.dialects import func
-from tilewright.dialects.byte_products import SIGNED, SMALL, ByteProduct
+from tilewright.dialects.byte_products import DOT_PAIRS, SIGNED, SMALL, SUM_PAIRS, ByteProduct
 from tilewright.lowering.loops_to_llvm.function_lowering import FunctionLowering
 from tilewright.support.facts import TargetFacts
 
-_LANES = {128: 4, 256: 8, 512: 16}
 _PAIRS_OF_BYTES = {
     4: "llvm.x86.ssse3.pmadd.ub.sw.128",
     8: "llvm.x86.avx2.pmadd.ub.sw",
@@ -34,13 +33,19 @@ _PAIRS_OF_WORDS = {
 
 def lower_byte_product(low: FunctionLowering, op: func.CallOp) -> bool:
     """Lower a call that `dialects.byte_products` describes, by the table of this module; False for others."""
-    product = ByteProduct.find(op.callee.string_value())
-    if product is None:
+    name = op.callee.string_value()
+    product = ByteProduct.find(name)
+    if product is None and not name.startswith((DOT_PAIRS, SUM_PAIRS)):
         return False
-    (result,), (lhs, rhs) = op.results, op.operands
-    sides = [(low.get(lhs), product.lhs != SIGNED), (low.get(rhs), product.rhs != SIGNED)]
-    b = low.lanes(low.type_of(result))
-    low.set(result, _product(b, sides, low.module.facts, small=product.lhs == SMALL))
+    result, facts = op.results[0], low.module.facts
+    operands, b = [low.get(operand) for operand in op.operands], low.lanes(low.type_of(result))
+    if product is not None:
+        sides = [(operands[0], product.lhs != SIGNED), (operands[1], product.rhs != SIGNED)]
+        low.set(result, _product(b, sides, facts, small=product.lhs == SMALL))
+    elif name.startswith(DOT_PAIRS):
+        low.set(result, _pairs(LaneBuilder(b.fn, b.lanes // 2), operands[0], operands[1], facts))
+    else:
+        low.set(result, _sum_pairs(b, operands[0], facts))
     return True
 
 
@@ -50,7 +55,7 @@ def _product(b: LaneBuilder, sides: list[tuple[str, bool]], facts: TargetFacts, 
     if not facts.triple.startswith("x86_64"):
         return _signed_dot(b, sides, facts, small=small) or _one_by_one(b, sides)
     (lhs, lhs_unsigned), (rhs, rhs_unsigned) = sides
-    if lhs_unsigned != rhs_unsigned and _has_vnni(facts):
+    if lhs_unsigned != rhs_unsigned and facts.has_byte_dots:
         return _vnni(b, *((lhs, rhs) if lhs_unsigned else (rhs, lhs)))
     if small and not rhs_unsigned and facts.has("ssse3"):
         return _pairs_of_pairs(b, lhs, rhs)
@@ -59,12 +64,7 @@ def _product(b: LaneBuilder, sides: list[tuple[str, bool]], facts: TargetFacts, 
 
 def _is_register(lanes: int, facts: TargetFacts) -> bool:
     """Return whether a vector of this many words is a register that the machine has."""
-    has_bytes = lanes < _LANES[512] or facts.has("avx512bw")
-    return has_bytes and any(bits <= facts.vector_bits and lanes == count for bits, count in _LANES.items())
-
-
-def _has_vnni(facts: TargetFacts) -> bool:
-    return (facts.has("avx512vnni") and facts.has("avx512vl")) or (facts.has("avxvnni") and facts.vector_bits <= 256)
+    return facts.has_byte_registers(32 * lanes)
 
 
 def _bytes(b: LaneBuilder, words: str) -> tuple[str, str]:
@@ -81,10 +81,40 @@ def _vnni(b: LaneBuilder, unsigned: str, signed: str) -> str:
 
 
 def _pairs_of_pairs(b: LaneBuilder, small: str, signed: str) -> str:
+    return _words_of_pairs(b, _pairs_of_bytes(b, small, signed))
+
+
+def _pairs_of_bytes(b: LaneBuilder, unsigned: str, signed: str) -> str:
+    type = LaneBuilder(b.fn, 2 * b.lanes).type("i16")
+    return b.fn.call(type, _PAIRS_OF_BYTES[b.lanes], [_bytes(b, unsigned), _bytes(b, signed)])
+
+
+def _words_of_pairs(b: LaneBuilder, pairs: str) -> str:
     halves = LaneBuilder(b.fn, 2 * b.lanes)
-    pairs = b.fn.call(halves.type("i16"), _PAIRS_OF_BYTES[b.lanes], [_bytes(b, small), _bytes(b, signed)])
-    ones = halves.int(1, "i16")
-    return b.fn.call(b.type("i32"), _PAIRS_OF_WORDS[b.lanes], [(halves.type("i16"), pairs), (halves.type("i16"), ones)])
+    type, ones = halves.type("i16"), halves.int(1, "i16")
+    return b.fn.call(b.type("i32"), _PAIRS_OF_WORDS[b.lanes], [(type, pairs), (type, ones)])
+
+
+def _pairs(b: LaneBuilder, unsigned: str, signed: str, facts: TargetFacts) -> str:
+    """Products of bytes without a sign by signed ones, two summed in 16 bits; `b` has the lanes of the words."""
+    if facts.triple.startswith("x86_64") and facts.has("ssse3") and _is_register(b.lanes, facts):
+        return _pairs_of_bytes(b, unsigned, signed)
+    halves = LaneBuilder(b.fn, 2 * b.lanes)
+    u, s = (b.fn.cast("bitcast", b.type("i32"), words, halves.type("i16")) for words in (unsigned, signed))
+    even = halves.mul(halves.and_(u, halves.int(255, "i16"), "i16"), _low_byte(halves, s), "i16")
+    return halves.add(even, halves.mul(halves.lshr(u, 8, "i16"), halves.ashr(s, 8, "i16"), "i16"), "i16")
+
+
+def _low_byte(halves: LaneBuilder, pairs: str) -> str:
+    return halves.ashr(halves.shl(pairs, 8, "i16"), 8, "i16")
+
+
+def _sum_pairs(b: LaneBuilder, pairs: str, facts: TargetFacts) -> str:
+    """Neighbours of 16 bits, summed in 32."""
+    if facts.triple.startswith("x86_64") and _is_register(b.lanes, facts):
+        return _words_of_pairs(b, pairs)
+    words = b.fn.cast("bitcast", LaneBuilder(b.fn, 2 * b.lanes).type("i16"), pairs, b.type("i32"))
+    return b.add(b.ashr(b.shl(words, 16), 16), b.ashr(words, 16))
 
 
 def _even_and_odd(b: LaneBuilder, sides: list[tuple[str, bool]]) -> str:
@@ -97,7 +127,7 @@ def _even_and_odd(b: LaneBuilder, sides: list[tuple[str, bool]]) -> str:
             even.append((type, halves.and_(pairs, halves.int(255, "i16"), "i16")))
             odd.append((type, halves.lshr(pairs, 8, "i16")))
         else:
-            even.append((type, halves.ashr(halves.shl(pairs, 8, "i16"), 8, "i16")))
+            even.append((type, _low_byte(halves, pairs)))
             odd.append((type, halves.ashr(pairs, 8, "i16")))
     name = _PAIRS_OF_WORDS[b.lanes]
     return b.add(b.fn.call(b.type("i32"), name, even), b.fn.call(b.type("i32"), name, odd))

@@ -102,6 +102,7 @@ def _to_loops() -> Sequence[Pass]:
     from tilewright.lowering.linalg_to_loops.convert_dot_bytes_to_calls import ConvertDotBytesToCallsPass
     from tilewright.lowering.linalg_to_loops.form_exchange_networks import LinalgFormExchangeNetworksPass
     from tilewright.lowering.linalg_to_loops.linalg_to_loops import LinalgToLoopsPass
+    from tilewright.lowering.linalg_to_loops.narrow_byte_sums import NarrowByteSumsPass
     from tilewright.transforms.common.sink_scalars import SinkScalarsPass
     from tilewright.transforms.linalg.bufferize_function_boundaries import LinalgBufferizeFunctionBoundariesPass
     from tilewright.transforms.linalg.elide_reduction_starts import LinalgElideReductionStartsPass
@@ -142,6 +143,7 @@ def _to_loops() -> Sequence[Pass]:
         LinalgPromoteCarriedTilesPass(),  # what waits for a buffer in each step
         LinalgToLoopsPass(),
         SinkScalarsPass(),  # few values live through many loops
+        NarrowByteSumsPass(),  # loops are written out, and sums that 16 bits hold are seen
         ConvertDotBytesToCallsPass(),  # which upstream reads
     )
 
