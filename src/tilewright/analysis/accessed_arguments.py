@@ -1,5 +1,5 @@
-"""Which arguments each access of a kernel may read or write: backwards from the accesses, in the manner of
-`written_arguments`, through address arithmetic, control flow and calls.
+"""The arguments that each access of a kernel may read or write, found like `written_arguments`: backwards from the
+accesses, through address arithmetic, control flow, and calls.
 
 Calls are not told apart, so inline first: a function that moves any pointer on would hand that of one caller to all.
 """

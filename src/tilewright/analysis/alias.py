@@ -1,4 +1,4 @@
-"""Which buffers in shared memory a memdesc may be (part of).
+"""Alias analysis: the shared-memory buffers that a memdesc may be, or be part of.
 
 Buffers come from `ttg.local_alloc`, and from outside as arguments of functions; views pass them on, loops, branches
 and selects join them.

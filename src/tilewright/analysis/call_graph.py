@@ -1,4 +1,4 @@
-"""Which function calls which, and the orders in which analyses visit them.
+"""The call graph, and the orders in which analyses visit functions.
 
 Analyses work on a module whose functions do not call themselves: each function then has one summary, made once.
 Recursion is refused with an error that names the cycle, at the call that closes it.

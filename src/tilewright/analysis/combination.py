@@ -1,4 +1,4 @@
-"""What reductions and scans combine with: a body from two groups of values to one.
+"""The combine functions of reductions and scans: a body that maps two groups of values to one.
 
 linalg.reduce { (%v, %i, %best, %place): ... yield select(%v > %best, %v, %best), select(%v > %best, %i, %place) }
   ->  left (%best, %place), right (%v, %i), ops, results

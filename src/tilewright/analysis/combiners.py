@@ -1,4 +1,4 @@
-"""What is known of the ops that reductions combine with: identity, name of the horizontal form, idempotence."""
+"""Properties of the ops that reductions combine with: identity, name of the horizontal form, idempotence."""
 
 from __future__ import annotations
 

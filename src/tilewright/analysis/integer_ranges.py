@@ -1,4 +1,4 @@
-"""Between which numbers an integer, or each element of an integer tensor, lies.
+"""Range analysis: bounds of an integer, or of all elements of an integer tensor.
 
 ```mlir
 scf.for %i = %c0 to %c125 step %c1 : i32 {       // 0 to 124

@@ -1,4 +1,4 @@
-"""What every lane of a tensor of integers or pointers holds, dimension by dimension.
+"""The value of every lane of a tensor of integers or pointers, dimension by dimension.
 
 A `Lanes` state says that lane `(i0, ..., ik)` has the value
 

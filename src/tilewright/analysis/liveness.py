@@ -1,4 +1,4 @@
-"""From when to when a value is used, on a line on which all ops of a function are numbered.
+"""Live ranges of values, as intervals of op numbers.
 
 An op has its number after the ops in its regions, so that an op with regions comes after all that it holds. A value
 that is used inside of a loop, and made outside of it, lives until the loop ends.

@@ -1,4 +1,4 @@
-"""Where pointers come from: the base that each one counts from, and the width that its element offset needs.
+"""The origins of pointers: the base of each, and the width that its element offset needs.
 
 Unlike the pointer analysis this one says nothing about the shape of offsets, so it has an answer for almost every
 pointer:

@@ -1,4 +1,4 @@
-"""Where to put blocks of memory that live at different times: as low as possible, together as small as possible.
+"""Places blocks of memory with different live ranges as low as possible, so that the total is as small as possible.
 
 Blocks that live at the same time may not overlap. The problem is hard in general; blocks are put one after the other
 at the lowest offset that is free for them, in several orders, and the smallest result counts. No placement can be

@@ -1,4 +1,4 @@
-"""Combine functions that choose: each result is that number of the left element or that of the right one.
+"""Combine functions that select: each result is a value of the left element or of the right one.
 
     (v1, i1), (v2, i2)  ->  first = v1 > v2 or (v1 == v2 and i1 < i2);  select(first, v1, v2), select(first, i1, i2)
 

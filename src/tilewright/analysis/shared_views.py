@@ -1,4 +1,5 @@
-"""What part of which buffer a memdesc is: sizes in bytes, and boxes of buffers that views with fixed offsets see."""
+"""The buffer, and the part of it, that a memdesc refers to: sizes in bytes, and the boxes that views with fixed offsets
+cover."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which numbers are never negative.
+"""Sign analysis: values that are never negative.
 
 The proof goes backwards through the ops that compute a value. Loop-carried values are proved by induction. Additions
 and products of 32 bits and more are taken not to overflow, as everywhere in address arithmetic.

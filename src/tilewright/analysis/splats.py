@@ -1,4 +1,4 @@
-"""Tensors that are computed from scalars: with one number in all lanes, and how to compute it; or from ranges."""
+"""Tensors computed from scalars or ranges: splats, and how to compute the value that all their lanes share."""
 
 from __future__ import annotations
 

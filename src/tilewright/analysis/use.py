@@ -1,4 +1,4 @@
-"""The use analysis: what values are for.
+"""The use analysis: whether values feed addresses, data, or both.
 
 A value is used as *data* if it reaches something that the world can see (a store, a call, a branch) other than as
 part of an address; as *meta* if it feeds addresses or masks of accesses; a value may be both (mixed) or neither

@@ -1,4 +1,4 @@
-"""Where control flow hands values on: from the operands of loops, branches, terminators and calls to block arguments
+"""How values flow through control flow: from the operands of loops, branches, terminators, and calls to block arguments
 and results.
 
 ```mlir

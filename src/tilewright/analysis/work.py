@@ -1,4 +1,4 @@
-"""The work of a kernel at the tt stage: floating-point operations, and bytes that loads and stores ask for.
+"""The work of a kernel at the tt stage: floating-point operations, and bytes that loads and stores request.
 
 An operation counts once for each element, a fused multiply-add and a term of a matmul twice; masked lanes count as if
 they were there. Loops count as often as they run, where their bounds follow from constants, the scalar arguments that

@@ -1,4 +1,4 @@
-"""Which pointer arguments of a kernel may be stored to.
+"""The pointer arguments of a kernel that may be stored to.
 
 A launcher uses it to refuse read-only arrays before anything runs. The analysis is forward and flow-insensitive: each
 pointer value carries the set of kernel arguments that it may derive from, through address arithmetic, control flow and

@@ -1,4 +1,4 @@
-"""One LLVM module as several, which are compiled side by side and linked.
+"""Splits an LLVM module into several, which are compiled in parallel and linked.
 
 ```llvm
 define internal void @large(ptr %p) noinline { ... }     ; a module by itself, hidden in place of internal

@@ -1,4 +1,4 @@
-"""What a program is told of compilations and of kernels that are loaded.
+"""Hooks that tell a program about compilations and about kernels being loaded.
 
     def listener(*, src, metadata, metadata_group, times, cache_hit): ...
     tilewright.knobs.compilation.listener = listener

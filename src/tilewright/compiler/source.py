@@ -1,4 +1,4 @@
-"""What can be compiled: a kernel with its specialisation, or the text of one of its stages."""
+"""Sources of compilations: a kernel with its specialisation, or the text of one of its stages."""
 
 from __future__ import annotations
 

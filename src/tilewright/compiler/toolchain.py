@@ -1,4 +1,4 @@
-"""What compiled code depends on besides the kernel: this compiler, xDSL, LLVM, and passes of other packages."""
+"""The toolchain part of cache keys: this compiler, xDSL, LLVM, and passes from other packages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What generic code asks about arithmetic, answered by traits and once per op class: never by an op's name."""
+"""Questions that generic code asks about arithmetic ops, answered by traits, once per op class, and never by name."""
 
 from __future__ import annotations
 

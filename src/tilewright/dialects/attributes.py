@@ -1,4 +1,4 @@
-"""Names of attributes by which one stage tells another what the ops themselves do not say.
+"""Names of the attributes that carry facts from one stage to another.
 
 All are discardable: IR of other tools lacks them, and is compiled all the same.
 """

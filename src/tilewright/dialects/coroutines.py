@@ -1,4 +1,4 @@
-"""Functions that run in turns with their caller: what tells that one does, and what is called to do so.
+"""Coroutines: how a function is marked as one, and the functions that suspend, resume, and destroy it.
 
 A private function with the attribute `tilewright.coroutine` is one. A call of it runs it until it suspends itself for
 the first time, or ends, and gives its handle, which is also what its body returns. These are declared, not defined:

@@ -1,4 +1,4 @@
-"""The base of op classes: an op is its class, which says in a few lines all that generic code needs.
+"""The base of op classes. An op's class states in a few lines everything that generic code needs.
 
 The constructor is written from the fields (`dialects.fields`); parsing and printing follow from the assembly format.
 Both are made when they are first needed: xDSL compiles an op's format when the class is defined, which costs a quarter

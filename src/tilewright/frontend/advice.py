@@ -1,4 +1,4 @@
-"""What to write in a kernel in the place of Python that runs on the host alone."""
+"""Advice on what to write in a kernel instead of Python that only runs on the host."""
 
 from __future__ import annotations
 

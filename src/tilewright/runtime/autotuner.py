@@ -162,7 +162,7 @@ class Autotuner(NamedKernel):
         return kept
 
     def _kept_by_model(self, number: int) -> int:
-        """How many of so many configurations `top_k` keeps: a part of them, one at least, or that many."""
+        """Return how many configurations `top_k` keeps: a fraction of them, at least one, or a fixed number."""
         top = self.configs_top_k
         if isinstance(top, float) and top <= 1.0:
             return max(1, int(number * top))

@@ -1,4 +1,5 @@
-"""What loops cost on CPUs: each number that they are fused, merged, planned and emitted by, with its unit.
+"""The costs of loops on CPUs: every number that decides how loops are fused, merged, planned, and emitted, with its
+unit.
 
 What differs between processors (caches, vectors, registers) is in `TargetFacts`, which `targets/cpu` fills; the table
 is here, and not there, as transforms read it, too. Costs of bodies are in rough cycles (`body_cost.vector_cost` on one

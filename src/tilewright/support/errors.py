@@ -120,7 +120,7 @@ class CompilationError(LocatedError):
 
     @property
     def error_message(self) -> str:
-        """What is wrong, without its place, under Triton's name."""
+        """The message without its position in the source, under Triton's name."""
         return self.message
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""What a lowering may know about the machine it compiles for: plain numbers, never a target object."""
+"""The facts about the target machine that a lowering may use: plain numbers, never a target object."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is imported when it is first used: names that packages pass on, and modules of layers above.
+"""Late imports: names that packages re-export, and modules of layers above.
 
 Imports go down the list of folders only. A few uses go up: a pass is looked up by its name, and passes are above the
 kit that runs them. The layer below asks `modules_of("passes")`; `tilewright/__init__.py`, which knows all layers,

@@ -1,4 +1,4 @@
-"""Where the time of a compilation goes: named, nested stopwatches and the table they print.
+"""Timing of compilations: named, nested stopwatches and the table they print.
 
 ```python
 with timing.measure("frontend"): ...

@@ -1,4 +1,4 @@
-"""What a target is, and how targets are found.
+"""The definition of a target, and how targets are found.
 
 A target knows the facts of its machine, the stages that a module goes through on the way there, and how to turn the
 last stage into machine code and load it. tilewright's own are listed here; a third party's package registers one under

@@ -1,4 +1,4 @@
-"""Errors as mlir-opt prints them: the place, the line as it stands in the file, one caret; notes below.
+"""Errors as mlir-opt prints them: the location, the source line, a caret, and the notes.
 
 bad.mlir:2:8: error: 'arith.addi' op requires the same type for all operands and results
   %0 = arith.addi %a, %b : i32

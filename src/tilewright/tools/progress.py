@@ -1,4 +1,4 @@
-"""How far a long command is, on a terminal: a bar with what is done, a note, and the time left. Elsewhere nothing."""
+"""Progress of a long command: on a terminal, a bar with a note and the time left; elsewhere nothing."""
 
 from __future__ import annotations
 

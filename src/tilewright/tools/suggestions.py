@@ -1,4 +1,4 @@
-"""Which word was meant."""
+"""Suggestions for misspelt words."""
 
 from __future__ import annotations
 

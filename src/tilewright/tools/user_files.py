@@ -1,4 +1,4 @@
-"""Files of the user's that a command imports: what goes wrong in them is shown as Python shows it."""
+"""Imports of user files by commands: their errors are shown as Python would show them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known about the numbers in a tensor along each of its dimensions."""
+"""The lattice of axis info: what is known about the values in a tensor along each of its dimensions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Membar: where barriers go so that no thread reads or overwrites what another one has still to write or to read.
+"""Membar: places barriers so that no thread reads or overwrites data that another thread has yet to write or read.
 
 Two accesses of overlapping bytes, one of them a write, need a barrier between them on every path from one to the
 other: within a block, around loops, across branches, from what a caller left to what its callee does. The lowerings

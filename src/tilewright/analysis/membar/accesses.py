@@ -1,4 +1,4 @@
-"""What ops do to shared memory: which bytes, reading or writing, at once or until someone waits for it."""
+"""The effects of ops on shared memory: which bytes are read or written, and whether at once or until a wait."""
 
 from __future__ import annotations
 

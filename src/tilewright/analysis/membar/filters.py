@@ -1,4 +1,4 @@
-"""Pairs of accesses that need no barrier between them, for reasons that their bytes do not show.
+"""Pairs of accesses that need no barrier between them, for reasons other than the bytes they touch.
 
 A back end supplies one `MembarFilter`; the one for NVIDIA knows which ops on mbarrier objects run in one thread, and
 which are ordered by the object itself. A back end of a third party registers its own, for modules whose `ttg.target`

@@ -1,4 +1,4 @@
-"""The points of a function that matter for barriers, and which follows which.
+"""The control-flow graph of the points in a function that matter for barriers.
 
 A point stands for an op that touches shared memory, waits or meets; a loop has one more, through which every entry
 comes. Other ops have none. Conditionals, loops and blocks become edges.

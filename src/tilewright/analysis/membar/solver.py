@@ -1,4 +1,4 @@
-"""Which barriers a function needs: after an access, before another thread's access that conflicts with it."""
+"""Computes the barriers that a function needs: after an access, and before a conflicting access by another thread."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from tilewright.layouts.linear import LinearLayout
 
 
 def linear_layout_of(store: ttg.LocalStoreOp) -> LinearLayout:
-    """Which element of a buffer each register of each thread is stored to."""
+    """Map each register of each thread to the element of a buffer that it is stored to."""
     type = as_tensor(store.src.type)
     return layout_of(type.encoding).to_linear(type.get_shape())
 

@@ -1,4 +1,4 @@
-"""What lowering and code generation may know about an NVIDIA GPU."""
+"""The facts about an NVIDIA GPU that lowering and code generation may use."""
 
 from __future__ import annotations
 

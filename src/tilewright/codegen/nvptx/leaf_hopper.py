@@ -1,4 +1,4 @@
-"""What Hopper adds: barriers in shared memory, bulk copies of boxes (TMA), matrix products of warp groups, clusters.
+"""Hopper's additions: barriers in shared memory, bulk copies of boxes (TMA), warp-group matmuls (`wgmma`), clusters.
 
 Addresses of shared memory are `ptr addrspace(3)`, descriptors of tensors generic `ptr`. Predicates are i1 operands,
 None for always. Everything here has an effect that LLVM does not see, so each instruction clobbers memory.

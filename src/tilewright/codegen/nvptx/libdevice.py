@@ -1,4 +1,4 @@
-"""NVIDIA's math library in bitcode, `libdevice.10.bc`: where it lies on this machine.
+"""Finds NVIDIA's math library in bitcode, `libdevice.10.bc`, on this machine.
 
 It comes with the CUDA toolkit, with the wheel `nvidia-cuda-nvcc` and with official Triton. Without it the functions
 that tilewright has forms of its own for still work, see `lowering/ttg_to_llvm/library.py`.

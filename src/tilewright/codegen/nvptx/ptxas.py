@@ -1,4 +1,4 @@
-"""NVIDIA's assembler: where it lies on this machine, PTX to machine code, and the resources that it reports.
+"""NVIDIA's assembler: finding it on this machine, assembling PTX, and the resources that it reports.
 
 It comes with the CUDA toolkit, with the wheel `nvidia-cuda-nvcc` and with official Triton. Without it the driver
 compiles PTX when a kernel is loaded.

@@ -66,7 +66,7 @@ class TextPlaces:
         return self.error_at(start, end, reason)
 
     def _last_entry(self, key: str, start: int, end: int) -> tuple[int, int]:
-        """Where the last entry of a key before `start` begins and ends; `start` and `end` if it is not found."""
+        """Find where the last entry of a key before `start` begins and ends; `start` and `end` if it is not found."""
         entries = re.finditer(rf'[{{,]\s*"?({re.escape(key)})\b', self.text[:start])
         return [(start, end), *(entry.span(1) for entry in entries)][-1]
 

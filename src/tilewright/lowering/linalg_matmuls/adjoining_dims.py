@@ -67,7 +67,7 @@ def end_together(lhs: SSAValue, rhs: SSAValue) -> bool:
 
 
 def _padding(value: SSAValue, dim: int) -> Index | None:
-    """How many elements of a dimension are zeros past the end; None where it is not padded with zeros."""
+    """Count the zeros past the end of a dimension; None if it is not padded with zeros."""
     while isinstance(op := value.owner, linalg.TransposeOp):
         value, dim = op.inputs[0], op.dims[dim]
     if not isinstance(op, tensor.PadOp):

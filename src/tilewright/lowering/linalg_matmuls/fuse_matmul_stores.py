@@ -123,7 +123,7 @@ class _Store:
         return cls(store, sizes, narrowing)
 
     def ops(self) -> list[Operation]:
-        """What reads the result, in order: the rounding, the slice, the store."""
+        """The ops that read the result, in order: the rounding, the slice, the store."""
         cut = self.op.source.owner
         found = (self.narrowing, cut if isinstance(cut, tensor.ExtractSliceOp) else None, self.op)
         return [op for op in found if op is not None]

@@ -68,7 +68,7 @@ def to_memory(low: FunctionLowering, type: ValueType, value: str) -> str:
 
 
 def from_memory(low: FunctionLowering, type: ValueType, value: str) -> str:
-    """What was loaded as a scalar or vector of its own type."""
+    """Convert a loaded value to a scalar or vector of its own type."""
     if type.scalar.text != "i1":
         return value
     return low.fn.icmp("ne", type.of("i8"), value, "zeroinitializer" if type.lanes else "0")

@@ -45,7 +45,7 @@ class SharedValues:
             self._values = [value for value in values if value.uses.get_length() > GROUP]
 
     def renew_before(self, op: scf.ForOp, low: FunctionLowering) -> None:
-        """Where a group of loops begins, have it and what follows read copies."""
+        """Let a group of loops, and what follows, read copies made at its beginning."""
         if op not in self._renewing:
             return
         for value in self._values:

@@ -1,4 +1,4 @@
-"""What a compiled kernel's parameters are made of at a launch.
+"""How a launch makes the parameters of a compiled kernel.
 
 Launch slots are 64 bits each (see `runtime/specialization.py`). A parameter is one slot's low bytes, or a tensor map:
 128 bytes that are made from the slots of a host's tensor descriptor (base, extents, strides, NaN padding).

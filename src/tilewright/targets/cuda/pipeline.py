@@ -1,4 +1,4 @@
-"""The passes from Triton IR to the ttg stage, and those that lay out its memory."""
+"""The passes from Triton IR to the ttg stage, and the passes that allocate memory for it."""
 
 from __future__ import annotations
 

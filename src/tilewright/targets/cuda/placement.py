@@ -1,4 +1,4 @@
-"""Where a launch goes: the device that its data lies on, and the stream that its framework uses at the moment.
+"""Where a launch runs: the device that holds its data, and the stream that the framework currently uses.
 
 Frameworks are recognised by what is imported already; none is ever imported here.
 """

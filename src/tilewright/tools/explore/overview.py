@@ -1,4 +1,4 @@
-"""What a page opens on: facts of the machine code, as far as they are known without running it."""
+"""The overview of a page: facts about the machine code that are known without running it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A compilation that is kept: the module's text after every pass, line by line with its places in source files."""
+"""A recorded compilation: the module's text after every pass, with the source location of each line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the functions mean that a module of the loops stage only declares."""
+"""The meaning of functions that a module of the loops stage only declares."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arguments for kernels of which nothing but the source is known.
+"""Made-up arguments for kernels of which only the source is known.
 
 A parameter is a pointer if an access reaches it: it is the base of what `tl.load`, `tl.store`, an atomic or a block
 pointer is given, directly or through the names that the address was put together in.

@@ -91,13 +91,13 @@ class FusionPlan:
     _parts: set[Operation] = field(default_factory=set[Operation])
 
     def of(self, op: Operation) -> Work:
-        """What an op does."""
+        """The record of what an op does, made on first use."""
         if (found := self.work.get(op)) is None:
             found = self.work[op] = Work()
         return found
 
     def lanes_of(self, op: Operation | None) -> Lanes:
-        """How the elements of a producer follow one another, if it is one."""
+        """Find how the elements of a producer follow one another, if the op is one."""
         return Lanes.OTHER if op is None else self.of(op).lanes
 
     def moves(self, producer: Operation, consumer: Operation) -> bool:
