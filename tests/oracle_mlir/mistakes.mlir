@@ -1425,3 +1425,8 @@ func.func private @f() attributes {a = dense<[1, 2.0]> : tensor<2xi32>}
 func.func private @f() attributes {a = dense<[1, 2]> : i32}
 // -----
 func.func private @f() attributes {a = dense<1>}
+// -----
+func.func @f(%x: i32) {
+  %0 arith.addi %x, %x : i32
+  return
+}

@@ -48,7 +48,7 @@ _WORDS = tuple(
             r"Shape mismatch in dense literal\. Expected (\[.*\]) shape from the type, but got (\[.*\]) shape\.",
             r"inferred shape of elements literal (\2) does not match type (\1)",
         ),
-        (r"'=' expected after operation result list", "expected '=' after SSA name"),
+        (r"Expected '=' after operation result list", "expected '=' after SSA name"),
         (r"Expected 'x' .*", "expected 'x' in dimension list"),
         (r"Expected '(.*)'(?: .*)?", r"expected '\1'"),
         (r"'\)' expected in dimensional identifier list.*", "expected ')' in dimensional identifier list"),
