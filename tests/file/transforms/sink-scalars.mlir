@@ -29,6 +29,25 @@
     memref.store %x, %p[%two] : memref<256xf32>
     return
   }
+  // Blocks after this one may read a scalar, too.
+  func.func @blocks(%p: memref<256xi32>, %n: i32, %c: i1) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %one = arith.constant 1 : i32
+    %a = arith.addi %n, %one : i32
+    %b = arith.muli %n, %n : i32
+    %d = arith.subi %n, %one : i32
+    memref.store %n, %p[%c0] : memref<256xi32>
+    memref.store %a, %p[%c1] : memref<256xi32>
+    cf.cond_br %c, ^bb1, ^bb2
+  ^bb1:
+    memref.store %a, %p[%c0] : memref<256xi32>
+    memref.store %b, %p[%c1] : memref<256xi32>
+    return
+  ^bb2:
+    memref.store %d, %p[%c0] : memref<256xi32>
+    return
+  }
 
 // EXACT:
 // module {
@@ -54,6 +73,24 @@
 //     }
 //     memref.store %2, %arg0[%4] : memref<256xf32>
 //     memref.store %2, %arg0[%0] : memref<256xf32>
+//     return
+//   }
+//   func.func @blocks(%arg0: memref<256xi32>, %arg1: i32, %arg2: i1) {
+//     %c0 = arith.constant 0 : index
+//     %c1 = arith.constant 1 : index
+//     %c1_i32 = arith.constant 1 : i32
+//     %0 = arith.muli %arg1, %arg1 : i32
+//     %1 = arith.subi %arg1, %c1_i32 : i32
+//     memref.store %arg1, %arg0[%c0] : memref<256xi32>
+//     %2 = arith.addi %arg1, %c1_i32 : i32
+//     memref.store %2, %arg0[%c1] : memref<256xi32>
+//     cf.cond_br %arg2, ^bb1, ^bb2
+//   ^bb1:  // pred: ^bb0
+//     memref.store %2, %arg0[%c0] : memref<256xi32>
+//     memref.store %0, %arg0[%c1] : memref<256xi32>
+//     return
+//   ^bb2:  // pred: ^bb0
+//     memref.store %1, %arg0[%c0] : memref<256xi32>
 //     return
 //   }
 // }

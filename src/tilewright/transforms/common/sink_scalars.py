@@ -54,7 +54,7 @@ def sink(block: Block, ops: list[Operation]) -> None:
     for op in reversed(ops):
         if _is_scalar_of_one(op):
             readers = [_within(use.operation, block) for use in op.results[0].uses]
-            wanted[op] = min((wanted[reader] for reader in readers), default=places[op])
+            wanted[op] = min((wanted[reader] for reader in readers if reader is not None), default=places[op])
     for op in ops:
         if wanted[op] != places[op]:
             op.detach()
@@ -72,10 +72,9 @@ def _is_constant(value: SSAValue) -> bool:
     return isinstance(value.owner, arith.ConstantOp)
 
 
-def _within(op: Operation, block: Block) -> Operation:
-    """The op of a block that an op is, or is inside of."""
-    while op.parent is not block:
-        parent = op.parent_op()
-        assert parent is not None
-        op = parent
-    return op
+def _within(op: Operation, block: Block) -> Operation | None:
+    """The op of a block that an op is, or is inside of; None where it is in a block that this one dominates."""
+    reader: Operation | None = op
+    while reader is not None and reader.parent is not block:
+        reader = reader.parent_op()
+    return reader
