@@ -20,7 +20,7 @@ from xdsl.ir.affine import AffineDimExpr
 
 from tilewright.analysis.combiners import is_identity
 from tilewright.dialects.types import bit_width, is_float
-from tilewright.lowering.linalg_to_loops.emitter import Index, LoopEmitter
+from tilewright.lowering.linalg_to_loops.emitter import Index, LoopEmitter, exchange_orders
 from tilewright.lowering.linalg_to_loops.nest import Nest, Output
 from tilewright.lowering.linalg_to_loops.provable import constant_of
 from tilewright.lowering.linalg_to_loops.sources import Uniform, Window
@@ -105,10 +105,9 @@ def _fold(emitter: LoopEmitter, rows: list[SSAValue], combine: Callable[[SSAValu
     lanes = len(rows)
     while len(rows) > 1:
         distance = len(rows) // 2
-        upper = [lane if not lane & distance else lanes + lane - distance for lane in range(lanes)]
-        lower = [lane + distance if not lane & distance else lanes + lane for lane in range(lanes)]
+        orders = exchange_orders(lanes, distance)
         rows = [
-            combine(*(emitter.shuffle(first, second, order) for order in (upper, lower)))
+            combine(*(emitter.shuffle(first, second, order) for order in orders))
             for first, second in zip(rows[:distance], rows[distance:], strict=True)
         ]
     return rows[0]

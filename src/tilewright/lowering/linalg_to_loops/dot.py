@@ -74,8 +74,8 @@ def lower_matmul(
 
 
 def _unwritten(lowering: FunctionLowering, operand: SSAValue, target: Window) -> Source:
-    """How to read an operand while `target` is written: one that is the old accumulator itself has to survive the
-    first block that is written."""
+    """Return how to read an operand while `target` is written: the old accumulator itself has to survive the first
+    block that is written."""
     source = lowering.source(operand)
     if _flat(source) is not target.flat:
         return source

@@ -173,7 +173,7 @@ class LoopEmitter(ScalarBuilder):
         return self.value(memref.LoadOp, (flat, self.ssa(index)), _element(flat))
 
     def load_if(self, condition: SSAValue | None, load: Callable[[], SSAValue], otherwise: SSAValue) -> SSAValue:
-        """What `load` reads where a condition holds (None: everywhere), and a value of its type elsewhere."""
+        """Emit a load for where a condition holds (None: everywhere); `otherwise` has the type of what it reads."""
         if condition is None:
             return load()
         return self.if_else(condition, [otherwise.type], lambda: [load()], lambda: [otherwise]).results[0]
@@ -243,9 +243,17 @@ class LoopEmitter(ScalarBuilder):
 
 
 def lanes_of(value: SSAValue) -> int:
-    """How many elements a vector has."""
+    """Return how many elements a vector has."""
     assert is_vector(value.type)
     return value.type.get_shape()[0]
+
+
+def exchange_orders(lanes: int, distance: int) -> tuple[list[int], list[int]]:
+    """How `shuffle` exchanges, between two vectors, the upper and the lower halves of groups of `2 * distance` lanes:
+    the orders that make the first vector and the second."""
+    first = [lanes + lane - distance if lane & distance else lane for lane in range(lanes)]
+    second = [lanes + lane if lane & distance else lane + distance for lane in range(lanes)]
+    return first, second
 
 
 def _element(flat: SSAValue) -> Attribute:
@@ -267,6 +275,7 @@ __all__ = [
     "LoopEmitter",
     "UnitAttr",
     "default_flags",
+    "exchange_orders",
     "is_dynamic",
     "lanes_of",
     "vector_type",

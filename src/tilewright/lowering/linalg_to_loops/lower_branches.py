@@ -44,16 +44,13 @@ def lower_if(op: scf.IfOp, lowering: FunctionLowering) -> None:
                     storage.held.pop(flat, None)
             terminator = block.last_op
             assert terminator is not None
-            for position, window in windows.items():
-                storage.wanted[terminator, position] = window
+            storage.want_all(terminator, windows)
             lowering.lower_block(block)
             if tensors:
                 finish_region(lowering, terminator, 0, windows)
     if not tensors:
         return
-    for position, window in windows.items():
-        lowering.values.sources[op.results[position]] = window
-        storage.held[window.flat] = op.results[position]
+    storage.put_all(op.results, windows)
     regions = [op.detach_region(region) for region in list(op.regions)]
     new = scf.IfOp.create(
         operands=[op.cond],

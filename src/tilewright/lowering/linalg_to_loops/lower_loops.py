@@ -28,15 +28,11 @@ def lower_for(op: scf.ForOp, lowering: FunctionLowering) -> None:
     windows: dict[int, Window] = {}
     for position in tensors:
         windows[position] = carried_buffer(lowering, op, inits[position], op.results[position], list(windows.values()))
-    for position, window in windows.items():
-        lowering.values.sources[body.args[position + 1]] = window
-        storage.held[window.flat] = body.args[position + 1]
-        storage.wanted[yield_op, position] = window
+    storage.put_all(body.args[1:], windows)
+    storage.want_all(yield_op, windows)
     lowering.lower_block(body)
     finish_region(lowering, yield_op, 0, windows)
-    for position, window in windows.items():
-        lowering.values.sources[op.results[position]] = window
-        storage.held[window.flat] = op.results[position]
+    storage.put_all(op.results, windows)
     drop_arguments(body, [position + 1 for position in tensors])
     region = op.detach_region(op.body)
     kept = without(inits, tensors)
@@ -65,10 +61,8 @@ def lower_while(op: scf.WhileOp, lowering: FunctionLowering) -> None:
     windows: dict[int, Window] = {}
     for position in entering:
         windows[position] = carried_buffer(lowering, op, inits[position], None, list(windows.values()))
-    for position, window in windows.items():
-        lowering.values.sources[before.args[position]] = window
-        storage.held[window.flat] = before.args[position]
-        storage.wanted[yield_op, position] = window
+    storage.put_all(before.args, windows)
+    storage.want_all(yield_op, windows)
     lowering.lower_block(before)
     leaving = tensor_positions(op.results)
     exits: dict[int, Window] = {}
@@ -81,14 +75,10 @@ def lower_while(op: scf.WhileOp, lowering: FunctionLowering) -> None:
         else:
             exits[position] = lowering.memory.new_tile(value)
     finish_region(lowering, condition, 1, exits)
-    for position, window in exits.items():
-        lowering.values.sources[after.args[position]] = window
-        storage.held[window.flat] = after.args[position]
+    storage.put_all(after.args, exits)
     lowering.lower_block(after)
     finish_region(lowering, yield_op, 0, windows)
-    for position, window in exits.items():
-        lowering.values.sources[op.results[position]] = window
-        storage.held[window.flat] = op.results[position]
+    storage.put_all(op.results, exits)
     drop_arguments(before, entering)
     drop_arguments(after, leaving)
     regions = [op.detach_region(region) for region in list(op.regions)]

@@ -61,8 +61,7 @@ def lower_scan(op: linalg_ext.ScanOp, lowering: FunctionLowering) -> None:
     scan = Scan(tuple(op.inputs), combination, shape, op.reverse is not None)
     emit_scan(lowering, scan, windows, common if all(window.owned for window in windows) else shape)
     for window, result in zip(windows, op.results, strict=True):
-        lowering.values.sources[result] = window
-        lowering.storage.held[window.flat] = result
+        lowering.storage.put(result, window)
     lowering.values.dead.append(op)
 
 

@@ -118,7 +118,7 @@ def reduces_to(access: tuple[AffineExpr, ...], iterators: tuple[bool, ...]) -> b
 
 
 def _find_combination(op: linalg.StructuredOp, outputs: Sequence[Output]) -> Combination | None:
-    """How all results are combined together, if one of them has no combiner or starts as the first element."""
+    """Find how all results are combined together, if one of them has no combiner or starts as the first element."""
     combination = combination_of_reduction(op)
     has_combiners = all(output.combiner is not None for output in outputs if output.reduces)
     return combination if combination is not None and (combination.starts_at_first or not has_combiners) else None

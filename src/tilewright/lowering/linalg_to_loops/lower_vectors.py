@@ -64,8 +64,7 @@ def lower_from_vectors(op: linalg_ext.FromVectorsOp, lowering: FunctionLowering)
     window = lowering.memory.new_tile(op.result)
     for number, vector in enumerate(op.vectors):
         emitter.vector_store(vector, window.flat, number * lanes)
-    lowering.values.sources[op.result] = window
-    lowering.storage.held[window.flat] = op.result
+    lowering.storage.put(op.result, window)
 
 
 def lanes_in_registers(op: linalg.GenericOp) -> int | None:

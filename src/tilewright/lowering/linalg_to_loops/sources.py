@@ -98,7 +98,7 @@ Source: TypeAlias = Uniform | Window | Box | Words
 
 
 def offset_at(emitter: LoopEmitter, window: Window, indices: Sequence[Index]) -> Index:
-    """Where in `window.flat` an element is."""
+    """Compute the index of an element in `window.flat`."""
     offset = window.offset
     for index, stride in zip(indices, window.strides, strict=True):
         offset = emitter.add(offset, emitter.mul(index, stride))

@@ -9,6 +9,7 @@ old tile any more:
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from xdsl.ir import Operation, SSAValue
@@ -36,6 +37,20 @@ class Storage:
         """Terminator and operand number of a region: where that value has to be in the end."""
         self.held: dict[SSAValue, SSAValue] = {}
         """Buffer to the tensor value that is in it."""
+
+    def put(self, value: SSAValue, window: Window) -> None:
+        """Note that a tensor is in a buffer from now on."""
+        self.lowering.values.sources[value] = window
+        self.held[window.flat] = value
+
+    def put_all(self, values: Sequence[SSAValue], windows: Mapping[int, Window]) -> None:
+        """Note where some of several values are, by their positions."""
+        for position, window in windows.items():
+            self.put(values[position], window)
+
+    def want_all(self, terminator: Operation, windows: Mapping[int, Window]) -> None:
+        """Note where the operands of a region's terminator have to be in the end."""
+        self.wanted.update(((terminator, position), window) for position, window in windows.items())
 
     # -- where a result goes ----------------------------------------------------------------------------------------
 

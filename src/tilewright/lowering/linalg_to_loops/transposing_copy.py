@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from xdsl.ir import SSAValue
 
 from tilewright.dialects.types import bit_width
-from tilewright.lowering.linalg_to_loops.emitter import Index, LoopEmitter
+from tilewright.lowering.linalg_to_loops.emitter import Index, LoopEmitter, exchange_orders
 from tilewright.lowering.linalg_to_loops.provable import constant_of, is_at_most
 from tilewright.lowering.linalg_to_loops.sources import Box, Source, Window
 
@@ -116,12 +116,11 @@ def transpose_lanes(emitter: LoopEmitter, rows: list[SSAValue]) -> list[SSAValue
     side = len(rows)
     distance = side // 2
     while distance:
-        upper = tuple(lane if not lane & distance else side + lane - distance for lane in range(side))
-        lower = tuple(lane + distance if not lane & distance else side + lane for lane in range(side))
+        orders = exchange_orders(side, distance)
         for number in range(side):
             if number & distance:
                 continue
             first, second = rows[number], rows[number + distance]
-            rows[number], rows[number + distance] = (emitter.shuffle(first, second, order) for order in (upper, lower))
+            rows[number], rows[number + distance] = (emitter.shuffle(first, second, order) for order in orders)
         distance //= 2
     return rows

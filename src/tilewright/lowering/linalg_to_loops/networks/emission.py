@@ -45,8 +45,7 @@ def lower_exchange_network(op: linalg_ext.ExchangeNetworkOp, lowering: FunctionL
     assert end is not None
     for result, made in zip(op.results, end.operands, strict=True):
         window = lowering.in_memory(made)
-        lowering.values.sources[result] = window
-        lowering.storage.held[window.flat] = result
+        lowering.storage.put(result, window)
     lowering.values.dead.append(op)
 
 
@@ -94,8 +93,7 @@ class _SegmentWriter:
                     self._find_memory(*source)
         for result, bits in self.kept:
             window = lowering.memory.new_tile(result)
-            lowering.storage.held[window.flat] = result
-            lowering.values.sources[result] = window
+            lowering.storage.put(result, window)
             self.strides[result] = {bit: 1 << place for place, bit in enumerate(bits)}
         runs = self._loop_runs()
         position = emitter.cursor

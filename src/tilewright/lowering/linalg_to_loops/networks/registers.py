@@ -16,7 +16,7 @@ from xdsl.irdl import IRDLOperation
 from tilewright.dialects import arith, vector
 from tilewright.dialects.construction import index_array
 from tilewright.dialects.types import element_type, is_integer
-from tilewright.lowering.linalg_to_loops.emitter import INDEX, Cursor, Index, LoopEmitter, vector_type
+from tilewright.lowering.linalg_to_loops.emitter import INDEX, Cursor, Index, LoopEmitter, exchange_orders, vector_type
 from tilewright.lowering.linalg_to_loops.networks.segments import Layout
 from tilewright.lowering.linalg_to_loops.sources import Window
 from tilewright.support.records import dataclass
@@ -128,15 +128,13 @@ class VectorBuilder:
         lane_bit = tensor.layout[place]
         assert lane_bit is not None
         moved: dict[int, SSAValue] = {}
-        step = 1 << place
+        orders = exchange_orders(self.lanes, 1 << place)
         for number, first in tensor.vectors.items():
             if number >> register_bit & 1:
                 continue
             second = tensor.vectors[number | 1 << register_bit]
-            lower = [self.lanes + lane - step if lane & step else lane for lane in range(self.lanes)]
-            upper = [self.lanes + lane if lane & step else lane + step for lane in range(self.lanes)]
-            moved[number] = self.shuffle(first, second, lower)
-            moved[number | 1 << lane_bit] = self.shuffle(first, second, upper)
+            moved[number] = self.shuffle(first, second, orders[0])
+            moved[number | 1 << lane_bit] = self.shuffle(first, second, orders[1])
         return Registers((*tensor.layout[:place], register_bit, *tensor.layout[place + 1 :]), moved)
 
     # -- memory -----------------------------------------------------------------------------------------------------
