@@ -2,6 +2,7 @@
 // RUN: tilewright-opt %s --linalg-promote-carried-tiles="vector-bits=512" | tilewright-opt - --mlir-print-op-generic | tilewright-opt - | filecheck %s
 // RUN: tilewright-opt %s --linalg-bufferize-function-boundaries --linalg-promote-carried-tiles="vector-bits=512" --linalg-to-loops="vector-bits=512" | filecheck %s --check-prefix=LOOPS
 // RUN: tilewright-opt %s --linalg-promote-carried-tiles="vector-bits=128" | filecheck %s --check-prefix=NARROW
+// RUN: tilewright-opt %s --linalg-promote-carried-tiles="vector-bits=32" | filecheck %s --check-prefix=NONE
 
 #id = affine_map<(d0) -> (d0)>
 #rev = affine_map<(d0) -> (-d0 + 31)>
@@ -17,6 +18,9 @@
 // CHECK: scf.yield %[[N]]#0, %[[N]]#1
 // CHECK: %[[R:.*]] = linalg_ext.from_vectors %[[V]]#0, %[[V]]#1
 // CHECK: return %[[R]]
+// NONE-LABEL: @sums
+// NONE-NOT: linalg_ext
+// NONE-LABEL: @doubles
 // NARROW-LABEL: @sums
 // NARROW: scf.for {{.*}} -> (vector<4xf32>, vector<4xf32>, vector<4xf32>, vector<4xf32>, vector<4xf32>, vector<4xf32>, vector<4xf32>, vector<4xf32>)
 func.func private @sums(%n: index) -> tensor<32xf32> {
@@ -154,4 +158,38 @@ func.func private @read_twice(%n: index, %x: tensor<16xf32>, %o: memref<16xf32>)
     scf.yield %s : tensor<16xf32>
   }
   return %r : tensor<16xf32>
+}
+
+// Vectors of one element, which no pass makes, go through memory.
+// LOOPS-LABEL: @one_lane
+// LOOPS: memref.alloca
+// LOOPS: arith.addf %{{.*}} : f32
+// LOOPS: vector.load %{{.*}} : memref<1xf32>, vector<1xf32>
+func.func @one_lane(%v: vector<1xf32>) -> vector<1xf32> {
+  %t = linalg_ext.from_vectors %v : vector<1xf32> -> tensor<1xf32>
+  %s = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%t : tensor<1xf32>) outs(%t : tensor<1xf32>) {
+  ^bb0(%a: f32, %c: f32):
+    %0 = arith.addf %a, %a : f32
+    linalg.yield %0 : f32
+  } -> tensor<1xf32>
+  %r = linalg_ext.to_vectors %s : tensor<1xf32> -> vector<1xf32>
+  return %r : vector<1xf32>
+}
+
+// A generic that moves elements runs in memory, whatever its readers take.
+// LOOPS-LABEL: @moved
+// LOOPS: memref.alloca
+// LOOPS-COUNT-2: vector.store %{{.*}} : memref<32xf32>, vector<16xf32>
+// LOOPS: scf.for
+// LOOPS: memref.store
+// LOOPS-COUNT-2: vector.load %{{.*}} : memref<32xf32>, vector<16xf32>
+func.func @moved(%v: vector<16xf32>, %w: vector<16xf32>) -> (vector<16xf32>, vector<16xf32>) {
+  %t = linalg_ext.from_vectors %v, %w : vector<16xf32>, vector<16xf32> -> tensor<32xf32>
+  %e = tensor.empty() : tensor<32xf32>
+  %s = linalg.generic {indexing_maps = [#rev, #id], iterator_types = ["parallel"]} ins(%t : tensor<32xf32>) outs(%e : tensor<32xf32>) {
+  ^bb0(%a: f32, %c: f32):
+    linalg.yield %a : f32
+  } -> tensor<32xf32>
+  %r:2 = linalg_ext.to_vectors %s : tensor<32xf32> -> vector<16xf32>, vector<16xf32>
+  return %r#0, %r#1 : vector<16xf32>, vector<16xf32>
 }

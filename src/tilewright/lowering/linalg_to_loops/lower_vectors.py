@@ -75,7 +75,9 @@ def lanes_in_registers(op: linalg.GenericOp) -> int | None:
         if len(uses) != 1 or not isinstance(split := uses[0].operation, linalg_ext.ToVectorsOp):
             return None
         lanes.add(lanes_of(split.vectors[0]))
-    return lanes.pop() if len(lanes) == 1 and can_run_in_registers(op) else None
+    if len(lanes) != 1 or lanes == {1} or not can_run_in_registers(op):
+        return None
+    return lanes.pop()
 
 
 def run_in_registers(lowering: FunctionLowering, op: linalg.GenericOp, lanes: int) -> None:

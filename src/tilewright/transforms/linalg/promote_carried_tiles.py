@@ -211,9 +211,11 @@ def find_carried_tiles(
     if len(bits) != 1 or not bits <= {32, 64}:
         return None
     (extent,), lanes = loop_extents(generic), facts.vector_bits // bits.pop()
+    if lanes < 2 or extent % lanes:
+        return None
     registers = len(tiles) * extent // lanes
     work = sum(vector_cost(op) for op in generic.body.block.ops) * extent // lanes
-    if extent % lanes or 2 * registers > facts.vector_registers or work > MOST_CARRIED_WORK:
+    if 2 * registers > facts.vector_registers or work > MOST_CARRIED_WORK:
         return None
     return CarriedTiles(tiles, lanes)
 
