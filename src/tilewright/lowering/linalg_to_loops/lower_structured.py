@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from xdsl.ir.affine import AffineExpr
-
 from tilewright.analysis.combination import Combination, combination_of_reduction
 from tilewright.analysis.combiners import combiner_of
 from tilewright.dialects import linalg, tensor
@@ -16,7 +14,7 @@ from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLoweri
 from tilewright.lowering.linalg_to_loops.lower_vectors import lanes_in_registers, run_in_registers
 from tilewright.lowering.linalg_to_loops.nest import Nest, Operand, Output
 from tilewright.lowering.linalg_to_loops.sources import Uniform, Window
-from tilewright.lowering.linalg_to_loops.stored_results import plan_stored_results
+from tilewright.lowering.linalg_to_loops.stored_results import StoredResult, plan_stored_results
 from tilewright.transforms.linalg.effects import may_write
 from tilewright.transforms.linalg.sink_producers import find_store
 from tilewright.transforms.linalg.structured import access_of, is_elementwise, loop_extents
@@ -60,10 +58,7 @@ def run_generic(
     bounds: Sequence[Index] | None = None,
 ) -> None:
     """Emit the nest of a generic at the cursor; its only result goes to `dest` if that is given."""
-    body = op.body.block
-    maps = op.maps
-    count = len(op.inputs)
-    extents = loop_extents(op)
+    body, maps, extents = op.body.block, op.maps, loop_extents(op)
     inputs = [
         Operand(
             lowering.source(value) if body.args[number].uses.get_length() else Uniform(value),
@@ -74,25 +69,9 @@ def run_generic(
     ]
     if not op.results and op.outputs:
         lowering.fail(op, "generic on buffers")
-    iterators = tuple(iterator == "reduction" for iterator in op.iterators)
     stored = plan_stored_results(lowering, op) if dest is None else {}
-    outputs: list[Output] = []
-    for number, (init, result) in enumerate(zip(op.outputs, op.results, strict=True)):
-        access = access_of(maps[count + number])
-        reduces, window, wanted = reduces_to(access, iterators), dest, tuple[Index, ...](extents)
-        if number in stored:
-            window, wanted = stored[number].dest, stored[number].sizes
-        elif window is None and not (reduces and all(iterators) and prod(tensor_shape(result)) == 1):
-            window = lowering.storage.destination(op, result)
-            wanted = lowering.demand.loop_bounds(op, number, access, extents)
-        source = lowering.source(init) if init in lowering.values.sources else Uniform(init)
-        outputs.append(
-            Output(
-                window, access, Operand(source, access), wanted, reduces,
-                combiner=combiner_of(body, number) if reduces else None,
-                is_alone=dest is None and number not in stored, is_cut=number in stored,
-            )
-        )  # fmt: skip
+    outputs = [_plan_output(lowering, op, number, dest, stored.get(number)) for number in range(len(op.results))]
+    iterators = _reduced_dims(op)
     if bounds is None:
         bounds = lowering.demand.common([output.bounds for output in outputs], iterators, extents)
     scalars = lowering.run_nest(
@@ -111,10 +90,28 @@ def run_generic(
                 lowering.values.sources[result] = output.dest
 
 
-def reduces_to(access: tuple[AffineExpr, ...], iterators: tuple[bool, ...]) -> bool:
-    """Return whether an output leaves out a dimension that is reduced."""
+def _plan_output(
+    lowering: FunctionLowering, op: linalg.StructuredOp, number: int, dest: Window | None, stored: StoredResult | None
+) -> Output:
+    """Plan where a result goes: to `dest`, to where it is stored, to a scalar if it is one sum, or to a buffer."""
+    access, iterators = access_of(op.maps[len(op.inputs) + number]), _reduced_dims(op)
+    init, result, bounds = op.outputs[number], op.results[number], tuple[Index, ...](loop_extents(op))
     reduced = {dim for dim, is_reduced in enumerate(iterators) if is_reduced}
-    return not reduced <= {dim for expr in access for dim in expr.used_dims()}
+    reduces = not reduced <= {dim for expr in access for dim in expr.used_dims()}
+    window = dest
+    if stored is not None:
+        window, bounds = stored.dest, stored.sizes
+    elif window is None and not (reduces and all(iterators) and prod(tensor_shape(result)) == 1):
+        window = lowering.storage.destination(op, result)
+        bounds = lowering.demand.loop_bounds(op, number, access, loop_extents(op))
+    source = lowering.source(init) if init in lowering.values.sources else Uniform(init)
+    combiner = combiner_of(op.body.block, number) if reduces else None
+    is_alone, is_cut = dest is None and stored is None, stored is not None
+    return Output(window, access, Operand(source, access), bounds, reduces, combiner, is_alone, is_cut)
+
+
+def _reduced_dims(op: linalg.StructuredOp) -> tuple[bool, ...]:
+    return tuple(iterator == "reduction" for iterator in op.iterators)
 
 
 def _find_combination(op: linalg.StructuredOp, outputs: Sequence[Output]) -> Combination | None:
