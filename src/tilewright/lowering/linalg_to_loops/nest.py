@@ -32,7 +32,7 @@ ANY_EXTENT = 1 << 20
 """What a dynamic extent counts as for the choice of vectors."""
 
 SEGMENT = -1
-"""The loop over segments, as if it were a dimension (see `segments`)."""
+"""The loop over segments, as if it were a dimension (see `strip_segments.py`)."""
 
 JAM = -2
 """The loop over groups of iterations that share a reduction, as if it were a dimension (see `unroll_and_jam`)."""
