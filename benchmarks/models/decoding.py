@@ -27,6 +27,7 @@ tilewright.compat.install()
 
 import limits  # noqa: E402
 import model as llm  # noqa: E402
+import rows  # noqa: E402
 from blocks import BYTES, ELEMENTS, random_blocks  # noqa: E402
 
 COLUMNS, MATRIX_BYTES = 2048, 144 << 20
@@ -38,6 +39,7 @@ def compare_with_reading(threads: int, rounds: int) -> None:
     """Print the rates of matrices times a vector, in turns with a loop that only reads as much."""
     tilewright.set_num_threads(threads)
     machine = limits._Machine(limits.make_target().facts, threads)
+    now = time.process_time if threads == 1 else time.perf_counter  # as for the limits
     vector = llm.quantised_vector(COLUMNS)
     for part in vector:
         part[...] = 1
@@ -48,12 +50,41 @@ def compare_with_reading(threads: int, rounds: int) -> None:
         rates: list[float] = []
         shares: list[float] = []
         for _ in range(4 * rounds):
-            started = time.perf_counter()
+            started = now()
             matrix.times(vector, out)
-            rates.append(matrix.bytes.nbytes / (time.perf_counter() - started) / 1e9)
+            rates.append(matrix.bytes.nbytes / (now() - started) / 1e9)
             shares.append(rates[-1] / machine.read(limits.FOOTPRINTS[-1]))
         rate, share = statistics.median(rates), statistics.median(shares)
         print(f"{threads} threads, {kind}: {rate:.1f} GB/s, {share:.2f} of reading", flush=True)
+
+
+def compare_rows(threads: int, rounds: int) -> None:
+    """Print the rates of matrices times 2 to 16 vectors, beside the lower of the limits of reading and multiplying."""
+    tilewright.set_num_threads(threads)
+    machine = limits._Machine(limits.make_target().facts, threads)
+    now = time.process_time if threads == 1 else time.perf_counter  # as for the limits
+    products = machine.rate("bytes", limits.ACCUMULATORS * 32)
+    for kind in BYTES:
+        found = MATRIX_BYTES // (COLUMNS // ELEMENTS[kind] * BYTES[kind]) // 64 * 64
+        matrix = llm.Matrix(kind, random_blocks(kind, found, COLUMNS, np.random.default_rng(0)))
+        grid = (found // (8 * llm.GROUPS),)
+        for count in (2, 4, 8, 16):
+            given = rows.by_blocks([tuple(np.ones_like(part) for part in llm.quantised_vector(COLUMNS))] * count)
+            out = np.empty((count, found), np.float32)
+            rates: list[float] = []
+            shares: list[float] = []
+            for _ in range(2 * rounds + 1):
+                started = now()
+                rows.PRODUCTS[kind][grid](
+                    matrix.bytes, matrix.halves, *given, out, found, K=COLUMNS, VECTORS=count, GROUPS=llm.GROUPS
+                )
+                seconds = now() - started
+                reading = matrix.bytes.nbytes / machine.read(limits.FOOTPRINTS[-1]) / 1e9
+                rates.append(found * COLUMNS * count / seconds / 1e9)
+                shares.append(max(reading, found * COLUMNS * count / products / 1e9) / seconds)
+            rate, share = statistics.median(rates[1:]), statistics.median(shares[1:])
+            what = f"{threads} threads, {kind}, {count} vectors: {rate:.0f} of {products:.0f} billion products a second"
+            print(f"{what}, {share:.2f} of the lower limit", flush=True)
 
 
 def tokens_a_second(step: Callable[[int], object], first: int) -> float:
@@ -132,10 +163,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n", maxsplit=1)[0])
     parser.add_argument("--threads", type=int, nargs="+", default=[1])
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rows", action="store_true", help="products with several vectors, and nothing else")
     parser.add_argument("--llama", action="store_true", help="beside llama.cpp")
     options = parser.parse_args()
     for threads in options.threads:
-        compare_with_reading(threads, options.rounds)
+        (compare_rows if options.rows else compare_with_reading)(threads, options.rounds)
+    if options.rows:
+        return
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.gguf"
         model = write_gguf(path, llm.Shape()) if options.llama else llm.Model(llm.Shape())
