@@ -78,7 +78,7 @@ def _marked(function: Any) -> Any:
 
 def call(state: FunctionState, function: Any, args: list[Any], keywords: dict[str, Any]) -> Any:
     """Call what a kernel may call; the result is a kernel value."""
-    from tilewright.frontend.expressions import BoundMethod, CompileTimeLambda, wrap
+    from tilewright.frontend.expressions import BoundMethod, CompileTimeLambda, StaticMethod, wrap
     from tilewright.frontend.host_calls import HostFunction
     from tilewright.frontend.scope import PYTHON_BUILTINS
 
@@ -89,6 +89,8 @@ def call(state: FunctionState, function: Any, args: list[Any], keywords: dict[st
         return constexpr(None)
     if isinstance(function, BoundMethod):
         return call_jit(state, function.function, [function.owner, *args], keywords)
+    if isinstance(function, StaticMethod):
+        return wrap(function.function(*args, **keywords))
     if isinstance(function, JITCallable):
         return call_jit(state, function, args, keywords)
     if is_builtin(function) or inspect.ismethod(function):

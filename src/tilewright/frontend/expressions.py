@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from types import ModuleType
+from inspect import getattr_static
+from types import FunctionType, ModuleType
 from typing import Any
 
 from tilewright.frontend import operators
@@ -188,7 +189,22 @@ def attribute_of(state: FunctionState, node: ast.AST, owner: Any, name: str) -> 
         raise _no_attribute(state, node, owner, name) from None
     if isinstance(value, JITCallable) and not isinstance(owner, ModuleType | type):
         return BoundMethod(owner, value)
+    if isinstance(value, FunctionType) and _is_static_method(owner, name):
+        return StaticMethod(value)
     return wrap(value)
+
+
+def _is_static_method(owner: Any, name: str) -> bool:
+    """Is it a static method of an aggregate, looked up on the class or on a value?"""
+    cls: Any = owner if isinstance(owner, type) else type(owner)
+    return getattr(cls, "__triton_aggregate__", False) and isinstance(getattr_static(cls, name, None), staticmethod)
+
+
+class StaticMethod:
+    """A Python function in an aggregate that runs while compiling, on tensors, too: often it makes an instance."""
+
+    def __init__(self, function: FunctionType) -> None:
+        self.function = function
 
 
 class BoundMethod:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 from collections.abc import Sequence
 from enum import IntEnum
+from math import copysign, isnan
 from typing import Any
 
 from tilewright.language import dtypes as dt
@@ -17,6 +18,7 @@ from tilewright.language.promotion import promote_all, promote_operands
 from tilewright.language.registry import builtin, member, with_hint
 from tilewright.language.values import constexpr, tensor, unwrap
 from tilewright.language.versions import since
+from tilewright.support.triton_version import is_before
 
 
 class PropagateNan(IntEnum):
@@ -256,5 +258,19 @@ def fold_extremum(args: Sequence[Any], propagate_nan: Any, *, largest: bool) -> 
             result = extremum(result, arg, propagate_nan, largest=largest)
         else:
             pick = builtins.max if largest else builtins.min
+            _check_order(unwrap(result), unwrap(arg), pick.__name__)
             result = constexpr(pick(unwrap(result), unwrap(arg)))
     return result
+
+
+def _check_order(first: Any, second: Any, name: str) -> None:
+    """Which of two constants is Python's smaller one depends on their order where one is NaN or -0.0: as in Triton 3.9,
+    that is an error. Raises ValueError."""
+    if is_before("3.9"):
+        return
+    for value in (first, second):
+        if isinstance(value, float) and (isnan(value) or (not value and copysign(1, value) < 0)):
+            raise with_hint(
+                ValueError(f"{name} of constants does not support {value}"),
+                f"for run-time values there are tl.{name}imum and its propagate_nan",
+            )

@@ -54,6 +54,61 @@ def test_results_of_methods_must_be_used() -> None:
         drops_power[(1,)](out)
 
 
+@triton.aggregate
+class Scaled:
+    block: tl.tensor
+    factor: tl.constexpr
+
+    @staticmethod
+    def doubled(block, start=0):
+        return Scaled(block + start, tl.constexpr(2))
+
+    @triton.jit
+    def result(self):
+        return self.block * self.factor
+
+
+@triton.jit
+def makes_by_static_methods(out_ptr):
+    lanes = tl.arange(0, 4)
+    scaled = Scaled.doubled(lanes)
+    again = scaled.doubled(scaled.block, start=10)
+    tl.store(out_ptr + lanes, scaled.result() + again.result())
+
+
+@triton.jit
+def makes_wrongly(out_ptr):
+    tl.store(out_ptr, Scaled.doubled(1, stop=2).result())
+
+
+def test_static_methods_make_instances() -> None:
+    """Python functions in an aggregate, which run while the kernel is compiled."""
+    out = np.zeros(4, np.int32)
+    makes_by_static_methods[(1,)](out)
+    np.testing.assert_array_equal(out, np.arange(4) * 4 + 20)
+    with pytest.raises(CompilationError, match="unexpected keyword argument 'stop'"):
+        makes_wrongly[(1,)](out)
+
+
+@triton.jit
+def smaller_and_larger(out_ptr, a: tl.constexpr, b: tl.constexpr):
+    tl.store(out_ptr, min(a, b))
+    tl.store(out_ptr + 1, max(a, b))
+
+
+@pytest.mark.parametrize("odd", [float("nan"), -0.0])
+def test_constants_without_an_order(odd: float) -> None:
+    """Python's answer depends on which comes first."""
+    out = np.zeros(2, np.float32)
+    smaller_and_larger[(1,)](out, 1.5, 0.0)
+    np.testing.assert_array_equal(out, [0, 1.5])
+    for pair in ((odd, 1.5), (1.5, odd)):
+        with pytest.raises(CompilationError, match=f"min of constants does not support {odd}"):
+            smaller_and_larger[(1,)](out, *pair)
+    with knobs.scope(triton_version="3.8"):
+        smaller_and_larger[(1,)](out, 1.5, odd)
+
+
 @triton.jit
 def chooses(out_ptr):
     lanes = tl.arange(0, 4)
