@@ -27,7 +27,7 @@ sys.path[:0] = [
 import corpus_oracle as oracle  # noqa: E402
 
 from tilewright.codegen import llvm_backend  # noqa: E402
-from tilewright.codegen.nvptx.leaf import NvptxEmitter  # noqa: E402
+from tilewright.codegen.nvptx.emitter import NvptxEmitter  # noqa: E402
 from tilewright.compiler.options import CompileOptions  # noqa: E402
 from tilewright.compiler.source import ASTSource  # noqa: E402
 from tilewright.compiler.stages import lower  # noqa: E402

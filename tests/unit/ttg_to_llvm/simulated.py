@@ -12,8 +12,8 @@ import numpy as np
 from kernel_text import KernelText
 
 from suite.arrays import Array
+from tilewright.codegen.nvptx.emitter import NvptxEmitter
 from tilewright.codegen.nvptx.facts import nvptx_facts
-from tilewright.codegen.nvptx.leaf import NvptxEmitter
 from tilewright.codegen.nvptx.target_machine import emit_ptx
 from tilewright.dialects import make_context
 from tilewright.ir.parsing import parse_module

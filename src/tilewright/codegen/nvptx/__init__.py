@@ -3,7 +3,8 @@
 | module | what |
 |---|---|
 | `facts` | `NvptxFacts`: compute capability, PTX version, limits |
-| `leaf` | `NvptxEmitter`, the leaf emitter: one method per hardware instruction, from the `leaf_*` modules |
+| `emitter` | `NvptxEmitter`: one method per hardware instruction |
+| `threads`, `memory`, `atomics`, `matrix`, `hopper` | its methods, by subject |
 | `target_machine` | LLVM's NVPTX target: optimise, emit PTX |
 | `libdevice` | NVIDIA's math library in bitcode, where one is installed |
 | `occupancy` | CTAs that a multiprocessor runs at once |

@@ -20,7 +20,7 @@ the same element (zero bases): `fn.owner_predicate(layout)` is an i1 that holds 
 are ops of their own (`ttg.local_barrier`); a rule that exchanges data by itself calls `fn.barrier()` in between.
 
 **Instructions.** `fn.text.value("add i32 %a, 1")` appends one with a result, `fn.text.emit(...)` one without; what is
-hardware goes through `fn.leaf`, the leaf emitter: `fn.leaf.shuffle_xor(fn.text, x, 16)`. Literals are spelled
+hardware goes through `fn.emitter`: `fn.emitter.shuffle_xor(fn.text, x, 16)`. Literals are spelled
 in place; `types.ElementType` gives the LLVM type and the zero of an element. `packing` puts elements of less than 32
 bits into words and back.
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from tilewright.analysis.axis_info import AxisInfo
-from tilewright.codegen.nvptx.leaf_memory import MAX_ACCESS_BITS
+from tilewright.codegen.nvptx.memory import MAX_ACCESS_BITS
 from tilewright.layouts.distributed import REGISTER
 from tilewright.layouts.linear import LinearLayout
 from tilewright.support.records import dataclass

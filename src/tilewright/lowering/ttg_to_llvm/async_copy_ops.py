@@ -107,7 +107,7 @@ class _Copy:
         self._store(target, others, self.fn.both(outside, self.writer))
 
     def _copy(self, target: str, source: str, num_bytes: int, predicate: str | None, kept: str | None) -> None:
-        self.fn.leaf.async_copy(
+        self.fn.emitter.async_copy(
             self.fn.text, target, source, num_bytes, bypass_l1=self.bypasses_l1, kept=kept, predicate=predicate
         )
 
@@ -123,7 +123,7 @@ class _Copy:
         others = None
         if self.others is not None:
             others = [to_memory(fn, element, self.others[register]) for register in registers]
-        values = fn.leaf.load_vector(
+        values = fn.emitter.load_vector(
             fn.text,
             source,
             memory_type(element),
@@ -139,7 +139,7 @@ class _Copy:
         self._store_memory(target, [to_memory(self.fn, self.element, operand) for operand in operands], predicate)
 
     def _store_memory(self, target: str, values: list[str], predicate: str | None) -> None:
-        self.fn.leaf.store_vector(
+        self.fn.emitter.store_vector(
             self.fn.text,
             target,
             memory_type(self.element),
@@ -156,11 +156,11 @@ def _registers(fn: FunctionLowering, value: SSAValue | None) -> tuple[str, ...] 
 
 @lowers(ttg.AsyncCommitGroupOp)
 def lower_async_commit_group(op: ttg.AsyncCommitGroupOp, fn: FunctionLowering) -> None:
-    fn.leaf.async_commit(fn.text)
+    fn.emitter.async_commit(fn.text)
     fn.set(op.async_token, None)
 
 
 @lowers(ttg.AsyncWaitOp)
 def lower_async_wait(op: ttg.AsyncWaitOp, fn: FunctionLowering) -> None:
-    fn.leaf.async_wait(fn.text, op.num.value.data)
+    fn.emitter.async_wait(fn.text, op.num.value.data)
     fn.set(op.ret_token, None)

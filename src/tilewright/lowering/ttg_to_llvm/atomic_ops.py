@@ -14,7 +14,7 @@ from xdsl.ir import Operation, SSAValue
 
 from tilewright.analysis.scratch import sharing_plan
 from tilewright.codegen.llvm_text import FunctionText
-from tilewright.codegen.nvptx.leaf_atomics import AtomicOrder
+from tilewright.codegen.nvptx.atomics import AtomicOrder
 from tilewright.dialects import tt
 from tilewright.dialects.tt.enums import MemSemantic, MemSyncScope, RMWOp
 from tilewright.dialects.types import is_tensor
@@ -33,13 +33,13 @@ def lower_atomic_rmw(op: tt.AtomicRMWOp, fn: FunctionLowering) -> None:
     kind = RMWOp.of(op.atomic_rmw_op).keyword
     if element.bits < 16 or (element.bits == 16 and not element.is_float and kind != "exch"):
         raise op_error(op, f"has no atomic {kind} on {element.bits} bits: use 32 or 64", pass_name=PASS_NAME)
-    width = fn.leaf.atomic_width(kind, scalar)
+    width = fn.emitter.atomic_width(kind, scalar)
     plan = _narrowed(access_plan(fn, op.ptr, op.mask, element), width)
     pointers, values = fn.registers(op.ptr), fn.registers(op.val)
     order = _order(op)
 
     def run(group: Sequence[int], predicate: str | None) -> list[str]:
-        old = fn.leaf.atomic_rmw(
+        old = fn.emitter.atomic_rmw(
             fn.text,
             kind,
             pointers[group[0]],
@@ -68,7 +68,7 @@ def lower_atomic_cas(op: tt.AtomicCASOp, fn: FunctionLowering) -> None:
         [register] = group
         compare, value = (as_integer(fn.text, element, operands[register]) for operands in (compares, values))
         pointer = pointers[register]
-        old = fn.leaf.atomic_cas(fn.text, pointer, element.bits, compare, value, order=order, predicate=predicate)
+        old = fn.emitter.atomic_cas(fn.text, pointer, element.bits, compare, value, order=order, predicate=predicate)
         return [from_integer(fn.text, element, old)]
 
     _run_all(op, fn, plan, element, None, run)
@@ -81,7 +81,7 @@ def lower_atomic_load(op: tt.AtomicLoadOp, fn: FunctionLowering) -> None:
     pointers = fn.registers(op.ptr)
 
     def run(group: Sequence[int], predicate: str | None) -> list[str]:
-        loaded = fn.leaf.atomic_load(fn.text, pointers[group[0]], element.bits, order=order, predicate=predicate)
+        loaded = fn.emitter.atomic_load(fn.text, pointers[group[0]], element.bits, order=order, predicate=predicate)
         return [from_integer(fn.text, element, loaded)]
 
     _run_all(op, fn, plan, element, op.mask, run)
@@ -100,7 +100,7 @@ def lower_atomic_store(op: tt.AtomicStoreOp, fn: FunctionLowering) -> None:
     for [register] in plan.groups:
         predicate = fn.both(None if masks is None else masks[register], owner)
         value = as_integer(fn.text, element, values[register])
-        fn.leaf.atomic_store(fn.text, pointers[register], element.bits, value, order=order, predicate=predicate)
+        fn.emitter.atomic_store(fn.text, pointers[register], element.bits, value, order=order, predicate=predicate)
 
 
 @lowers(tt.AtomicPollOp)
@@ -109,12 +109,12 @@ def lower_atomic_poll(op: tt.AtomicPollOp, fn: FunctionLowering) -> None:
     plan = _narrowed(access_plan(fn, op.ptr, None, element), 1)
     pointers, expected = fn.registers(op.ptr), fn.registers(op.expected)
     timeout = fn.scalar(op.timeout) if op.timeout is not None else None
-    start = fn.leaf.nanoseconds(fn.text) if timeout is not None else None
+    start = fn.emitter.nanoseconds(fn.text) if timeout is not None else None
 
     def is_late() -> str | None:
         if timeout is None or start is None:
             return None
-        passed = fn.text.binary("sub", "i64", fn.leaf.nanoseconds(fn.text), start)
+        passed = fn.text.binary("sub", "i64", fn.emitter.nanoseconds(fn.text), start)
         return fn.text.icmp("uge", "i64", passed, timeout)
 
     def run(group: Sequence[int], predicate: str | None) -> list[str]:
@@ -122,7 +122,7 @@ def lower_atomic_poll(op: tt.AtomicPollOp, fn: FunctionLowering) -> None:
 
         def is_there() -> str:
             pointer = pointers[register]
-            found = fn.leaf.atomic_load(fn.text, pointer, element.bits, order=order, predicate=None)
+            found = fn.emitter.atomic_load(fn.text, pointer, element.bits, order=order, predicate=None)
             return fn.text.icmp("eq", f"i{element.bits}", found, expected[register])
 
         return [_repeated(fn.text, is_there, is_late, predicate)]
@@ -228,6 +228,6 @@ def _broadcast_scalar(op: tt.Atomic, fn: FunctionLowering, element: ElementType,
     """Return what the first thread has, for all."""
     pointer, scalar = fn.shared_pointer(op), memory_type(element)
     stored = to_memory(fn, element, value)
-    fn.leaf.store_vector(fn.text, pointer, scalar, element.bits, [stored], space=3, predicate=fn.first_thread())
+    fn.emitter.store_vector(fn.text, pointer, scalar, element.bits, [stored], space=3, predicate=fn.first_thread())
     fn.barrier()
-    return from_memory(fn, element, fn.leaf.load_vector(fn.text, pointer, scalar, element.bits, 1, space=3)[0])
+    return from_memory(fn, element, fn.emitter.load_vector(fn.text, pointer, scalar, element.bits, 1, space=3)[0])

@@ -26,18 +26,18 @@ def _in_one_thread(fn: FunctionLowering, predicate: SSAValue | None) -> str | No
 
 @lowers(ttng.InitBarrierOp)
 def lower_init_barrier(op: ttng.InitBarrierOp, fn: FunctionLowering) -> None:
-    fn.leaf.init_barrier(fn.text, fn.shared(op.alloc).base, op.count.value.data, _in_one_thread(fn, None))
+    fn.emitter.init_barrier(fn.text, fn.shared(op.alloc).base, op.count.value.data, _in_one_thread(fn, None))
 
 
 @lowers(ttng.InvalBarrierOp)
 def lower_inval_barrier(op: ttng.InvalBarrierOp, fn: FunctionLowering) -> None:
-    fn.leaf.invalidate_barrier(fn.text, fn.shared(op.alloc).base, _in_one_thread(fn, None))
+    fn.emitter.invalidate_barrier(fn.text, fn.shared(op.alloc).base, _in_one_thread(fn, None))
 
 
 @lowers(ttng.BarrierExpectOp)
 def lower_barrier_expect(op: ttng.BarrierExpectOp, fn: FunctionLowering) -> None:
     _check_own_cta(op, op.from_cta)
-    fn.leaf.expect_bytes(fn.text, fn.shared(op.alloc).base, op.size.value.data, _in_one_thread(fn, op.pred))
+    fn.emitter.expect_bytes(fn.text, fn.shared(op.alloc).base, op.size.value.data, _in_one_thread(fn, op.pred))
 
 
 def _check_own_cta(op: ttng.ArriveBarrierOp | ttng.BarrierExpectOp, *masks: IntegerAttr | None) -> None:
@@ -53,48 +53,48 @@ def lower_arrive_barrier(op: ttng.ArriveBarrierOp, fn: FunctionLowering) -> None
     if op.per_warp is None:
         thread = _in_one_thread(fn, op.pred)
     else:
-        fn.leaf.warp_barrier(fn.text)
+        fn.emitter.warp_barrier(fn.text)
         thread = fn.both(fn.first_lane(), None if op.pred is None else fn.scalar(op.pred))
     _check_own_cta(op, op.from_cta, op.multicast_cta)
-    fn.leaf.arrive(fn.text, fn.shared(op.alloc).base, op.count.value.data, thread)
+    fn.emitter.arrive(fn.text, fn.shared(op.alloc).base, op.count.value.data, thread)
 
 
 @lowers(ttng.WaitBarrierOp)
 def lower_wait_barrier(op: ttng.WaitBarrierOp, fn: FunctionLowering) -> None:
     predicate = fn.both(None if op.pred is None else fn.scalar(op.pred))
-    fn.leaf.wait_barrier(fn.text, fn.shared(op.alloc).base, fn.scalar(op.phase), predicate)
+    fn.emitter.wait_barrier(fn.text, fn.shared(op.alloc).base, fn.scalar(op.phase), predicate)
 
 
 @lowers(ttng.AsyncCopyMbarrierArriveOp)
 def lower_async_copy_arrive(op: ttng.AsyncCopyMbarrierArriveOp, fn: FunctionLowering) -> None:
     counted = op.no_increment is not None
-    fn.leaf.arrive_after_copies(fn.text, fn.shared(op.barrier).base, counted=counted)
+    fn.emitter.arrive_after_copies(fn.text, fn.shared(op.barrier).base, counted=counted)
 
 
 @lowers(ttng.FenceAsyncSharedOp)
 def lower_fence_async_shared(op: ttng.FenceAsyncSharedOp, fn: FunctionLowering) -> None:
-    fn.leaf.fence_async_shared(fn.text, cluster=bool(op.b_cluster.value.data))
+    fn.emitter.fence_async_shared(fn.text, cluster=bool(op.b_cluster.value.data))
 
 
 @lowers(ttng.ClusterArriveOp)
 def lower_cluster_arrive(op: ttng.ClusterArriveOp, fn: FunctionLowering) -> None:
-    fn.leaf.cluster_arrive(fn.text, relaxed=bool(op.relaxed.value.data))
+    fn.emitter.cluster_arrive(fn.text, relaxed=bool(op.relaxed.value.data))
 
 
 @lowers(ttng.ClusterWaitOp)
 def lower_cluster_wait(op: ttng.ClusterWaitOp, fn: FunctionLowering) -> None:
-    fn.leaf.cluster_wait(fn.text)
+    fn.emitter.cluster_wait(fn.text)
 
 
 @lowers(ttng.ClusterBarrierOp)
 def lower_cluster_barrier(op: ttng.ClusterBarrierOp, fn: FunctionLowering) -> None:
-    fn.leaf.cluster_arrive(fn.text, relaxed=bool(op.relaxed.value.data))
-    fn.leaf.cluster_wait(fn.text)
+    fn.emitter.cluster_arrive(fn.text, relaxed=bool(op.relaxed.value.data))
+    fn.emitter.cluster_wait(fn.text)
 
 
 @lowers(ttng.FenceMBarrierInitReleaseClusterOp)
 def lower_fence_barrier_init(op: ttng.FenceMBarrierInitReleaseClusterOp, fn: FunctionLowering) -> None:
-    fn.leaf.fence_barrier_init(fn.text)
+    fn.emitter.fence_barrier_init(fn.text)
 
 
 @lowers(ttng.AsyncSharedStoreOp)
@@ -123,7 +123,7 @@ def lower_await_turn(op: ttng.AwaitTurnOp, fn: FunctionLowering) -> None:
     group = _group(fn)
     waits = None if op.closes is None else fn.text.icmp("eq", "i32", group, 0)
     own = fn.text.binary("add", "i32", group, TURNS)
-    fn.leaf.wait_at(fn.text, own, TURN_THREADS, _any_word(op.values, fn), waits)
+    fn.emitter.wait_at(fn.text, own, TURN_THREADS, _any_word(op.values, fn), waits)
 
 
 @lowers(ttng.PassTurnOp)
@@ -135,7 +135,7 @@ def lower_pass_turn(op: ttng.PassTurnOp, fn: FunctionLowering) -> None:
     else:
         passes = text.binary("and", "i1", text.binary("xor", "i1", is_first, "true"), fn.scalar(op.more))
     other = text.binary("sub", "i32", 2 * TURNS + 1, text.binary("add", "i32", group, TURNS))
-    fn.leaf.arrive_at(text, other, TURN_THREADS, passes, _any_word(op.values, fn, PASSED_AFTER))
+    fn.emitter.arrive_at(text, other, TURN_THREADS, passes, _any_word(op.values, fn, PASSED_AFTER))
 
 
 def _any_word(values: Sequence[SSAValue], fn: FunctionLowering, part: tuple[int, int] = (1, 1)) -> str:

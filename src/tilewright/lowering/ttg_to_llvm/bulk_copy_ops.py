@@ -111,7 +111,7 @@ def copies(
     """The copies of a buffer, so many rows at a time, dealt to warps."""
     boxes = plan_boxes(op, buffer, rows)
     text, warps = fn.text, fn.num_warps
-    elected = fn.leaf.elect(text)
+    elected = fn.emitter.elect(text)
     for first in range(0, boxes.count, warps):
         count = min(warps, boxes.count - first)
         takes_part = None if count == warps else text.icmp("ult", "i32", fn.uniform_warp, count)
@@ -162,7 +162,7 @@ def lower_copy_to_local(op: ttng.AsyncTMACopyGlobalToLocalOp, fn: FunctionLoweri
     evict = EVICTIONS.get(EvictionPolicy.of(op.evict), "")
     for copy in copies(fn, op, op.result, op.pred):
         places = _coordinates(fn, op.coord, copy.steps)
-        fn.leaf.load_box(fn.text, copy.pointer, descriptor, places, barrier, predicate=copy.predicate, evict=evict)
+        fn.emitter.load_box(fn.text, copy.pointer, descriptor, places, barrier, predicate=copy.predicate, evict=evict)
 
 
 @lowers(ttng.AsyncTMACopyLocalToGlobalOp)
@@ -170,7 +170,7 @@ def lower_copy_to_global(op: ttng.AsyncTMACopyLocalToGlobalOp, fn: FunctionLower
     if op.warp_rows is None:
         _store(op, op.desc, op.coord, op.src, fn, "")
     else:
-        fn.leaf.warp_barrier(fn.text)
+        fn.emitter.warp_barrier(fn.text)
         _store(op, op.desc, op.coord, op.src, fn, "", op.warp_rows.value.data)
 
 
@@ -191,30 +191,30 @@ def _store(
     tensor_map = fn.scalar(descriptor)
     for copy in copies(fn, op, source, None, rows):
         places = _coordinates(fn, coordinates, copy.steps)
-        fn.leaf.store_box(fn.text, copy.pointer, tensor_map, places, predicate=copy.predicate, reduction=reduction)
-    fn.leaf.commit_stores(fn.text)
+        fn.emitter.store_box(fn.text, copy.pointer, tensor_map, places, predicate=copy.predicate, reduction=reduction)
+    fn.emitter.commit_stores(fn.text)
 
 
 @lowers(ttng.TMAStoreWaitOp)
 def lower_store_wait(op: ttng.TMAStoreWaitOp, fn: FunctionLowering) -> None:
-    fn.leaf.wait_stores(fn.text, op.pendings.value.data, read_only=op.read_only is not None)
+    fn.emitter.wait_stores(fn.text, op.pendings.value.data, read_only=op.read_only is not None)
     if op.per_warp is not None:
-        fn.leaf.warp_barrier(fn.text)
+        fn.emitter.warp_barrier(fn.text)
 
 
 @lowers(ttng.AsyncTMAGatherOp)
 def lower_gather(op: ttng.AsyncTMAGatherOp, fn: FunctionLowering) -> None:
     tensor_map, barrier = fn.scalar(op.desc), fn.shared(op.barrier).base
     for pointer, places, predicate in _rows(op, fn, op.result, op.x_offsets, op.y_offset, op.pred):
-        fn.leaf.load_box(fn.text, pointer, tensor_map, places, barrier, predicate=predicate)
+        fn.emitter.load_box(fn.text, pointer, tensor_map, places, barrier, predicate=predicate)
 
 
 @lowers(ttng.AsyncTMAScatterOp)
 def lower_scatter(op: ttng.AsyncTMAScatterOp, fn: FunctionLowering) -> None:
     tensor_map = fn.scalar(op.desc)
     for pointer, places, predicate in _rows(op, fn, op.src, op.x_offsets, op.y_offset, None):
-        fn.leaf.store_box(fn.text, pointer, tensor_map, places, predicate=predicate)
-    fn.leaf.commit_stores(fn.text)
+        fn.emitter.store_box(fn.text, pointer, tensor_map, places, predicate=predicate)
+    fn.emitter.commit_stores(fn.text)
 
 
 def _rows(
@@ -239,7 +239,7 @@ def _rows(
     if owners:
         masked = text.binary("and", "i32", fn.uniform_warp, owners)
         is_owner = text.icmp("eq", "i32", masked, 0)
-    condition = fn.both(fn.leaf.elect(text), is_owner, None if predicate is None else fn.scalar(predicate))
+    condition = fn.both(fn.emitter.elect(text), is_owner, None if predicate is None else fn.scalar(predicate))
     assert condition is not None
     warp_columns = [boxes.offset_of((basis[0], 0)) for basis in layout.bases_of(WARP)]
     part = map_bits(text.value, fn.uniform_warp, warp_columns).operand
@@ -262,17 +262,17 @@ def _flipped(fn: FunctionLowering, part: str, offset: int) -> str:
 @lowers(ttng.TensormapCreateOp)
 def lower_tensormap_create(op: ttng.TensormapCreateOp, fn: FunctionLowering) -> None:
     """The map is made in shared memory by one thread, copied to global memory by its warp."""
-    text, leaf = fn.text, fn.leaf
+    text, emitter = fn.text, fn.emitter
     address = text.cast("ptrtoint", "ptr addrspace(1)", fn.scalar(op.global_address), "i64")
     _check_alignment(op, fn, address)
     scratch = fn.shared_pointer(op)
     first_warp = text.icmp("ult", "i32", fn.thread, 32)
     word = text.binary("shl", "i32", fn.lane, 2)
-    leaf.store_words(text, _at(fn, scratch, word), ["0"], 32, space=SHARED_SPACE, predicate=first_warp)
-    leaf.warp_barrier(text)
+    emitter.store_words(text, _at(fn, scratch, word), ["0"], 32, space=SHARED_SPACE, predicate=first_warp)
+    emitter.warp_barrier(text)
     one = fn.first_thread()
-    leaf.replace_field(text, scratch, "global_address", address, "i64", one)
-    leaf.replace_field(text, scratch, "rank", str(len(op.box_dim) - 1), "", one)
+    emitter.replace_field(text, scratch, "global_address", address, "i64", one)
+    emitter.replace_field(text, scratch, "rank", str(len(op.box_dim) - 1), "", one)
     fields = (
         ("box_dim", op.box_dim, "i32"),
         ("global_dim", op.global_dim, "i32"),
@@ -281,7 +281,7 @@ def lower_tensormap_create(op: ttng.TensormapCreateOp, fn: FunctionLowering) -> 
     )
     for name, values, type in fields:
         for ordinal, value in enumerate(values):
-            leaf.replace_field(text, scratch, name, fn.scalar(value), type, one, ordinal)
+            emitter.replace_field(text, scratch, name, fn.scalar(value), type, one, ordinal)
     enums = (
         ("elemtype", op.elem_type),
         ("interleave_layout", op.interleave_layout),
@@ -289,9 +289,9 @@ def lower_tensormap_create(op: ttng.TensormapCreateOp, fn: FunctionLowering) -> 
         ("fill_mode", op.fill_mode),
     )
     for name, value in enums:
-        leaf.replace_field(text, scratch, name, str(value.value.data), "", one)
-    leaf.warp_barrier(text)
-    leaf.publish_map(text, fn.scalar(op.desc_ptr), scratch, first_warp)
+        emitter.replace_field(text, scratch, name, str(value.value.data), "", one)
+    emitter.warp_barrier(text)
+    emitter.publish_map(text, fn.scalar(op.desc_ptr), scratch, first_warp)
 
 
 def _check_alignment(op: ttng.TensormapCreateOp, fn: FunctionLowering, address: str) -> None:
@@ -312,7 +312,7 @@ def _check_alignment(op: ttng.TensormapCreateOp, fn: FunctionLowering, address: 
 @lowers(ttng.TensormapFenceproxyAcquireOp)
 def lower_fenceproxy_acquire(op: ttng.TensormapFenceproxyAcquireOp, fn: FunctionLowering) -> None:
     fn.barrier()
-    fn.leaf.acquire_map(fn.text, fn.scalar(op.desc_ptr))
+    fn.emitter.acquire_map(fn.text, fn.scalar(op.desc_ptr))
 
 
 @lowers(ttng.ReinterpretTensorDescOp)

@@ -199,7 +199,7 @@ def _addresses(fn: FunctionLowering, access: SharedAccess, base: str) -> SharedA
 
 def _synchronize(fn: FunctionLowering, plans: Sequence[SharedMemoryConversion]) -> None:
     if all(plan.stays_in_warp for plan in plans):
-        fn.leaf.warp_barrier(fn.text)
+        fn.emitter.warp_barrier(fn.text)
     else:
         fn.barrier()
 

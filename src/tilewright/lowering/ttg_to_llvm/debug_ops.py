@@ -27,7 +27,7 @@ Arguments = list[tuple[str, str]]
 @lowers(tt.PrintOp)
 def lower_print(op: tt.PrintOp, fn: FunctionLowering) -> None:
     prefix = op.prefix.data
-    ids: Arguments = [("i32", fn.leaf.program_id(fn.text, axis, fn.module.num_ctas)) for axis in range(3)]
+    ids: Arguments = [("i32", fn.emitter.program_id(fn.text, axis, fn.module.num_ctas)) for axis in range(3)]
     if not op.args:
         _guarded(fn, fn.first_thread(), lambda: _print(fn, f"pid (%u, %u, %u){prefix}\n", ids))
         return

@@ -23,8 +23,8 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from tilewright.analysis.axis_info import ModuleAxisInfo
 from tilewright.codegen.llvm_text import ModuleText
 from tilewright.codegen.located_text import LocatedFunctionText
+from tilewright.codegen.nvptx.emitter import NvptxEmitter
 from tilewright.codegen.nvptx.facts import NvptxFacts
-from tilewright.codegen.nvptx.leaf import NvptxEmitter
 from tilewright.dialects import ttg
 from tilewright.dialects.types import element_type, is_tensor
 from tilewright.ir.diagnostics import op_error
@@ -73,7 +73,7 @@ class ModuleLowering:
 
     text: ModuleText
     facts: NvptxFacts
-    leaf: NvptxEmitter
+    emitter: NvptxEmitter
     debug: DebugInfo
     num_warps: int
     num_ctas: int
@@ -114,7 +114,7 @@ class FunctionLowering(ControlFlowLowering[LocatedFunctionText]):
     def __init__(self, module: ModuleLowering, text: LocatedFunctionText, *, is_kernel: bool, shared_base: str) -> None:
         super().__init__(text)
         self.module = module
-        self.leaf = module.leaf
+        self.emitter = module.emitter
         self.facts = module.facts
         self.is_kernel = is_kernel
         self.shared_base = shared_base
@@ -183,7 +183,7 @@ class FunctionLowering(ControlFlowLowering[LocatedFunctionText]):
     @property
     def thread(self) -> str:
         """The thread's number in its CTA, an i32."""
-        return self._number("thread", lambda: self.leaf.thread_index(self.text))
+        return self._number("thread", lambda: self.emitter.thread_index(self.text))
 
     @property
     def lane(self) -> str:
@@ -209,7 +209,7 @@ class FunctionLowering(ControlFlowLowering[LocatedFunctionText]):
     @property
     def block(self) -> str:
         """The number of the CTA in its cluster, an i32."""
-        return self._number("block", lambda: self.leaf.cta_rank(self.text))
+        return self._number("block", lambda: self.emitter.cta_rank(self.text))
 
     def _number(self, name: str, make: Callable[[], str]) -> str:
         operand = self._numbers.get(name)
@@ -260,8 +260,8 @@ class FunctionLowering(ControlFlowLowering[LocatedFunctionText]):
         if not self.is_kernel:
             return self.scratch_base
         emit = self.text.entry_value
-        ids = [self.leaf.program_id(self.text, axis, self.module.num_ctas, at_entry=True) for axis in range(3)]
-        counts = [self.leaf.num_programs(self.text, axis, self.module.num_ctas, at_entry=True) for axis in range(2)]
+        ids = [self.emitter.program_id(self.text, axis, self.module.num_ctas, at_entry=True) for axis in range(3)]
+        counts = [self.emitter.num_programs(self.text, axis, self.module.num_ctas, at_entry=True) for axis in range(2)]
         rows = emit(f"mul i32 {ids[2]}, {counts[1]}")
         row = emit(f"add i32 {rows}, {ids[1]}")
         before = emit(f"mul i32 {row}, {counts[0]}")
@@ -284,11 +284,11 @@ class FunctionLowering(ControlFlowLowering[LocatedFunctionText]):
         """All threads that run this code wait for each other: those of the CTA, of the kernel's own warps, or of the
         partition."""
         if self.partition is not None:
-            self.leaf.barrier_of(self.text, self.partition.barrier, 32 * self.partition.count)
+            self.emitter.barrier_of(self.text, self.partition.barrier, 32 * self.partition.count)
         elif self.module.total_warps != self.num_warps:
-            self.leaf.barrier_of(self.text, 0, 32 * self.num_warps)
+            self.emitter.barrier_of(self.text, 0, 32 * self.num_warps)
         else:
-            self.leaf.barrier(self.text)
+            self.emitter.barrier(self.text)
 
     @contextmanager
     def on_warps(self, warps: Warps) -> Generator[None]:

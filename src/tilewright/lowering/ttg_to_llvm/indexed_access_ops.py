@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 from xdsl.ir import SSAValue
 
-from tilewright.codegen.nvptx.leaf_atomics import AtomicOrder
+from tilewright.codegen.nvptx.atomics import AtomicOrder
 from tilewright.dialects import ttg
 from tilewright.dialects.tt.enums import RMWOp
 from tilewright.dialects.types import as_tensor
@@ -43,7 +43,7 @@ def lower_local_gather(op: ttg.LocalGatherOp, fn: FunctionLowering) -> None:
     results: list[str] = []
     for pointer in _pointers(fn, op.src, op.indices, op.axis.value.data):
         if pointer not in loaded:
-            words = fn.leaf.load_words(fn.text, pointer, element.bytes * 8, 1, space=SHARED_SPACE)
+            words = fn.emitter.load_words(fn.text, pointer, element.bytes * 8, 1, space=SHARED_SPACE)
             [loaded[pointer]] = from_words(fn.text, element, words, element.bytes * 8)
         results.append(loaded[pointer])
     fn.set(op.result, results)
@@ -57,7 +57,7 @@ def lower_local_scatter(op: ttg.LocalScatterOp, fn: FunctionLowering) -> None:
     owner = fn.owner_predicate(layout)
     for register in distinct_registers(layout):
         words = to_words(fn.text, element, [values[register]], bits)
-        fn.leaf.store_words(fn.text, pointers[register], words, bits, space=SHARED_SPACE, predicate=owner)
+        fn.emitter.store_words(fn.text, pointers[register], words, bits, space=SHARED_SPACE, predicate=owner)
 
 
 @lowers(ttg.LocalAtomicScatterRMWOp)
@@ -72,7 +72,7 @@ def lower_local_atomic_scatter(op: ttg.LocalAtomicScatterRMWOp, fn: FunctionLowe
     masks = fn.registers(op.mask) if op.mask is not None else None
     old: dict[int, str] = {}
     for register in distinct_registers(layout):
-        found = fn.leaf.atomic_rmw(
+        found = fn.emitter.atomic_rmw(
             fn.text,
             kind,
             pointers[register],

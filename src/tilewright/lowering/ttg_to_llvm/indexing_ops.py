@@ -45,7 +45,7 @@ def lower_gather(op: tt.GatherOp, fn: FunctionLowering) -> None:
         if loaded is None:
             offset = fn.text.binary("add", "i32", _scaled(fn, as_i32(fn, op.indices, index), stride), row)
             pointer = step_pointer(fn, base, _scaled(fn, offset, element.bytes))
-            words = fn.leaf.load_words(fn.text, pointer, element.bits, 1, space=SHARED_SPACE)
+            words = fn.emitter.load_words(fn.text, pointer, element.bits, 1, space=SHARED_SPACE)
             [loaded] = from_words(fn.text, element, words, element.bits)
             made[index, row] = loaded
         results.append(loaded)
@@ -144,7 +144,7 @@ def _count(fn: FunctionLowering, op: tt.HistogramOp, base: str, bins: int) -> No
         pointer = step_pointer(fn, base, _scaled(fn, number, BIN_BYTES))
         if masks[register] != "false":
             inside = _has_bin(fn, fn.element(op.src), registers[register], bins)
-            fn.leaf.shared_increment(fn.text, pointer, fn.both(inside, masks[register], owner))
+            fn.emitter.shared_increment(fn.text, pointer, fn.both(inside, masks[register], owner))
 
 
 def _has_bin(fn: FunctionLowering, element: ElementType, number: str, bins: int) -> str | None:

@@ -22,8 +22,8 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from tilewright.analysis.axis_info import ModuleAxisInfo
 from tilewright.codegen.llvm_text import ModuleText
 from tilewright.codegen.located_text import LocatedFunctionText
+from tilewright.codegen.nvptx.emitter import NvptxEmitter
 from tilewright.codegen.nvptx.facts import NvptxFacts
-from tilewright.codegen.nvptx.leaf import NvptxEmitter
 from tilewright.codegen.nvptx.names import ptx_name
 from tilewright.dialects import tt
 from tilewright.dialects.attributes import NO_FP_FUSION

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from xdsl.ir import Attribute, SSAValue
 
-from tilewright.codegen.nvptx.leaf_memory import MemoryHints
+from tilewright.codegen.nvptx.memory import MemoryHints
 from tilewright.dialects import tt
 from tilewright.dialects.tt.enums import CacheModifier, EvictionPolicy
 from tilewright.dialects.tt.types import is_block_pointer
@@ -41,7 +41,7 @@ def lower_load(op: tt.LoadOp, fn: FunctionLowering) -> None:
             loaded.update(zip(group, values, strict=True))
             continue
         given = None if others is None else [to_memory(fn, element, others[register]) for register in group]
-        values = fn.leaf.load_vector(
+        values = fn.emitter.load_vector(
             fn.text,
             pointers[group[0]],
             memory,
@@ -70,7 +70,7 @@ def lower_store(op: tt.StoreOp, fn: FunctionLowering) -> None:
             continue
         if mask not in guarded:
             guarded[mask] = fn.both(mask, owner)
-        fn.leaf.store_vector(
+        fn.emitter.store_vector(
             fn.text,
             pointers[group[0]],
             memory_type(element),

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import Float8E4M3FNType, Float8E5M2Type
 from xdsl.ir import SSAValue
 
-from tilewright.codegen.nvptx.leaf_matrix import MmaShape
+from tilewright.codegen.nvptx.matrix import MmaShape
 from tilewright.dialects import tt
 from tilewright.dialects.types import element_type
 from tilewright.layouts.access import span_of
@@ -99,8 +99,8 @@ class _Form:
         depth = 4 * len(column) * (1 if self.a_name == "f64" else WORD_BITS // _BITS.get(self.a_name, 8))
         shape = MmaShape(16, 8, depth, self.result_name, self.a_name, self.b_name)
         if self.result_name != "f16":
-            return self.fn.leaf.mma(self.fn.text, shape, a, column, sums)
-        words = self.fn.leaf.mma(self.fn.text, shape, a, column, pack_words(self.fn, self.result, sums))
+            return self.fn.emitter.mma(self.fn.text, shape, a, column, sums)
+        words = self.fn.emitter.mma(self.fn.text, shape, a, column, pack_words(self.fn, self.result, sums))
         return unpack_words(self.fn, self.result, words)
 
     def _multiply_f64(self, rows: Sequence[Sequence[str]], column: Sequence[str], sums: Sequence[str]) -> list[str]:
@@ -110,7 +110,7 @@ class _Form:
         for half, row in enumerate(rows):
             part = list(sums[2 * half : 2 * half + 2])
             for a, b in zip(row, column, strict=True):
-                part = self.fn.leaf.mma(self.fn.text, shape, [a], [b], part)
+                part = self.fn.emitter.mma(self.fn.text, shape, [a], [b], part)
             results += part
         return results
 

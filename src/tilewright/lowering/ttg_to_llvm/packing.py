@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tilewright.codegen.llvm_text import FunctionText
-from tilewright.codegen.nvptx.leaf_memory import build_vector
+from tilewright.codegen.nvptx.memory import build_vector
 from tilewright.lowering.ttg_to_llvm.types import ElementType
 from tilewright.lowering.ttg_to_llvm.values import is_literal
 

@@ -16,13 +16,13 @@ SCRATCH_OFFSET = "ttg.global_scratch_memory_offset"
 @lowers(tt.GetProgramIdOp)
 def lower_program_id(op: tt.GetProgramIdOp, fn: FunctionLowering) -> None:
     axis = ProgramIDDim.of(op.axis).value
-    fn.set(op.result, fn.leaf.program_id(fn.text, axis, fn.module.num_ctas))
+    fn.set(op.result, fn.emitter.program_id(fn.text, axis, fn.module.num_ctas))
 
 
 @lowers(tt.GetNumProgramsOp)
 def lower_num_programs(op: tt.GetNumProgramsOp, fn: FunctionLowering) -> None:
     axis = ProgramIDDim.of(op.axis).value
-    fn.set(op.result, fn.leaf.num_programs(fn.text, axis, fn.module.num_ctas))
+    fn.set(op.result, fn.emitter.num_programs(fn.text, axis, fn.module.num_ctas))
 
 
 @lowers(ttg.LocalBarrierOp, gpu.BarrierOp)
@@ -32,12 +32,12 @@ def lower_barrier(op: Operation, fn: FunctionLowering) -> None:
 
 @lowers(tt.GridDependencyWaitOp)
 def lower_grid_dependency_wait(op: tt.GridDependencyWaitOp, fn: FunctionLowering) -> None:
-    fn.leaf.grid_dependency(fn.text, "wait")
+    fn.emitter.grid_dependency(fn.text, "wait")
 
 
 @lowers(tt.GridDependencyLaunchDependentsOp)
 def lower_launch_dependents(op: tt.GridDependencyLaunchDependentsOp, fn: FunctionLowering) -> None:
-    fn.leaf.grid_dependency(fn.text, "launch_dependents")
+    fn.emitter.grid_dependency(fn.text, "launch_dependents")
 
 
 @lowers(llvm.AssumeOp)

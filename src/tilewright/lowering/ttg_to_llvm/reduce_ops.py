@@ -81,9 +81,9 @@ class _Reducer:
     def _redux(self, operation: str, operand: str) -> str:
         text, type = self.fn.text, self.elements[0].text
         if type == "i32":
-            return self.fn.leaf.redux(text, operation, operand)
+            return self.fn.emitter.redux(text, operation, operand)
         wide = text.cast(extension_for(operation), type, operand, "i32")
-        return text.cast("trunc", "i32", self.fn.leaf.redux(text, operation, wide), type)
+        return text.cast("trunc", "i32", self.fn.emitter.redux(text, operation, wide), type)
 
     def _between_lanes(self, partials: Sequence[Operands], mask: int) -> list[Operands]:
         columns = [list(column) for column in zip(*partials, strict=True)]

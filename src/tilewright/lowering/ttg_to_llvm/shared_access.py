@@ -134,7 +134,7 @@ def _store(
 ) -> None:
     if access.kind is not AccessKind.VECTOR:
         transposed = access.kind is AccessKind.MATRIX_TRANSPOSED
-        fn.leaf.store_matrices(fn.text, pointer, pack_words(fn, element, operands), transposed=transposed)
+        fn.emitter.store_matrices(fn.text, pointer, pack_words(fn, element, operands), transposed=transposed)
         return
     width = len(operands) * element.bits
     if width < WORD_BITS:
@@ -143,7 +143,7 @@ def _store(
         words, word_bits = to_words(fn.text, element, operands, element.bits), element.bits
     else:
         words, word_bits = pack_words(fn, element, operands), WORD_BITS
-    fn.leaf.store_words(fn.text, pointer, words, word_bits, space=SHARED_SPACE, predicate=predicate)
+    fn.emitter.store_words(fn.text, pointer, words, word_bits, space=SHARED_SPACE, predicate=predicate)
 
 
 def emit_loads(
@@ -172,13 +172,13 @@ def _load(
     width = count * element.bits
     if access.kind is not AccessKind.VECTOR:
         transposed = access.kind is AccessKind.MATRIX_TRANSPOSED
-        words = fn.leaf.load_matrices(fn.text, pointer, width // WORD_BITS, transposed=transposed)
+        words = fn.emitter.load_matrices(fn.text, pointer, width // WORD_BITS, transposed=transposed)
         return unpack_words(fn, element, words)
     if width < WORD_BITS:
-        words = fn.leaf.load_words(fn.text, pointer, width, 1, space=SHARED_SPACE)
+        words = fn.emitter.load_words(fn.text, pointer, width, 1, space=SHARED_SPACE)
         return unpack_words(fn, element, words, width)
     if element.bits > WORD_BITS:
-        words = fn.leaf.load_words(fn.text, pointer, element.bits, count, space=SHARED_SPACE)
+        words = fn.emitter.load_words(fn.text, pointer, element.bits, count, space=SHARED_SPACE)
         return from_words(fn.text, element, words, element.bits)
-    words = fn.leaf.load_words(fn.text, pointer, WORD_BITS, width // WORD_BITS, space=SHARED_SPACE)
+    words = fn.emitter.load_words(fn.text, pointer, WORD_BITS, width // WORD_BITS, space=SHARED_SPACE)
     return unpack_words(fn, element, words)

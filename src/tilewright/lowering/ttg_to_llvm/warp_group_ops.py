@@ -28,7 +28,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from tilewright.codegen.nvptx.leaf_hopper import FRAGMENT_WORDS, WarpGroupShape
+from tilewright.codegen.nvptx.hopper import FRAGMENT_WORDS, WarpGroupShape
 from tilewright.dialects import ttg, ttng
 from tilewright.dialects.ttg.encodings import DotOperandEncodingAttr, NvidiaMmaEncodingAttr
 from tilewright.dialects.ttg.shared_encodings import find_shared_layout
@@ -231,13 +231,13 @@ class WarpGroupDot:
             order.append(place)
             if place not in tiles:
                 tiles[place] = self._tile(place, held[start : start + self.tile_registers])
-        fn.leaf.group_commit(fn.text)
+        fn.emitter.group_commit(fn.text)
         if not op.is_async.value.data:
             tiles = self._wait(tiles)
         fn.set(op.d, tuple(register for place in order for register in self._unpacked(tiles[place])))
 
     def _fence(self) -> None:
-        self.fn.leaf.group_fence(self.fn.text)
+        self.fn.emitter.group_fence(self.fn.text)
 
     def _tile(self, place: tuple[int, int], held: Sequence[str]) -> list[str]:
         """The accumulators of one tile after all steps along K."""
@@ -255,7 +255,7 @@ class WarpGroupDot:
 
     def _tile_in_parts(self, place: tuple[int, int], registers: list[str], uses_c: str, limit: int) -> list[str]:
         """As `_tile`, adding up no more than `limit` products in the hardware's narrow accumulator."""
-        text, leaf = self.fn.text, self.fn.leaf
+        text, emitter = self.fn.text, self.fn.emitter
         type, _ = self.shape.accumulator
         zero = "0x0000000000000000"
         if uses_c == "false":
@@ -267,8 +267,8 @@ class WarpGroupDot:
             for k in range(first, min(first + limit, self.depth), self.shape.k):
                 partial = self._step(place, k, partial, follows)
                 follows = "true"
-            leaf.group_commit(text)
-            partial = leaf.group_wait(text, 0, [(type, register) for register in partial])
+            emitter.group_commit(text)
+            partial = emitter.group_wait(text, 0, [(type, register) for register in partial])
             registers = [text.binary("fadd", type, a, b) for a, b in zip(registers, partial, strict=True)]
             self._fence()
         return registers
@@ -277,12 +277,12 @@ class WarpGroupDot:
         row, column = place
         a = self.a[row, k] if isinstance(self.a, dict) else [self.a.at(row, k)]
         b = self.b.at(k, column)
-        return self.fn.leaf.group_mma(self.fn.text, self.shape, a, b, registers, uses_c=uses_c, orders=self.orders)
+        return self.fn.emitter.group_mma(self.fn.text, self.shape, a, b, registers, uses_c=uses_c, orders=self.orders)
 
     def _wait(self, tiles: dict[tuple[int, int], list[str]]) -> dict[tuple[int, int], list[str]]:
         type, _ = self.shape.accumulator
         every = [(type, register) for registers in tiles.values() for register in registers]
-        waited = iter(self.fn.leaf.group_wait(self.fn.text, 0, every))
+        waited = iter(self.fn.emitter.group_wait(self.fn.text, 0, every))
         return {place: [next(waited) for _ in registers] for place, registers in tiles.items()}
 
     def _num_accumulators(self) -> int:
@@ -327,9 +327,9 @@ def lower_warp_group_dot_wait(op: ttng.WarpGroupDotWaitOp, fn: FunctionLowering)
         words = _as_words(fn, value) if is_tensor(value.type) and not _is_operand(value) else []
         counts.append(len(words))
         registers += words
-    waited = iter(fn.leaf.group_wait(fn.text, op.pendings.value.data, registers))
+    waited = iter(fn.emitter.group_wait(fn.text, op.pendings.value.data, registers))
     for value in filter(_is_operand, op.inputs):
-        fn.leaf.hold_registers(fn.text, pack_words(fn, fn.element(value), fn.registers(value)))
+        fn.emitter.hold_registers(fn.text, pack_words(fn, fn.element(value), fn.registers(value)))
     for value, result, count in zip(op.inputs, op.outputs, counts, strict=True):
         if not is_tensor(value.type) or _is_operand(value):
             fn.set(result, fn.values[value])

@@ -88,7 +88,7 @@ class Workers:
 
     def meet(self) -> None:
         """All warps of the CTA wait for each other."""
-        self.fn.leaf.barrier_of(self.fn.text, MEETING, 32 * self.total_warps)
+        self.fn.emitter.barrier_of(self.fn.text, MEETING, 32 * self.total_warps)
 
     def tell(self, state: int) -> None:
         """Say what comes. Takes effect when the workers are met."""
@@ -168,13 +168,13 @@ def lower_warp_specialize(op: ttg.WarpSpecializeOp, fn: FunctionLowering) -> Non
     if captures:
         workers.meet()
     if own:
-        fn.leaf.set_registers(text, workers.registers, own)
+        fn.emitter.set_registers(text, workers.registers, own)
     lower_joined(op.default_region, op.results, ttg.WarpYieldOp, fn)
     if own > workers.registers:
-        fn.leaf.set_registers(text, own, workers.registers)
+        fn.emitter.set_registers(text, own, workers.registers)
     workers.meet()
     if 0 < own < workers.registers:
-        fn.leaf.set_registers(text, own, workers.registers)
+        fn.emitter.set_registers(text, own, workers.registers)
     joined = text.new_label("joined")
     text.branch(joined)
     _lower_partitions(op, workers, captures, others, start)
@@ -265,7 +265,7 @@ def _change_registers(workers: Workers, changes: dict[int, tuple[int, int]]) -> 
     text.switch("i32", group, done, labels.items())
     for number, (before, after) in changes.items():
         text.start(labels[number])
-        fn.leaf.set_registers(text, before, after)
+        fn.emitter.set_registers(text, before, after)
         text.branch(done)
     text.start(done)
 

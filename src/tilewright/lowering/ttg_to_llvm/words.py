@@ -41,9 +41,9 @@ def through_words(
 
 def shuffle_xor(fn: FunctionLowering, element: ElementType, operands: Sequence[str], distance: int) -> list[str]:
     """Return what the lane whose number differs in the bits of `distance` holds."""
-    return through_words(fn, element, operands, lambda word: fn.leaf.shuffle_xor(fn.text, word, distance))
+    return through_words(fn, element, operands, lambda word: fn.emitter.shuffle_xor(fn.text, word, distance))
 
 
 def shuffle_index(fn: FunctionLowering, element: ElementType, operands: Sequence[str], lane: str) -> list[str]:
     """Return what `lane` holds."""
-    return through_words(fn, element, operands, lambda word: fn.leaf.shuffle_index(fn.text, word, lane))
+    return through_words(fn, element, operands, lambda word: fn.emitter.shuffle_index(fn.text, word, lane))

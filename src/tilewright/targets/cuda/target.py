@@ -145,7 +145,7 @@ class CudaTarget:
         """Return what there is to know of the kernel, its LLVM text and its PTX."""
         from xdsl.dialects.builtin import IntegerAttr, i32
 
-        from tilewright.codegen.nvptx.leaf import NvptxEmitter
+        from tilewright.codegen.nvptx.emitter import NvptxEmitter
         from tilewright.codegen.nvptx.target_machine import FLUSH_FLAG, emit_ptx
         from tilewright.lowering.ttg_to_llvm import lower_module
         from tilewright.targets.cuda.driver import check_shared_memory

@@ -13,7 +13,7 @@ _SHUFFLES = {"idx": "31", "bfly": "31", "up": "0", "down": "31"}
 """Modes of ``shfl.sync`` and their clamp operand for whole warps."""
 
 
-class ThreadLeaf:
+class ThreadInstructions:
     """Numbers of threads and programs, and what threads of a CTA do together."""
 
     facts: NvptxFacts

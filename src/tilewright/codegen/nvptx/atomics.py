@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from tilewright.codegen.llvm_text import FunctionText
 from tilewright.codegen.nvptx.facts import NvptxFacts
 from tilewright.codegen.nvptx.inline_asm import inline_asm
-from tilewright.codegen.nvptx.leaf_memory import build_vector
+from tilewright.codegen.nvptx.memory import build_vector
 from tilewright.support.records import dataclass
 
 _LLVM_ORDERINGS = {"relaxed": "monotonic", "acquire": "acquire", "release": "release", "acq_rel": "acq_rel"}
@@ -43,7 +43,7 @@ class AtomicOrder:
     """``gpu``, ``cta`` or ``sys``."""
 
 
-class AtomicLeaf:
+class AtomicInstructions:
     """Read-modify-write and compare-and-swap of elements in global memory."""
 
     facts: NvptxFacts

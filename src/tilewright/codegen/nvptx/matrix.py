@@ -40,7 +40,7 @@ _WORDS = {"f32": ("float", "f"), "f64": ("double", "d")}
 """LLVM type and constraint letter of an accumulator or operand register; others are i32 words."""
 
 
-class MatrixLeaf:
+class MatrixInstructions:
     """What a warp does with matrices, and copies that run beside the program."""
 
     facts: NvptxFacts

@@ -64,7 +64,7 @@ def guard(predicate: str | None, operands: Operands, constraints: list[str]) -> 
     return f"@${len(operands) - 1} "
 
 
-class BarrierLeaf:
+class BarrierInstructions:
     """Barriers in shared memory (`mbarrier`), fences, clusters, grids that depend on others."""
 
     facts: NvptxFacts
@@ -165,7 +165,7 @@ class BarrierLeaf:
         inline_asm(text, "barrier.cluster.wait.aligned;", "", [], (), clobbers_memory=True)
 
 
-class BulkCopyLeaf:
+class BulkCopyInstructions:
     """Copies of boxes between global and shared memory, and tensor maps made by a kernel."""
 
     facts: NvptxFacts
@@ -260,7 +260,7 @@ FRAGMENT_WORDS = 4
 """Words of A's fragment that a thread passes to one instruction."""
 
 
-class WarpGroupLeaf:
+class WarpGroupInstructions:
     """Asynchronous matrix products of four warps (`wgmma`)."""
 
     facts: NvptxFacts

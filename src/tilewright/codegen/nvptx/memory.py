@@ -45,7 +45,7 @@ class MemoryHints:
 PLAIN = MemoryHints()
 
 
-class MemoryLeaf:
+class MemoryInstructions:
     """Loads and stores of 1 to 128 bits, aligned to their size.
 
     `scalar` is the LLVM type of an element (not i1, not a pointer), `bits` its width; an access covers a power of two
