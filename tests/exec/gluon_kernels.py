@@ -132,6 +132,22 @@ def product_v2(a_ptr, b_ptr, c_ptr, N: gl.constexpr, layout: gl.constexpr):
 
 
 @gluon.jit
+def rows_without_fences(x, y, layout: gl.constexpr):
+    """Boxes out of one buffer, one after the other, and no `fence_async_shared`."""
+    buffer = gl.allocate_shared_memory(y.dtype, y.block_type.shape, y.layout)
+    M: gl.constexpr = y.block_type.shape[0]
+    N: gl.constexpr = y.block_type.shape[1]
+    places = (
+        gl.arange(0, M, gl.SliceLayout(1, layout))[:, None] * N + gl.arange(0, N, gl.SliceLayout(0, layout))[None, :]
+    )
+    for box in range(2):
+        tma.store_wait(0)
+        buffer.store(gl.load(x + box * M * N + places) * 2.0)
+        tma.async_store(y, [box * M, 0], buffer)
+    tma.store_wait(0)
+
+
+@gluon.jit
 def add_one_by_tma(x, y, layout: gl.constexpr):
     """A box in, one more, a box out."""
     barrier = mbarrier.allocate_mbarrier()

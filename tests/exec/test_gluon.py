@@ -215,6 +215,13 @@ def test_boxes_in_and_out() -> None:
     assert (y == x + 1).all()
 
 
+def test_fences_that_the_kernel_leaves_out() -> None:
+    x, y = floats(64, 64), np.zeros((64, 64), np.float32)
+    compiled = kernels.rows_without_fences[(1,)](x, described(y, [32, 64]), kernels.TILE)
+    assert np.array_equal(y, 2 * x)
+    assert compiled.asm["ptx"].count("fence.proxy.async") == 1
+
+
 def test_a_product_of_warp_groups() -> None:
     a, b, c = floats(64, 192, dtype=np.float16), floats(192, 128, dtype=np.float16), np.zeros((64, 128), np.float16)
     kernels.product_v3[(1, 2)](described(a, [64, 64]), described(b, [64, 64]), described(c, [64, 64]), 192)

@@ -58,19 +58,21 @@ def gluon_stages() -> Sequence[tuple[str, Sequence[Pass]]]:
 
 
 def memory_passes() -> list[Pass]:
-    """Partitions get their warps, buffers their places in shared and scratch memory, and accesses the barriers between
-    them that they need."""
+    """Partitions get their warps, buffers their places in shared and scratch memory, and accesses the fences and
+    barriers between them that they need."""
     from tilewright.transforms.ttg.allocate_shared_memory import AllocateSharedMemoryPass
     from tilewright.transforms.ttg.allocate_warp_groups import AllocateWarpGroupsPass
     from tilewright.transforms.ttg.check_clusters import CheckClustersPass
     from tilewright.transforms.ttg.global_scratch_memory_allocation import GlobalScratchMemoryAllocationPass
     from tilewright.transforms.ttg.membar import MembarPass
+    from tilewright.transforms.ttg.proxy_fence_insertion import ProxyFenceInsertionPass
 
     return [
         CheckClustersPass(),
         AllocateWarpGroupsPass(),
         AllocateSharedMemoryPass(),
         GlobalScratchMemoryAllocationPass(),
+        ProxyFenceInsertionPass(),
         MembarPass(),
     ]
 
