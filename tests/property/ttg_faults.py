@@ -112,7 +112,7 @@ def inputs(arch: str) -> list[tuple[Any, tuple[int, ...], dict[str, Any]]]:
 
 
 PIPELINE, MEMBAR, SHARED = "tritongpu-pipeline", "membar", "allocate-shared-memory"
-FENCES, TMA = "triton-nvidia-gpu-fence-insertion", "triton-nvidia-tma-lowering"
+FENCES, TMA = "triton-nvidia-gpu-proxy-fence-insertion", "triton-nvidia-tma-lowering"
 
 FAULTS: Sequence[GpuFault] = (
     GpuFault(Fault("copy loses its mask", PIPELINE, drop_operand(ttg.AsyncCopyGlobalToLocalOp, 2, 0))),

@@ -1,4 +1,4 @@
-// RUN: tilewright-opt %s --narrow-byte-sums | filecheck %s
+// RUN: tilewright-opt %s --target=cpu:x86-64-v3 --narrow-byte-sums | filecheck %s
 
 // Bytes of 15 at most: eight products have 16 bits; here are three, and what they are added to.
 // CHECK-LABEL: @nibbles

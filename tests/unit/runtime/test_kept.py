@@ -94,7 +94,7 @@ def test_pointers_that_share_memory_get_a_kernel_of_their_own(kept: Any) -> None
 @pytest.mark.parametrize(
     ("arguments", "error", "words"),
     [
-        ((X[1:], OUT, 32, 1, 2.0, 16), MisalignedPointerError, r"'x_ptr': an address .* no multiple of 16 bytes"),
+        ((X[1:], OUT, 32, 1, 2.0, 16), MisalignedPointerError, r"'x_ptr': an address .* not a multiple of 16 bytes"),
         ((X, OUT[2:], 32, 1, 2.0, 16), MisalignedPointerError, "'out_ptr'"),
         ((X, OUT, 17, 1, 2.0, 16), ArgumentValueError, "'n': 17; expected a multiple of 16"),
         ((X, OUT, 32, 2, 2.0, 16), ArgumentValueError, "'step': 2; expected 1, which is compiled in"),
