@@ -10,10 +10,11 @@ FAMILIES = tuple(
     f"tests/{folder}/test_{name}.py"
     for folder, names in {
         "exec": (
-            "atomics baseline_cpus baseline_pipeline byte_products conversions device_library dot_types engines "
-            "examples flattened float8 gluon gluon_on_cpu gluon_programs gpu_engines gpu_passes hopper int_to_float "
-            "library_kernels llm_example mathematics missing_barriers model_kernels noinline partitions_on_cpu "
-            "register_operands scaled_dots spine transposed_blocks triton_backend waiting widened_operands"
+            "atomics baseline_cpus baseline_pipeline batches_by_tma byte_products conversions device_library "
+            "dot_types engines examples flattened float8 gluon gluon_on_cpu gluon_programs gpu_engines gpu_passes "
+            "hopper int_to_float joined_loops library_kernels llm_example mathematics missing_barriers "
+            "model_kernels noinline partitions_on_cpu register_operands scaled_dots spine transposed_blocks "
+            "triton_backend waiting widened_operands"
         ),
         "kernels": "against_triton gpu_settings ptx_against_triton ttgir_against_triton",
         "oracle_mlir": "memory views",
@@ -45,8 +46,11 @@ PROGRAMS = (
     "tests/unit/compiler/test_large_kernels.py",
     "tests/unit/packaging/test_distributions.py",
     "tests/unit/runtime/test_children.py",
+    "tests/unit/suite/test_benchmarks.py",
+    "tests/unit/suite/test_gpu_suite.py",
     "tests/unit/suite/test_running.py",
     "tests/unit/tools/test_progress.py",
+    "tests/unit/tools_correctness/test_reduce_and_bisect.py",
 )
 """Files whose functions are the cases, seconds each: programs in processes of their own, pipelines on simulated Hopper,
 growth of compile times."""
