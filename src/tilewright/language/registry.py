@@ -32,18 +32,23 @@ def builtin(fn: F) -> F:
                 kwargs.pop(keyword, None)
         try:
             return fn(*args, **kwargs)
-        except (OutsideOfKernelError, TypeError, AttributeError, ValueError):
+        except (OutsideOfKernelError, TypeError, AttributeError, ValueError) as error:
             # Whatever an array of the host's lacks is not what went wrong.
-            if is_active():
+            if is_active() or not (isinstance(error, OutsideOfKernelError) or any(map(_is_array, args))):
                 raise
             try:
                 raise outside_of_kernel(fn.__name__) from None
-            except OutsideOfKernelError as error:
-                cut_traceback(error)
+            except OutsideOfKernelError as outside:
+                cut_traceback(outside)
                 raise
 
     setattr(call, BUILTIN_MARK, True)
     return call  # pyright: ignore[reportReturnType]
+
+
+def _is_array(value: Any) -> bool:
+    """Is a value an array or a tensor of the host's?"""
+    return hasattr(value, "__array_interface__") or hasattr(value, "data_ptr")
 
 
 def is_builtin(fn: Any) -> bool:

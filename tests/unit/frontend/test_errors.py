@@ -133,6 +133,8 @@ def test_function_outside_of_a_kernel() -> None:
         tl.sum(1.0)
     with pytest.raises(RuntimeError, match="load was called outside of a kernel"):
         tl.load(np.zeros(4))
+    with pytest.raises(TypeError, match="missing 1 required positional argument"):
+        tl.load()
 
 
 def test_function_without_source() -> None:
