@@ -17,7 +17,7 @@ import numpy as np
 from xdsl.ir import Attribute
 
 from suite.arrays import Array
-from tilewright.reference.address_space import Allocation
+from tilewright.reference.allocations import Allocation
 from tilewright.reference.machine import Frame
 from tilewright.reference.tt import access, descriptors, memory
 from tilewright.reference.tt.pointers import storage_type

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import io
 import linecache
+import mmap
 import pdb
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,8 +17,9 @@ import pytest
 import tilewright as triton
 import tilewright.language as tl
 from tilewright.reference import ReferenceError
+from tilewright.reference.process_memory import LISTING
 from tilewright.support import knobs
-from tilewright.support.errors import CompilationError, DeviceAssertionError
+from tilewright.support.errors import CompilationError, DeviceAssertionError, TilewrightError
 
 
 @triton.jit
@@ -82,6 +85,49 @@ def test_leaving_an_argument_is_reported() -> None:
     assert "at [10] of the tile: element 10 is outside of argument 'x_ptr' of 10 elements" in message
     assert "tl.store(x_ptr + tl.arange(0, BLOCK), tl.arange(0, BLOCK))" in message
     assert not x.any(), "nothing is written by an access that leaves its memory"
+
+
+@triton.jit
+def copy_at(address, far, out_ptr):
+    start = address.to(tl.pointer_type(tl.float32))
+    tl.store(out_ptr, tl.load(start + far))
+    tl.store(start + far, 2.0)
+
+
+def mapped(*, writable: bool) -> mmap.mmap:
+    """A page of memory that nothing else lies in."""
+    return mmap.mmap(-1, mmap.PAGESIZE, prot=mmap.PROT_READ | (mmap.PROT_WRITE if writable else 0))
+
+
+@pytest.mark.parametrize("target", ["reference", "cuda_sim"])
+@pytest.mark.skipif(not Path(LISTING).exists(), reason="this system does not list what is mapped")
+def test_addresses_of_no_memory_are_reported(target: str) -> None:
+    """Where an address leads out of the process, the kernel ends, not the process."""
+    out = np.zeros(1, np.float32)
+    page, fixed = mapped(writable=True), mapped(writable=False)
+    start = np.frombuffer(page, np.float32)
+    with knobs.scope(interpret=target == "reference", target=target):
+        copy_at[(1,)](start.ctypes.data, 0, out)
+        assert start[0] == 2
+        with pytest.raises(TilewrightError, match=r"at address 0x3ffffff\w+ this process has no memory") as caught:
+            copy_at[(1,)](1 << 46, -16, out)
+        assert "tl.load(start + far)" in str(caught.value)
+        with pytest.raises(TilewrightError, match="memory of this process may only be read"):
+            copy_at[(1,)](np.frombuffer(fixed, np.uint8).ctypes.data, 0, out)
+
+
+def test_an_argument_left_by_terabytes_reaches_no_other_memory() -> None:
+    x, out = np.zeros(4, np.float32), np.zeros(64, np.float32)
+    with pytest.raises(ReferenceError, match=r"outside of|points into no argument"):
+        copy_table[(1,)](x, out[1:], BLOCK=64)
+    for far in (1 << 39, 1 << 40, 1 << 41, 3 << 39, -(1 << 40)):
+        with pytest.raises(ReferenceError, match=r"outside of|points into no argument"):
+            load_far[(1,)](x, out, far)
+
+
+@triton.jit
+def load_far(x_ptr, out_ptr, far):
+    tl.store(out_ptr, tl.load(x_ptr + far))
 
 
 def test_arguments_are_called_by_their_whole_names() -> None:

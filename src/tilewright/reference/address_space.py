@@ -11,21 +11,21 @@ up among the arguments, and among the arrays that were announced by `AddressSpac
 
 from __future__ import annotations
 
-import ctypes
 from typing import Any
 
 import numpy as np
 from xdsl.ir import Attribute
 
 from tilewright.dialects.numeric import Array, dtype_of
+from tilewright.reference import process_memory
+from tilewright.reference.allocations import Allocation
 from tilewright.reference.memory import AccessError, MemRef, Storage, Window, memory_of
+from tilewright.reference.process_memory import ProcessMemory
 from tilewright.support.records import dataclass
 
 FIRST = 1 << 62
 SPACING_BITS = 41
 PAGE_MASK = 0xFFF
-PROCESS_START, PROCESS_END = 1 << 12, 1 << 47
-"""Where the data of a process can lie."""
 
 
 class OutOfBounds(AccessError):
@@ -35,49 +35,6 @@ class OutOfBounds(AccessError):
         super().__init__(reason)
         self.position = position
         self.reason = reason
-
-
-class Allocation:
-    """The memory of one argument: bytes, seen as elements of any type. The argument points to byte `start`."""
-
-    def __init__(self, name: str, base: int, data: Array, start: int = 0) -> None:
-        self.name = name
-        self.base = base
-        self.data = data
-        self.start = start
-        self.real = int(data.ctypes.data)
-        self._views: dict[np.dtype[Any], Array] = {}
-
-    def view(self, dtype: np.dtype[Any]) -> Array:
-        """The bytes as elements; what is left over at the end is not seen."""
-        found = self._views.get(dtype)
-        if found is None:
-            whole = self.data.size // dtype.itemsize * dtype.itemsize
-            found = self._views[dtype] = self.data[:whole].view(dtype)
-        return found
-
-    def describe_miss(self, offset: int, size: int) -> str:
-        """Return where an access of some bytes lies that leaves the allocation."""
-        extent, offset = (self.data.size - self.start) // size, offset - self.start
-        place = f"element {offset // size}" if offset % size == 0 else f"byte {offset}"
-        return f"{place} is outside of argument '{self.name}' of {extent} elements"
-
-    def read(self, offsets: Array, dtype: np.dtype[Any]) -> Array:
-        """The elements at byte offsets, all of them inside."""
-        size = dtype.itemsize
-        if size == 1 or not (offsets & (size - 1)).any():
-            return self.view(dtype)[offsets // size]
-        raw = self.data[offsets[:, np.newaxis] + np.arange(size)]
-        return np.ascontiguousarray(raw).view(dtype).reshape(-1)
-
-    def write(self, offsets: Array, values: Array, dtype: np.dtype[Any]) -> None:
-        """Set elements at byte offsets, all of them inside; of several to one place the last stays."""
-        size = dtype.itemsize
-        if size == 1 or not (offsets & (size - 1)).any():
-            self.view(dtype)[offsets // size] = values
-            return
-        raw = np.ascontiguousarray(values, dtype).view(np.uint8).reshape(-1, size)
-        self.data[offsets[:, np.newaxis] + np.arange(size)] = raw
 
 
 EVERYTHING = slice(None)
@@ -97,6 +54,7 @@ class AddressSpace:
 
     def __init__(self) -> None:
         self.allocations: list[Allocation] = []
+        self._process: ProcessMemory | None = None
 
     def add(self, array: Array | Window, name: str = "") -> np.int64:
         """Make an array reachable, sharing its memory; gives the pointer to its first element."""
@@ -110,10 +68,8 @@ class AddressSpace:
         return np.int64(base + start)
 
     def add_process(self) -> None:
-        """Let real addresses reach all memory of this process. An address at which there is no memory ends the
-        process."""
-        whole = (ctypes.c_uint8 * (PROCESS_END - PROCESS_START)).from_address(PROCESS_START)
-        self.add(Window(np.ctypeslib.as_array(whole)), "the process")
+        """Let real addresses reach all memory of this process."""
+        self._process = ProcessMemory()
 
     def read(self, addresses: Array, dtype: np.dtype[Any]) -> Array:
         """The elements at a row of addresses."""
@@ -131,7 +87,7 @@ class AddressSpace:
         """Set the elements at a row of addresses, in order."""
         if addresses.size == 0:
             return
-        parts = self.locate(addresses, dtype.itemsize)
+        parts = self.locate(addresses, dtype.itemsize, writes=True)
         for part in parts:
             part.allocation.write(part.offsets, values if len(parts) == 1 else values[part.chosen], dtype)
 
@@ -141,7 +97,7 @@ class AddressSpace:
             return Storage(np.empty(0, dtype_of(element)), "a null pointer")
         number = self._number_of(address)
         if number is None:
-            allocation = self.allocations[self._find_real(address, 1, 0)]
+            allocation = self._allocation(self._find_real(address, 1, 0))
             start = address - allocation.real
         else:
             allocation = self.allocations[number]
@@ -160,9 +116,9 @@ class AddressSpace:
             base = self.add(data, view.storage.name or "a buffer")
         return np.int64(base + view.offset * data.itemsize)
 
-    def locate(self, addresses: Array, size: int) -> list[Part]:
+    def locate(self, addresses: Array, size: int, *, writes: bool = False) -> list[Part]:
         """Return where the `size` bytes at each of a row of addresses lie, by allocation. Raises OutOfBounds if one
-        misses.
+        misses, or may only be read where it `writes`.
         """
         single = self._find_one(addresses, size)
         if single is not None:
@@ -173,12 +129,11 @@ class AddressSpace:
         parts: list[Part] = []
         for number in map(int, np.unique(numbers)):
             chosen = np.flatnonzero(numbers == number)
-            allocation = self.allocations[number if number >= 0 else ~number]
+            allocation = self._allocation(number if number >= 0 else ~number)
             offsets = addresses[chosen] - np.int64(allocation.base if number >= 0 else allocation.real)
-            outside = np.flatnonzero((offsets < 0) | (offsets + size > allocation.data.size))
-            if outside.size:
-                first = int(outside[0])
-                raise OutOfBounds(int(chosen[first]), allocation.describe_miss(int(offsets[first]), size))
+            miss = allocation.find_miss(offsets, size, writes=writes)
+            if miss is not None:
+                raise OutOfBounds(int(chosen[miss.position]), miss.reason)
             parts.append(Part(allocation, chosen, offsets))
         return parts
 
@@ -200,9 +155,17 @@ class AddressSpace:
             return number
         return None
 
+    def _allocation(self, number: int) -> Allocation:
+        """The allocation of a number; the one after those of arguments is the process."""
+        if number == len(self.allocations):
+            assert self._process is not None
+            return self._process
+        return self.allocations[number]
+
     def _find_real(self, address: int, size: int, position: int) -> int:
         """The allocation that a real address lies in."""
-        for number, allocation in enumerate(self.allocations):
+        reachable = self.allocations if self._process is None else [*self.allocations, self._process]
+        for number, allocation in enumerate(reachable):
             if 0 <= address - allocation.real <= allocation.data.size - size:
                 return number
         what = "a null pointer" if address == 0 else f"address {address:#x}"
@@ -211,7 +174,7 @@ class AddressSpace:
 
 def _reason(address: int) -> str:
     """Return how a kernel may have come to an address that no pointer argument leads to."""
-    if not PROCESS_START <= address < PROCESS_END:
+    if not process_memory.START <= address < process_memory.END:
         return ""
     return (
         "; if it was read from memory: the reference, and with it `tilewright validate`, reaches what arguments point "

@@ -24,7 +24,8 @@ from typing import Any
 import numpy as np
 
 from tilewright.dialects.numeric import Array
-from tilewright.reference.address_space import Allocation, Part
+from tilewright.reference.address_space import Part
+from tilewright.reference.allocations import Allocation
 from tilewright.reference.simt.errors import Fault, RaceError
 from tilewright.reference.simt.machine import WARP, Machine
 from tilewright.reference.simt.types import choose

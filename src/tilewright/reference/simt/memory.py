@@ -181,10 +181,10 @@ class Memory:
             rows = np.broadcast_to(rows, (machine.count, rows.shape[1]))
         memory.store(machine, addresses - np.uint64(start), rows)
 
-    def locate(self, addresses: Array, size: int) -> list[Part]:
+    def locate(self, addresses: Array, size: int, *, writes: bool = False) -> list[Part]:
         """Return where accesses to global memory lie. Raises Fault."""
         try:
-            return self.space.locate(addresses.astype(np.int64), size)
+            return self.space.locate(addresses.astype(np.int64), size, writes=writes)
         except OutOfBounds as miss:
             raise Fault(MemoryAccessError, miss.reason, miss.position) from None
 
@@ -207,7 +207,7 @@ class Memory:
 
     def _store_global(self, addresses: Array, rows: Rows, machine: Machine | None = None) -> None:
         size = rows.dtype.itemsize * rows.shape[1]
-        parts = self.locate(addresses, size)
+        parts = self.locate(addresses, size, writes=True)
         if machine is not None and machine.races is not None:
             self._note_writes(machine, addresses, rows, parts)
         for part in parts:

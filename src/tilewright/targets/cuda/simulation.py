@@ -43,7 +43,8 @@ def simulate(
     global_races: bool = True,
 ) -> None:
     """Run a grid. Accesses are checked against the extents, and reports say which of the `names` of the slots it was;
-    addresses that the kernel finds in memory are the host's own and are trusted. Prints go to the standard output.
+    addresses that the kernel finds in memory are the host's own, and reach all that this process has. Prints go to the
+    standard output.
 
     Raises SimulationError classes (races, accesses out of bounds, ...) and DeviceAssertionError.
     """

@@ -48,8 +48,8 @@ class ReferenceKernel:
     ) -> None:
         """Run a grid; `extents` has the allocation that each slot with an address points into, `names` the parameter.
 
-        Addresses that the kernel finds in memory are the host's own and are trusted. Prints go to the standard output;
-        raises ReferenceError and DeviceAssertionError.
+        Addresses that the kernel finds in memory are the host's own, and reach all that this process has. Prints go to
+        the standard output; raises ReferenceError and DeviceAssertionError.
         """
         from tilewright import reference
 

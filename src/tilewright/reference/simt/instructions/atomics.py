@@ -194,7 +194,7 @@ def _shared_places(machine: Machine, addresses: Array, size: int) -> Places:
 
 def _global_places(machine: Machine, addresses: Array, size: int, order: str) -> Places:
     memory = machine.memory
-    for part in memory.locate(addresses, size):
+    for part in memory.locate(addresses, size, writes=True):
         if machine.races is not None:
             machine.races.note_atomics(machine, part, size, machine.threads, order)
 
