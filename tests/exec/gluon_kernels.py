@@ -165,6 +165,40 @@ def add_one_by_tma(x, y, layout: gl.constexpr):
 
 
 @gluon.jit
+def copy_by_tma(x, y, buffer):
+    """The box at the origin of x, through shared memory, to the origin of y."""
+    barrier = mbarrier.allocate_mbarrier()
+    mbarrier.init(barrier, count=1)
+    mbarrier.expect(barrier, x.nbytes_per_cta)
+    tma.async_load(x, [0, 0], barrier, buffer)
+    mbarrier.wait(barrier, 0)
+    tma.async_store(y, [0, 0], buffer)
+    tma.store_wait(0)
+
+
+@gluon.jit
+def copy_box(x, y):
+    copy_by_tma(x, y, gl.allocate_shared_memory(x.dtype, x.block_type.shape, x.layout))
+
+
+@gluon.jit
+def copy_by_parts(x, y, DIM: gl.constexpr, layout: gl.constexpr):
+    """A box through the second half of a buffer, then one more through the first half."""
+    ROWS: gl.constexpr = x.block_type.shape[0]
+    COLUMNS: gl.constexpr = x.block_type.shape[1]
+    HALF: gl.constexpr = ROWS if DIM == 0 else COLUMNS
+    shape: gl.constexpr = [2 * ROWS, COLUMNS] if DIM == 0 else [ROWS, 2 * COLUMNS]
+    buffer = gl.allocate_shared_memory(x.dtype, shape, x.layout)
+    first, second = buffer.slice(0, HALF, dim=DIM), buffer.slice(HALF, HALF, dim=DIM)
+    first.store(gl.zeros([ROWS, COLUMNS], x.dtype, layout))
+    copy_by_tma(x, y, second)
+    first.store(second.load(layout) + 1.0)
+    fence_async_shared()
+    tma.async_store(y, [ROWS, 0], first)
+    tma.store_wait(0)
+
+
+@gluon.jit
 def load_tiles(a, b, row, column, k, barrier, a_buffer, b_buffer):
     """Start copying a tile of both operands."""
     mbarrier.expect(barrier, a.nbytes_per_cta + b.nbytes_per_cta)

@@ -215,6 +215,36 @@ def test_boxes_in_and_out() -> None:
     assert (y == x + 1).all()
 
 
+def rounded_to_tf32(values: Any) -> Any:
+    """Ten bits of mantissa, to nearest even."""
+    scale = np.exp2(np.floor(np.log2(np.abs(values))) - 10)
+    return (np.rint(values / scale) * scale).astype(np.float32)
+
+
+@pytest.mark.parametrize("target", ENGINES)
+def test_boxes_rounded_to_tf32(target: str) -> None:
+    x, y = floats(32, 32), np.zeros((32, 32), np.float32)
+    x[0, :3] = 1 + 2.0**-11, 1 + 3 * 2.0**-11, -2 + 2.0**-12  # halves, and one that becomes -2
+    expected = rounded_to_tf32(x)
+    x[1, :2] = expected[1, :2] = np.inf, np.nan
+    layout = kernels.box([32, 32], gl.float32)
+    rounding = TensorDescriptor.from_tensor(x, [32, 32], layout, round_f32_to_tf32=True)
+    with engine(target):
+        kernels.copy_box[(1,)](rounding, described(y, [32, 32]))
+        np.testing.assert_array_equal(y, expected)
+        kernels.copy_box[(1,)](described(x, [32, 32]), described(y, [32, 32]))
+        np.testing.assert_array_equal(y, x)
+
+
+@pytest.mark.parametrize("target", ENGINES)
+@pytest.mark.parametrize(("rows", "columns", "dim"), [(32, 32, 0), (8, 32, 0), (32, 32, 1), (16, 64, 1), (128, 32, 0)])
+def test_boxes_in_parts_of_a_buffer(target: str, rows: int, columns: int, dim: int) -> None:
+    x, y = floats(rows, columns), np.zeros((2 * rows, columns), np.float32)
+    with engine(target):
+        kernels.copy_by_parts[(1,)](described(x, [rows, columns]), described(y, [rows, columns]), dim, kernels.TILE)
+    np.testing.assert_array_equal(y, np.concatenate([x, x + 1]))
+
+
 def test_fences_that_the_kernel_leaves_out() -> None:
     x, y = floats(64, 64), np.zeros((64, 64), np.float32)
     compiled = kernels.rows_without_fences[(1,)](x, described(y, [32, 64]), kernels.TILE)

@@ -13,6 +13,7 @@ from tilewright.frontend.returns import warn_of_lost_constants
 from tilewright.frontend.state import FunctionState, ModuleState
 from tilewright.language.callables import JITCallable
 from tilewright.language.context import CodegenOptions, entered
+from tilewright.language.descriptors import tensor_descriptor_type
 from tilewright.language.dtypes import void
 from tilewright.language.type_names import parse_type
 from tilewright.support.errors import ArgumentError, CompilationError
@@ -124,9 +125,10 @@ def _collect_attributes(
         for position, part in enumerate(parts):
             _collect_attributes(part, (*path, position), attrs, result)
         return
-    given = _as_dict(attrs.get(path, {}))
-    for number, _ in enumerate(ty.flatten_ir_types()):
-        result.append({key: IntegerAttr(value, i32) for key, value in given.items()} if number == 0 else {})
+    first: dict[str, Attribute] = {key: IntegerAttr(value, i32) for key, value in _as_dict(attrs.get(path, {})).items()}
+    if isinstance(ty, tensor_descriptor_type):
+        first.update(ty.argument_attributes())
+    result.extend(first if number == 0 else {} for number, _ in enumerate(ty.flatten_ir_types()))
 
 
 def _as_dict(given: Any) -> dict[str, int]:

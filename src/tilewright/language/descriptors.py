@@ -64,6 +64,10 @@ class tensor_descriptor_type(base_type):
             ir = builtin_dialect.IntegerType(element.int_bitwidth, sign)
         return tt.TensorDescType(builtin_dialect.TensorType(ir, self.block_type.shape))
 
+    def argument_attributes(self) -> dict[str, Attribute]:
+        """Attributes of a kernel's argument of this type, for who makes it at a launch."""
+        return {}
+
     def mangle(self) -> str:
         return f"TD{'R' if self.rounds_to_tf32 else ''}{self.block_type.mangle()}"
 

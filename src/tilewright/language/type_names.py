@@ -52,13 +52,13 @@ def parse_type(text: Any, constants: dict[tuple[int, ...], Any], path: tuple[int
     match = _DESCRIPTOR.match(text)
     if match:
         shape = tuple(int(extent) for extent in match[2].split(",") if extent.strip())
+        block, rounds = dt.block_of(scalar_type(match[1]), shape), match[3] is not None
         if match[5]:
             from tilewright.language.gluon.nvidia.hopper.tma import tensor_descriptor_type as with_layout
 
-            return with_layout.of_layout(dt.block_of(scalar_type(match[1]), shape), layout_from_text(match[5]))
+            return with_layout.of_layout(block, layout_from_text(match[5]), rounds_to_tf32=rounds)
         rank = int(match[4]) if match[4] else None
-        block = dt.block_of(scalar_type(match[1]), shape)
-        return tensor_descriptor_type.of_block(block, rank, rounds_to_tf32=match[3] is not None)
+        return tensor_descriptor_type.of_block(block, rank, rounds_to_tf32=rounds)
     return scalar_type(text)
 
 

@@ -71,7 +71,6 @@ class TensorDescriptor(PlainDescriptor):
         )
         least = layout.swizzle_byte_width // (size * (2 if layout.fp4_padded else 1))
         self._require(block[-1] >= least, f"rows of {block[-1]} elements", f"at least {least}, what is swizzled")
-        self._require(not self.round_f32_to_tf32, "round_f32_to_tf32=True", "False: rounding is not supported")
 
     @staticmethod
     def from_tensor(  # pyright: ignore[reportIncompatibleMethodOverride]

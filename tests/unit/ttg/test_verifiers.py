@@ -307,6 +307,12 @@ REFUSED: list[tuple[str, str, str]] = [
     ),
     (
         f"%d: {DESCRIPTOR}, %i: i32, %p: i1, %b: {BARRIER}, %m: {TILE}",
+        f"ttng.async_tma_copy_global_to_local %d[%i, %i] %m, %b, %p {{roundToTf32}} : "
+        f"{DESCRIPTOR}, {BARRIER} -> {TILE}",
+        "only elements of f32 are rounded to tf32",
+    ),
+    (
+        f"%d: {DESCRIPTOR}, %i: i32, %p: i1, %b: {BARRIER}, %m: {TILE}",
         f"ttng.async_tma_copy_global_to_local %d[%i, %i] %m, %b, %p {{multicast}} : {DESCRIPTOR}, {BARRIER} -> {TILE}",
         "multicast requires the shared layout to broadcast across CTAs",
     ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import FunctionType, IntegerAttr, Signedness, TensorType, UnitAttr, i1, i16, i32, i64
+from xdsl.dialects.builtin import FunctionType, IntegerAttr, Signedness, TensorType, UnitAttr, f32, i1, i16, i32, i64
 from xdsl.ir import Attribute, ParametrizedAttribute, SSAValue, TypeAttribute
 from xdsl.irdl import AttrSizedOperandSegments, ParsePropInAttrDict, irdl_attr_definition, traits_def
 from xdsl.parser import AttrParser, Parser
@@ -138,6 +138,10 @@ class AsyncTMACopyGlobalToLocalOp(CachedOp, VolatileOp, TritonGPUOp):
     pred: Operand = operand_def(i1)
     multicast: UnitAttr | None = opt_prop_def(UnitAttr, converter=unit_if, default=False, kw_only=True)
     """The box goes to all CTAs that have the same part of the buffer."""
+    round_to_tf32: UnitAttr | None = opt_prop_def(
+        UnitAttr, prop_name="roundToTf32", converter=unit_if, default=False, kw_only=True
+    )
+    """Ours: the descriptor rounds f32 to tf32. On a GPU its tensor map says so; other engines read it here."""
 
     irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
     assembly_format = (
@@ -151,6 +155,8 @@ class AsyncTMACopyGlobalToLocalOp(CachedOp, VolatileOp, TritonGPUOp):
         check_barrier(self, self.barrier.type)
         check_tma_barrier(self, self.barrier.type)
         check_mutable(self.result.type)
+        if self.round_to_tf32 is not None and as_memdesc(self.result.type).element_type != f32:
+            raise VerifyException("only elements of f32 are rounded to tf32")
         if isinstance(self.desc.type, TensorDescIm2ColType):
             _check_pixels(self)
         else:

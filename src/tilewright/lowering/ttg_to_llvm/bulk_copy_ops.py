@@ -14,6 +14,7 @@ ttng.async_tma_copy_global_to_local %d[%i, %j] %A, %b, %pred : ...
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import reduce
 from itertools import product
 from math import prod
@@ -26,7 +27,7 @@ from tilewright.dialects.ttg.shared_encodings import find_shared_layout
 from tilewright.ir.diagnostics import op_error
 from tilewright.layouts.distributed import LANE, REGISTER, WARP, dim_names
 from tilewright.layouts.linear import LinearLayout
-from tilewright.layouts.shared import MAX_TMA_BOX, OFFSET, NvmmaSharedLayout
+from tilewright.layouts.shared import MAX_TMA_BOX, OFFSET, NvmmaSharedLayout, SharedLayout
 from tilewright.lowering.ttg_to_llvm.buffers import first_element
 from tilewright.lowering.ttg_to_llvm.carried_values import distinct_registers
 from tilewright.lowering.ttg_to_llvm.debug_ops import fail_unless
@@ -87,12 +88,40 @@ def plan_boxes(op: Operation, buffer: SSAValue, rows: int = MAX_TMA_BOX) -> Boxe
         if layout.swaps_dims:
             raise op_error(op, "bulk copies need a buffer that is not transposed", pass_name=PASS_NAME)
         swizzle = layout.swizzle_bytes
-    if layout is None or type.get_alloc_shape()[-len(shape) :] != shape:
-        raise op_error(op, "bulk copies need a whole buffer", pass_name=PASS_NAME)
+    if layout is None:
+        raise op_error(op, "bulk copies need a buffer with a layout", pass_name=PASS_NAME)
     inner = min(shape[-1], swizzle // width) if swizzle else min(shape[-1], MAX_TMA_BOX)
     box = (*(min(extent, rows) for extent in shape[:-1]), inner)
-    inverse = layout.to_linear(shape).pseudoinvert().transpose_ins(dim_names(len(shape)))
-    return Boxes(shape, box, inverse, width)
+    allocated = type.get_alloc_shape()[-len(shape) :]
+    inverse = _inverse(layout, allocated)
+    boxes = Boxes(shape, box, inverse, width)
+    if allocated != shape:
+        _check_part(op, boxes, layout, allocated)
+    return boxes
+
+
+def _inverse(layout: SharedLayout, shape: Sequence[int]) -> LinearLayout:
+    """Return where in a buffer of that shape an element lies."""
+    return layout.to_linear(shape).pseudoinvert().transpose_ins(dim_names(len(shape)))
+
+
+def _check_part(op: Operation, boxes: Boxes, layout: SharedLayout, allocated: Sequence[int]) -> None:
+    """PassError unless the boxes of a part of a buffer lie in it as they would in a buffer of their own size, and begin
+    where TMA can write."""
+    alone = replace(boxes, inverse=_inverse(layout, boxes.box))
+    for dim, (extent, part, whole) in enumerate(zip(boxes.box, boxes.shape, allocated, strict=True)):
+
+        def place(index: int, dim: int = dim) -> list[int]:
+            return [index if axis == dim else 0 for axis in range(len(allocated))]
+
+        inside = [place(1 << bit) for bit in range(extent.bit_length() - 1)]
+        starts = [place(part << bit) for bit in range((whole // part).bit_length() - 1)]
+        if any(boxes.offset_of(at) != alone.offset_of(at) for at in inside):
+            text = "x".join(map(str, boxes.box))
+            raise op_error(op, f"boxes of {text} elements do not lie together in this buffer", pass_name=PASS_NAME)
+        if any(boxes.offset_of(at) % ROW_ALIGNMENT for at in starts):
+            message = f"a part that TMA writes must begin at a multiple of {ROW_ALIGNMENT} bytes of its buffer"
+            raise op_error(op, message, pass_name=PASS_NAME)
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from xdsl.ir import Block, SSAValue
 from tilewright.dialects import arith, scf, tt, ttng
 from tilewright.dialects.tt.types import tensor_type
 from tilewright.dialects.ttg.verification import warps_of_program
-from tilewright.dialects.types import bit_width
+from tilewright.dialects.types import as_tensor, bit_width
 from tilewright.ir.builder import OpBuilder
 from tilewright.ir.diagnostics import op_error
 from tilewright.lowering.ttg_to_tt.function_memory import PASS, assert_of_barrier
@@ -27,6 +27,8 @@ PHASE_BIT = 2 * COUNT_BITS
 BYTES_BIT = PHASE_BIT + 1
 COUNTS = (1 << COUNT_BITS) - 1
 THREADS_PER_WARP = 32
+TF32_DROPPED_BITS = 13
+F32_EXPONENT = 0x7F800000
 
 NO_BARRIER = "no barrier is initialised here"
 TOO_MANY = "a barrier is arrived at more often than it was initialised for"
@@ -143,11 +145,29 @@ def lower_box_load(op: ttng.AsyncTMACopyGlobalToLocalOp, buffers: Buffers, b: Op
     block = Block()
     inner = OpBuilder.at_end(block, op.location)
     box = tensor_type(kind.element_type, kind.get_shape())
-    buffers.store(op, inner.result(tt.DescriptorLoadOp(op.desc, op.coord, box)), op.result, inner)
+    loaded = inner.result(tt.DescriptorLoadOp(op.desc, op.coord, box))
+    buffers.store(op, loaded if op.round_to_tf32 is None else _rounded_to_tf32(loaded, inner), op.result, inner)
     inner.insert(scf.YieldOp())
     b.insert(scf.IfOp(op.pred, (), block))
     _Words(b).count(op.barrier, op.pred, arrivals=0, missing_bytes=-size)
     return ()
+
+
+def _rounded_to_tf32(values: SSAValue, b: OpBuilder) -> SSAValue:
+    """Return float32 values with ten bits of mantissa, to nearest even; infinities and NaNs stay."""
+    kind = as_tensor(values.type)
+    words = tensor_type(i32, kind.get_shape())
+
+    def word(value: int) -> SSAValue:
+        return b.result(arith.constant_splat(value, words))
+
+    bits = b.result(tt.BitcastOp(values, words))
+    odd = b.result(arith.AndIOp(b.result(arith.ShRUIOp(bits, word(TF32_DROPPED_BITS))), word(1)))
+    carry = b.result(arith.AddiOp(odd, word((1 << TF32_DROPPED_BITS - 1) - 1)))
+    cut = b.result(arith.AndIOp(b.result(arith.AddiOp(bits, carry)), word(-1 << TF32_DROPPED_BITS)))
+    exponent = b.result(arith.AndIOp(bits, word(F32_EXPONENT)))
+    is_finite = b.result(arith.CmpiOp(exponent, word(F32_EXPONENT), "ne"))
+    return b.result(tt.BitcastOp(b.result(arith.SelectOp(is_finite, cut, bits)), kind))
 
 
 @lowers(ttng.AsyncTMACopyLocalToGlobalOp)

@@ -22,8 +22,8 @@ MAX_RANK = 5
 FORMAT = struct.Struct("<4B4xQ5I5Q5I")
 """Rank - 1, element, swizzle, fill; address; extents, strides in bytes (of dimension 1 and up), box."""
 
-DRIVER_ELEMENTS = ("u8", "u16", "u32", "s32", "u64", "s64", "f16", "f32", "f64", "bf16")
-"""Element types as the driver's interface numbers them."""
+DRIVER_ELEMENTS = ("u8", "u16", "u32", "s32", "u64", "s64", "f16", "f32", "f64", "bf16", "f32", "tf32")
+"""Element types as the driver's interface numbers them; the second f32 reads subnormal numbers as 0."""
 DEVICE_ELEMENTS = ("u8", "u16", "u32", "s32", "u64", "s64", "f16", "f32", "f32", "f64", "bf16", "f32", "f32")
 """Element types as `tensormap.replace` numbers them."""
 
@@ -32,6 +32,8 @@ def dtype_of_element(name: str) -> np.dtype[Any]:
     """The NumPy type of elements."""
     import ml_dtypes
 
+    if name == "tf32":
+        return np.dtype(np.float32)
     if name == "bf16":
         return np.dtype(ml_dtypes.bfloat16)
     kind = {"u": "u", "s": "i", "f": "f"}[name[0]]
@@ -59,6 +61,11 @@ class TensorMap:
     def dtype(self) -> np.dtype[Any]:
         """The NumPy type of the elements."""
         return dtype_of_element(DRIVER_ELEMENTS[self.element])
+
+    @property
+    def rounds_to_tf32(self) -> bool:
+        """Whether float32 that is read has the mantissa of tf32."""
+        return DRIVER_ELEMENTS[self.element] == "tf32"
 
     def placed(self, space: AddressSpace, name: str = "") -> TensorMap:
         """With an address for its memory."""

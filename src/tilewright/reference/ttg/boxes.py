@@ -22,6 +22,7 @@ from tilewright.reference.tt.descriptors import (
     lanes_of_rows,
     read_described,
 )
+from tilewright.reference.tt.dot import round_to_tf32
 from tilewright.reference.tt.pointers import storage_type
 from tilewright.reference.ttg.barriers import is_on
 from tilewright.reference.ttg.buffers import view_of
@@ -31,11 +32,11 @@ from tilewright.reference.ttg.shared_memory import SharedView
 Lanes = tuple[Array, Array]
 
 
-def _start_load(frame: Frame, op: Any, descriptor: Descriptor, lanes: Lanes) -> None:
+def _start_load(frame: Frame, op: Any, descriptor: Descriptor, lanes: Lanes, *, rounds: bool = False) -> None:
     """The elements arrive in the buffer, and are reported to the barrier, some time later."""
     view, barrier = view_of(frame, op.result), memory_of_program(frame).barrier(view_of(frame, op.barrier))
     values = read_described(frame, descriptor, *lanes).reshape(view.positions.shape)
-    barrier.copies.append(Writing(view, values))
+    barrier.copies.append(Writing(view, round_to_tf32(values) if rounds else values))
 
 
 def _start_store(frame: Frame, source: SSAValue) -> SharedView:
@@ -57,7 +58,7 @@ def _box(op: Any, frame: Frame, view: SharedView) -> tuple[Descriptor, Array, Ar
 def load_box(op: ttng.AsyncTMACopyGlobalToLocalOp, frame: Frame) -> Values:
     if is_on(frame, op.pred):
         descriptor, *lanes = _box(op, frame, view_of(frame, op.result))
-        _start_load(frame, op, descriptor, (lanes[0], lanes[1]))
+        _start_load(frame, op, descriptor, (lanes[0], lanes[1]), rounds=op.round_to_tf32 is not None)
     return ()
 
 

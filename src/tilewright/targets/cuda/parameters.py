@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 import struct
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import lru_cache
 from itertools import zip_longest
 from math import gcd
@@ -40,6 +40,10 @@ _ATTRIBUTES = struct.Struct("<QI")
 
 UINT8, UINT16, UINT32, INT32, UINT64, INT64, FLOAT16, FLOAT32, FLOAT64, BFLOAT16 = range(10)
 """The driver's numbers of element types in tensor maps."""
+TFLOAT32 = 11
+"""Float32 in memory; what is read is rounded to tf32."""
+ROUNDING = "tt.round_f32_to_tf32"
+"""The attribute of a descriptor argument whose tensor map has elements of TFLOAT32."""
 
 SWIZZLES = {0: 0, 32: 1, 64: 2, 128: 3}
 """The driver's numbers of swizzles, by bytes."""
@@ -139,6 +143,8 @@ def describe_parameters(
             found.append(_computed_map(type, recipe, rows))
         elif isinstance(type, TensorDescType):
             parameter = _tensor_map(type, slot, rows)
+            if given is not None and ROUNDING in given.data:
+                parameter = replace(parameter, element=TFLOAT32)
             found.append(parameter)
             slot += 2 + 2 * parameter.rank
         else:

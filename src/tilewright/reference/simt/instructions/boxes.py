@@ -17,6 +17,7 @@ from tilewright.reference.simt.program import Decoder, Source, Step, decodes, sc
 from tilewright.reference.simt.swizzle import swizzled
 from tilewright.reference.simt.tensor_map import MAP_BYTES, TensorMap
 from tilewright.reference.simt.types import choose
+from tilewright.reference.tt.dot import round_to_tf32
 from tilewright.support.ptx.syntax import Address, Immediate, Instruction, Vector
 from tilewright.support.records import dataclass
 
@@ -36,6 +37,7 @@ class Box:
     dtype: np.dtype[Any]
     swizzle: int
     fills_nan: bool
+    rounds_to_tf32: bool
 
     @property
     def num_bytes(self) -> int:
@@ -74,6 +76,7 @@ def box_at(tensor: TensorMap, coordinates: Sequence[int], *, by_rows: bool, is_s
         tensor.dtype,
         tensor.swizzle,
         tensor.fills_nan,
+        tensor.rounds_to_tf32,
     )
 
 
@@ -143,7 +146,7 @@ def copy_box(instruction: Instruction, decoder: Decoder) -> Step:
                 contents[:] = np.nan
             if np.any(part.inside):
                 found = machine.memory.read_elements(part.addresses[part.inside], part.dtype)
-                contents[part.inside] = found
+                contents[part.inside] = round_to_tf32(found) if part.rounds_to_tf32 else found
             barrier_used = state.barrier_at(int(barriers[position]))
             state.start_box(barrier_used, thread, swizzled(places, part.swizzle), contents.view(np.uint8))
 

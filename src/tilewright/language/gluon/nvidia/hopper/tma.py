@@ -23,7 +23,7 @@ from tilewright.language.registry import builtin, with_hint, wrong_layout
 from tilewright.language.values import describe, tuple, tuple_type, unwrap
 
 if TYPE_CHECKING:
-    from xdsl.ir import SSAValue
+    from xdsl.ir import Attribute, SSAValue
 
     from tilewright.dialects.tt import TensorDescType
 
@@ -32,20 +32,25 @@ class tensor_descriptor_type(descriptors.tensor_descriptor_type):
     """The type of a descriptor whose blocks lie in shared memory in a layout."""
 
     def __init__(
-        self, block: block_type, shape_type: tuple_type, strides_type: tuple_type, layout: NVMMASharedLayout
+        self,
+        block: block_type,
+        shape_type: tuple_type,
+        strides_type: tuple_type,
+        layout: NVMMASharedLayout,
+        rounds_to_tf32: bool = False,
     ) -> None:
-        super().__init__(block, shape_type, strides_type)
+        super().__init__(block, shape_type, strides_type, rounds_to_tf32)
         self.layout = layout
 
     @classmethod
-    def of_layout(cls, block: block_type, layout: Any) -> tensor_descriptor_type:
+    def of_layout(cls, block: block_type, layout: Any, *, rounds_to_tf32: bool = False) -> tensor_descriptor_type:
         """The type of a descriptor that comes as a kernel argument. Raises TypeError for a layout that TMA does not
         write."""
         place = shared_layout(layout)
         if not isinstance(place, NVMMASharedLayout):
             raise TypeError(f"expected layout to be an NVMMASharedLayout, got {place}")
         rank = len(block.shape)
-        return cls(block, tuple_type([dt.int32] * rank), tuple_type([dt.int64] * rank), place)
+        return cls(block, tuple_type([dt.int32] * rank), tuple_type([dt.int64] * rank), place, rounds_to_tf32)
 
     def descriptor_ir(self) -> TensorDescType:
         plain = super().descriptor_ir().block_type
@@ -53,7 +58,10 @@ class tensor_descriptor_type(descriptors.tensor_descriptor_type):
         return tt.TensorDescType(builtin_dialect.TensorType(element, shape, self.layout.encoding()))
 
     def mangle(self) -> str:
-        return f"TD{self.block_type.mangle()}_{self.layout.mangle()}TD"
+        return f"{super().mangle()}_{self.layout.mangle()}TD"
+
+    def argument_attributes(self) -> dict[str, Attribute]:
+        return {"tt.round_f32_to_tf32": builtin_dialect.UnitAttr()} if self.rounds_to_tf32 else {}
 
     def wrap(self, handle: SSAValue, shape: tuple, strides: tuple) -> tensor_descriptor:
         return tensor_descriptor(handle, shape, strides, self)
@@ -131,7 +139,12 @@ def async_load(
     check_policy_of_box(cache_policy)
     descriptor, place, buffer = _box(tensor_desc, coord, result, "result")
     op = ttng.AsyncTMACopyGlobalToLocalOp(
-        descriptor.handle, place, as_barrier(barrier, "barrier").handle, buffer.handle, predicate(pred).handle
+        descriptor.handle,
+        place,
+        as_barrier(barrier, "barrier").handle,
+        buffer.handle,
+        predicate(pred).handle,
+        round_to_tf32=descriptor.type.rounds_to_tf32,
     )
     emit_void(op)
 
