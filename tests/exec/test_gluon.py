@@ -71,6 +71,23 @@ def test_a_layout_that_follows_from_addresses() -> None:
     assert "sizePerThread = [4]" in compiled(source)
 
 
+@gluon.jit
+def copies_where_both_are_coalesced(x_ptr, y_ptr, rows, ROWS: gl.constexpr, COLUMNS: gl.constexpr):
+    indices = gl.arange(0, ROWS * COLUMNS, gl.AutoLayout()).reshape([ROWS, COLUMNS])
+    mask = indices < rows * COLUMNS
+    x = gl.load(gl.set_auto_layout(x_ptr + indices, gl.CoalescedLayout()), mask=mask)
+    coalesced = gl.set_auto_layout(mask, gl.CoalescedLayout())
+    gl.store(gl.set_auto_layout(y_ptr + indices, gl.CoalescedLayout()), x, mask=coalesced)
+
+
+@pytest.mark.parametrize("target", ENGINES)
+def test_a_layout_that_follows_from_addresses_through_a_reshape(target: str) -> None:
+    x, y = floats(16, 64), np.zeros((16, 64), np.float32)
+    with engine(target):
+        copies_where_both_are_coalesced[(1,)](x, y, 13, 16, 64)
+    np.testing.assert_array_equal(y, np.where(np.arange(16)[:, None] < 13, x, 0))
+
+
 def test_layouts_that_follow_from_one() -> None:
     x, y = floats(16, 64), np.zeros((16, 64), np.float32)
     kernels.centre_rows[(1,)](x, y, 16, 64, kernels.TILE)

@@ -25,4 +25,26 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.thr
     tt.store %5, %3 : tensor<16x64x!tt.ptr<i32>, #blocked>
     tt.return
   }
+
+  // A reshape derives a linear layout from the blocked one of its result, and from that the same one in another form.
+  // CHECK-LABEL: @reshaped
+  // CHECK: tt.make_range {{.*}} : tensor<1024xi32, #linear>
+  // CHECK: tt.reshape {{.*}} -> tensor<16x64xi32, #blocked>
+  tt.func public @reshaped(%p: !tt.ptr<i32>) {
+    %0 = tt.make_range {end = 1024 : i32, start = 0 : i32} : tensor<1024xi32, #gluon.auto_encoding>
+    %1 = tt.reshape %0 : tensor<1024xi32, #gluon.auto_encoding> -> tensor<16x64xi32, #gluon.auto_encoding>
+    %2 = gluon.set_auto_layout %1 : tensor<16x64xi32, #gluon.auto_encoding> -> tensor<16x64xi32, #blocked>
+    %3 = tt.splat %p : !tt.ptr<i32> -> tensor<16x64x!tt.ptr<i32>, #blocked>
+    %4 = tt.addptr %3, %2 : tensor<16x64x!tt.ptr<i32>, #blocked>, tensor<16x64xi32, #blocked>
+    tt.store %4, %2 : tensor<16x64x!tt.ptr<i32>, #blocked>
+    tt.return
+  }
+
+  // What nothing uses needs no layout.
+  // CHECK-LABEL: @unused
+  // CHECK-NEXT: tt.return
+  tt.func public @unused() {
+    %0 = tt.make_range {end = 16 : i32, start = 0 : i32} : tensor<16xi32, #gluon.auto_encoding>
+    tt.return
+  }
 }

@@ -92,9 +92,18 @@ class FollowingLayouts:
                     (infer_result_encoding, op.results) if is_operand else (infer_operand_encoding, op.operands)
                 )
                 inferred = infer(op, encoding)
-                if inferred is not None:
-                    for other in others:
+                if inferred is None:
+                    continue
+                for other in others:
+                    if not self._is_known_otherwise(other, inferred):
                         self.seed(other, inferred)
+
+    def _is_known_otherwise(self, value: SSAValue, encoding: Attribute) -> bool:
+        """Return whether a value has another form of a layout: one op deriving its operand's layout from its result's,
+        and the result's from that, writes a linear layout where there was a blocked one."""
+        found = self.known.get(value)
+        shape = as_tensor(value.type).get_shape()
+        return isinstance(found, ttg.DistributedEncoding) and found.is_equivalent(encoding, shape)
 
     def apply(self) -> None:
         """Put the layouts into the types."""

@@ -12,6 +12,7 @@ from tilewright.ir.diagnostics import op_error
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import ops_within
 from tilewright.support.errors import AmbiguousLayoutError
+from tilewright.transforms.common.dce import eliminate_dead_code
 from tilewright.transforms.ttg.coalesce import AccessLayouts, pointers_of
 from tilewright.transforms.ttg.following_layouts import FollowingLayouts, encoding_of
 
@@ -34,6 +35,7 @@ class GluonInferCoalescedEncodingsPass(Pass):
     takes: ClassVar[tuple[str, ...]] = ("gluon",)
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
+        eliminate_dead_code(module)  # what nothing uses needs no layout
         program = program_shape(module)
         values = (value for op in ops_within(module) for value in op.results)
         if program is None or not any(encoding_of(value) == gluon.COALESCED for value in values):

@@ -11,6 +11,7 @@ from tilewright.ir.diagnostics import op_error
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import find_ops, ops_within
 from tilewright.support.errors import AmbiguousLayoutError
+from tilewright.transforms.common.dce import eliminate_dead_code
 from tilewright.transforms.ttg.following_layouts import FollowingLayouts, encoding_of
 
 
@@ -33,6 +34,7 @@ class GluonResolveAutoEncodingsPass(Pass):
     takes: ClassVar[tuple[str, ...]] = ("gluon",)
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
+        eliminate_dead_code(module)  # what nothing uses needs no layout
         setters = find_ops(module, gluon.SetAutoLayoutOp)
         if not setters and not _has_auto(module):
             return
