@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 import ml_dtypes
@@ -158,6 +159,22 @@ def test_several_values_and_programs(capfd: pytest.CaptureFixture[str]) -> None:
         expected += [f"{pid} idx () values: (operand 1) 7", f"{pid} idx () values: (operand 2) 6.000000"]
         expected += [f"{pid} only text", f"{pid} idx () n: 7"]
     assert printed(capfd) == sorted(expected)
+
+
+@triton.jit
+def show_rows(x_ptr, M: tl.constexpr, N: tl.constexpr):
+    tl.device_print("x", tl.load(x_ptr + tl.arange(0, M)[:, None] * N + tl.arange(0, N)[None, :]))
+    tl.device_print("only text")
+
+
+@pytest.mark.parametrize("engine", ["gpu", "cpu", "interpreter"])
+def test_indices_take_the_digits_of_the_largest(engine: str, capfd: pytest.CaptureFixture[str]) -> None:
+    x = np.arange(32, dtype=np.int32)
+    scope = nullcontext() if engine == "gpu" else knobs.scope(target="cpu", interpret=engine == "interpreter")
+    with scope:
+        show_rows[(1,)](x, M=16, N=2)
+    lines = [f"pid (0, 0, 0) idx ({n // 2:2}, {n % 2}) x: {n}" for n in range(32)]
+    assert printed(capfd) == sorted([*lines, "pid (0, 0, 0) only text"])
 
 
 @triton.jit

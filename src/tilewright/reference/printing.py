@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -24,11 +25,15 @@ class PrintedOperand:
     hexadecimal: bool = False
 
 
-def format_lane(program: Sequence[int], place: Sequence[int], operand: PrintedOperand, value: Any = None) -> str:
-    """The line of one lane: ``pid (0, 0, 0) idx (5) x: 3.000000``."""
-    line = f"pid ({', '.join(map(str, program))}) idx ({', '.join(map(str, place))}){operand.prefix}"
+def format_lane(
+    program: Sequence[int], place: Sequence[int], operand: PrintedOperand, value: Any = None, widths: Sequence[int] = ()
+) -> str:
+    """The line of one lane: ``pid (0, 0, 0) idx ( 5) x: 3.000000``; `widths` are the digits that its indices take."""
+    line = f"pid ({', '.join(map(str, program))})"
     if operand.count == 0:
-        return line
+        return line + operand.prefix
+    places = (f"{index:{width}}" for index, width in zip_longest(place, widths, fillvalue=0))
+    line += f" idx ({', '.join(places)}){operand.prefix}"
     if operand.count != 1:
         line += f"(operand {operand.number}) "
     return line + format_value(operand, np.asarray(value))
@@ -51,7 +56,9 @@ def format_declared(meaning: DictionaryAttr, arguments: Sequence[Any]) -> str:
         bool(_number(facts["signed"])),
         bool(_number(facts["hex"])),
     )
-    return format_lane(program, place[:-1], operand, np.asarray(arguments[-1]))
+    found: Any = facts.get("widths", ())
+    widths = [_number(width) for width in found]
+    return format_lane(program, place[:-1], operand, np.asarray(arguments[-1]), widths)
 
 
 def _number(attr: Attribute) -> int:

@@ -55,9 +55,9 @@ tt.func public @early(%c: i1, %d: tensor<4x8xi1>) {
 // CHECK: arith.extf %arg1 : f32 to f64
 // CHECK: call @tilewright_print_1(%arg5, %arg6, %arg7, %{{.*}}) : (i32, i32, i32, f64) -> ()
 // CHECK: call @tilewright_print_2(%arg5, %arg6, %arg7) : (i32, i32, i32) -> ()
-// CHECK: func.func private @tilewright_print_0(i32, i32, i32, index, i64) attributes {tilewright.print = {bits = 32 : i64, hex = false, operand = 0 : i64, operands = 2 : i64, prefix = " x: ", signed = true}}
+// CHECK: func.func private @tilewright_print_0(i32, i32, i32, index, i64) attributes {tilewright.print = {bits = 32 : i64, hex = false, operand = 0 : i64, operands = 2 : i64, prefix = " x: ", signed = true, widths = [1]}}
 // CHECK: func.func private @tilewright_print_1
-// CHECK: func.func private @tilewright_print_2(i32, i32, i32) attributes {tilewright.print = {bits = 0 : i64, hex = false, operand = 0 : i64, operands = 0 : i64, prefix = "here", signed = false}}
+// CHECK: func.func private @tilewright_print_2(i32, i32, i32) attributes {tilewright.print = {bits = 0 : i64, hex = false, operand = 0 : i64, operands = 0 : i64, prefix = "here", signed = false, widths = []}}
 tt.func public @prints(%x: tensor<8xi32>, %y: f32) {
   tt.print " x: " {hex = false, isSigned = array<i32: 1, 0>} : %x, %y : tensor<8xi32>, f32
   tt.print "here" {hex = false, isSigned = array<i32>}

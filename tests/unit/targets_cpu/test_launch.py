@@ -284,7 +284,8 @@ def test_number_of_threads_follows_the_switch_and_the_call() -> None:
 
 PRINT = """
 func.func private @tilewright_print_0(i32, i32, i32, index, i64) attributes {tilewright.print =
-  {bits = 32 : i64, hex = false, operand = 0 : i64, operands = 1 : i64, prefix = " x: ", signed = true}}
+  {bits = 32 : i64, hex = false, operand = 0 : i64, operands = 1 : i64, prefix = " x: ", signed = true,
+   widths = [2 : i64]}}
 func.func private @tilewright_print_1(i32, i32, i32, f64) attributes {tilewright.print =
   {bits = 32 : i64, hex = false, operand = 1 : i64, operands = 2 : i64, prefix = " y: ", signed = true}}
 func.func private @tilewright_print_2(i32, i32, i32) attributes {tilewright.print =
@@ -305,9 +306,9 @@ def test_device_print(capsys: pytest.CaptureFixture[str]) -> None:
     run_loops(PRINT, -7, np.float32(1.5), grid=(1, 2, 1), num_threads=1)
     lines = capsys.readouterr().out.splitlines()
     assert lines[:3] == [
-        "pid (0, 0, 0) idx (5) x: -7",
+        "pid (0, 0, 0) idx ( 5) x: -7",
         "pid (0, 0, 0) idx () y: (operand 1) 1.500000",
-        "pid (0, 0, 0) idx () here",
+        "pid (0, 0, 0) here",
     ]
     assert lines[3].startswith("pid (0, 1, 0)")
 

@@ -14,10 +14,12 @@ linalg.generic ins(%x : tensor<8xi32>) {
   linalg.yield
 }
 func.func private @tilewright_print_0(i32, i32, i32, index, i64) attributes {tilewright.print =
-  {bits = 32 : i64, hex = false, operand = 0 : i64, operands = 1 : i64, prefix = " x: ", signed = true}}
+  {bits = 32 : i64, hex = false, operand = 0 : i64, operands = 1 : i64, prefix = " x: ", signed = true,
+   widths = [1]}}
 ```
 The arguments: program id x, y, z; the lane's index in each dimension; the value, floats as f64, integers as i64 (sign-
-or zero-extended), where `hex` is set as the codes of floats. A print without operands is one call with the program ids
+or zero-extended), where `hex` is set as the codes of floats. `widths` are the digits that the indices of each dimension
+take. A print without operands is one call with the program ids
 alone and ``operands = 0``.
 """
 
@@ -26,6 +28,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import (
+    ArrayAttr,
     DictionaryAttr,
     IndexType,
     IntegerAttr,
@@ -84,7 +87,7 @@ def lower_print(op: tt.PrintOp, f: FunctionLowering) -> Sequence[SSAValue]:
         raise NotLowered("a print needs the program ids as arguments (pids-to-func-args=true)")
     signed = [bool(flag) for flag in static_values(op.is_signed)]
     if not op.args:
-        _emit_call(op, f, [], 0, bits=0, signed=False)
+        _emit_call(op, f, [], 0, shape=(), bits=0, signed=False)
     for number, value in enumerate(op.args):
         _print_operand(op, f, value, number, signed=number < len(signed) and signed[number])
     return ()
@@ -92,16 +95,16 @@ def lower_print(op: tt.PrintOp, f: FunctionLowering) -> Sequence[SSAValue]:
 
 def _print_operand(op: tt.PrintOp, f: FunctionLowering, value: SSAValue, number: int, *, signed: bool) -> None:
     """All lanes of one operand."""
-    rank, kind = len(shape_of(value)), element_of(value)
+    shape, kind = tuple(shape_of(value)), element_of(value)
     bits = 64 if isinstance(kind, IndexType) else bit_width(kind)
     shows_code = is_float(kind) and bool(op.hex.value.data)
 
     def call(lanes: Sequence[SSAValue]) -> None:
-        place = [f.b.lane_index(dim) for dim in range(rank)]
+        place = [f.b.lane_index(dim) for dim in range(len(shape))]
         value = f.b.cast(arith.BitcastOp, lanes[0], IntegerType(bits)) if shows_code else lanes[0]
-        _emit_call(op, f, [*place, _widen(f, value, signed)], number, bits=bits, signed=signed)
+        _emit_call(op, f, [*place, _widen(f, value, signed)], number, shape=shape, bits=bits, signed=signed)
 
-    if rank:
+    if shape:
         f.b.for_each_lane([value], call)
     else:
         call([value])
@@ -118,7 +121,14 @@ def _widen(f: FunctionLowering, value: SSAValue, signed: bool) -> SSAValue:
 
 
 def _emit_call(
-    op: tt.PrintOp, f: FunctionLowering, values: Sequence[SSAValue], number: int, *, bits: int, signed: bool
+    op: tt.PrintOp,
+    f: FunctionLowering,
+    values: Sequence[SSAValue],
+    number: int,
+    *,
+    shape: tuple[int, ...],
+    bits: int,
+    signed: bool,
 ) -> None:
     """Declare the function of one operand and call it."""
     arguments = [*f.grid[3:], *values]
@@ -131,6 +141,7 @@ def _emit_call(
             "operands": IntegerAttr(len(op.args), i64),
             "prefix": op.prefix,
             "signed": IntegerAttr.from_bool(signed),
+            "widths": ArrayAttr([IntegerAttr(len(str(extent - 1)), i64) for extent in shape]),
         }
     )
     name = f.declare("tilewright_print", types, {PRINT: meaning})

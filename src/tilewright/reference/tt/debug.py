@@ -26,8 +26,9 @@ def print_lanes(op: tt.PrintOp, frame: Frame) -> Values:
         bits, in_hex = (64, True) if is_pointer else (bit_width(kind), hexadecimal)
         operand = PrintedOperand(prefix, number, len(op.args), bits, bool(signed[number]), hexadecimal=in_hex)
         lanes = np.asarray(frame.get(value))
+        widths = [len(str(extent - 1)) for extent in lanes.shape]
         for place in np.ndindex(*lanes.shape):
-            machine.output.append(format_lane(machine.program_id, place, operand, lanes[place]))
+            machine.output.append(format_lane(machine.program_id, place, operand, lanes[place], widths))
     return ()
 
 

@@ -107,9 +107,14 @@ int tilewright_launch(tilewright_kernel *kernel, const uint64_t *slots, uint32_t
 void tilewright_print_lane(const char *text, int32_t form, int32_t x, int32_t y, int32_t z, int32_t rank,
                            const int64_t *places, uint64_t bits) {
   flockfile(stdout);
-  printf("pid (%" PRId32 ", %" PRId32 ", %" PRId32 ") idx (", x, y, z);
-  for (int32_t axis = 0; axis < rank; axis++) printf("%s%" PRId64, axis ? ", " : "", places[axis]);
-  printf(")%s", text);
+  printf("pid (%" PRId32 ", %" PRId32 ", %" PRId32 ")", x, y, z);
+  if (form != $nothing) {
+    printf(" idx (");
+    for (int32_t axis = 0; axis < rank; axis++)
+      printf("%s%*" PRId64, axis ? ", " : "", (int)places[rank + axis], places[axis]);
+    putchar(')');
+  }
+  printf("%s", text);
   int digits = form >> $digits_shift;
   double real;
   memcpy(&real, &bits, sizeof real);

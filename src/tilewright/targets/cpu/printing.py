@@ -3,9 +3,10 @@
 A kernel calls ``@tilewright_print_<n>(i32 x, i32 y, i32 z, index..., value)``; the declaration's `tilewright.print`
 attribute says how the value is to be written. The function that is defined for it here calls
 
-    tilewright_print_lane(ptr text, i32 form, i32 x, i32 y, i32 z, i32 rank, ptr indices, i64 value)
+    tilewright_print_lane(ptr text, i32 form, i32 x, i32 y, i32 z, i32 rank, ptr places, i64 value)
 
-with what follows the indices, how the value's 64 bits are written (a `Form`), program id and lane. Python is that
+with what follows the indices, how the value's 64 bits are written (a `Form`), program id and lane: its indices, and
+then the digits that each of them takes. Python is that
 function, or C in programs without Python (`tools/aot`).
 """
 
@@ -16,6 +17,7 @@ import struct
 import sys
 from collections.abc import Sequence
 from enum import IntEnum
+from typing import Any
 
 from xdsl.dialects.builtin import DictionaryAttr, Float64Type, IntegerAttr, ModuleOp, StringAttr
 from xdsl.ir import Attribute
@@ -64,10 +66,10 @@ def _define(name: str, module: ModuleText, types: Sequence[Attribute], meaning: 
     parameters = [Parameter(type, f"%a{i}") for i, type in enumerate(llvm_types)]
     fn = FunctionText(module, name, "void", parameters, linkage="internal", attributes="noinline cold")
     text = module.string(_text(meaning).encode())
-    places = fn.alloca(f"[{max(rank, 1)} x i64]")
-    for axis in range(rank):
-        at = fn.address("i64", places, axis)
-        fn.store("i64", f"%a{3 + axis}", at)
+    places = fn.alloca(f"[{max(2 * rank, 1)} x i64]")
+    indices = [f"%a{3 + axis}" for axis in range(rank)]
+    for slot, operand in enumerate([*indices, *map(str, _widths(meaning, rank))]):
+        fn.store("i64", operand, fn.address("i64", places, slot))
     value = f"%a{3 + rank}" if has_value else "0"
     if is_float:
         value = fn.cast("bitcast", "double", value, "i64")
@@ -96,15 +98,26 @@ def _form(meaning: DictionaryAttr, *, has_value: bool, is_float: bool) -> int:
     return Form.FLOAT if is_float else Form.SIGNED if _number(meaning, "signed") else Form.UNSIGNED
 
 
+def _widths(meaning: DictionaryAttr, rank: int) -> list[int]:
+    """Return how many digits the index along each dimension takes."""
+    found: Any = meaning.data.get("widths")
+    return [0] * rank if found is None else [width.value.data for width in found]
+
+
 def _number(meaning: DictionaryAttr, name: str) -> int:
     attr = meaning.data[name]
     assert isinstance(attr, IntegerAttr)
     return attr.value.data
 
 
-def format_lane(text: str, form: int, program: Sequence[int], places: Sequence[int], bits: int) -> str:
-    """The line of one lane, in Triton's form: ``pid (0, 0, 0) idx (5) x: 3.000000``."""
-    line = f"pid ({', '.join(map(str, program))}) idx ({', '.join(map(str, places))}){text}"
+def format_lane(
+    text: str, form: int, program: Sequence[int], places: Sequence[int], widths: Sequence[int], bits: int
+) -> str:
+    """The line of one lane, in Triton's form: ``pid (0, 0, 0) idx ( 5) x: 3.000000``."""
+    line = f"pid ({', '.join(map(str, program))})"
+    if form == Form.NOTHING:
+        return f"{line}{text}"
+    line += f" idx ({', '.join(f'{place:{width}}' for place, width in zip(places, widths, strict=True))}){text}"
     digits = form >> DIGITS_SHIFT
     match Form(form & FORM_MASK):
         case Form.NOTHING:
@@ -134,7 +147,8 @@ _CallbackType = ctypes.CFUNCTYPE(
 
 @_CallbackType
 def _print_lane(text: bytes, form: int, x: int, y: int, z: int, rank: int, places: Sequence[int], bits: int) -> None:
-    line = format_lane(text.decode(), form, (x, y, z), [places[axis] for axis in range(rank)], bits)
+    indices, widths = ([places[slot] for slot in range(start, start + rank)] for start in (0, rank))
+    line = format_lane(text.decode(), form, (x, y, z), indices, widths, bits)
     sys.stdout.write(line + "\n")
 
 
