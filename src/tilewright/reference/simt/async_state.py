@@ -58,6 +58,10 @@ class Barrier:
     """On their way; they arrive when somebody asks for the phase."""
     after_copies: deque[tuple[Array, Array]] = field(default_factory=deque[tuple[Array, Array]])
     """Threads that arrive once their groups of copies are there, and the last of those groups."""
+    clock: Array | None = None
+    """In a cluster, what those that have arrived so far pass on (`Clusters.released_by`)."""
+    passed_on: Array | None = None
+    """The same, of the phases that are over."""
 
 
 class AsyncState:
@@ -142,6 +146,7 @@ class AsyncState:
 
     def arrive_after_copies(self, barrier: Barrier, threads: Array) -> None:
         """Threads arrive at a barrier once their copies so far are there."""
+        self.note_arrivals(barrier, threads)
         barrier.after_copies.append((threads, self.open_group[threads].copy()))
         self.open_group[threads] += 1
         self.version += 1
@@ -174,6 +179,14 @@ class AsyncState:
             barrier.phase ^= 1
             barrier.missing = barrier.count
             barrier.completed = self.machine.time
+            barrier.passed_on = barrier.clock
+
+    def note_arrivals(self, barrier: Barrier, threads: Array) -> None:
+        """Threads of a cluster are about to arrive at a barrier."""
+        clusters = self.machine.clusters
+        if clusters is not None:
+            given = clusters.released_by(threads)
+            barrier.clock = given if barrier.clock is None else np.maximum(barrier.clock, given)
 
     def start_box(self, barrier: Barrier, thread: int, places: Array, contents: Array) -> None:
         """A box is under way; `places` of its bytes."""

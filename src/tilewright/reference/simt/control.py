@@ -10,7 +10,7 @@ import numpy as np
 from tilewright.dialects.numeric import Array
 from tilewright.reference.simt.errors import DeviceTrap, Fault, SimulationError
 from tilewright.reference.simt.library import LIBRARY
-from tilewright.reference.simt.machine import Machine
+from tilewright.reference.simt.machine import WARP, Machine
 from tilewright.reference.simt.program import Decoder, Source, scalar_of, unknown
 from tilewright.support.ptx.syntax import Immediate, Instruction, Register, Symbol, Vector
 from tilewright.support.ptx.types import parse_type
@@ -23,9 +23,6 @@ Control = Callable[["Scheduler", Machine], None]
 
 CONTROL = {"bra", "brx", "call", "ret", "exit", "trap", "bar", "barrier"}
 """First parts of the opcodes; `bar.warp` is not control flow, but waits for its warp."""
-
-CLUSTER_BARRIER = 16
-"""The number under which the barrier of a cluster is kept."""
 
 B32, PREDICATE = parse_type("b32"), parse_type("pred")
 
@@ -189,12 +186,13 @@ def _trap(scheduler: Scheduler, machine: Machine) -> None:
 
 
 def _barrier(instruction: Instruction, decoder: Decoder, number: int) -> Control:
-    """`bar.sync a{, b}`, `bar.arrive a, b`, `bar.red.op d, a{, b}, p`, and the barrier of a cluster of one CTA."""
+    """`bar.sync a{, b}`, `bar.arrive a, b`, `bar.red.op d, a{, b}, p`, and the barrier of a cluster."""
+    is_relaxed = "relaxed" in instruction.modifiers
     parts = [part for part in instruction.modifiers if part not in ("cta", "aligned", "release", "relaxed", "acquire")]
     if parts[:1] == ["warp"]:
         return _warp_barrier(number)
     if parts[:1] == ["cluster"]:
-        return _cluster_barrier(parts, number)
+        return _cluster_barrier(number, waits="wait" in parts, is_relaxed=is_relaxed)
     kind = parts[0] if parts else "sync"
     if kind not in ("sync", "arrive", "red"):
         raise unknown(instruction)
@@ -254,18 +252,19 @@ def _warp_barrier(number: int) -> Control:
         machine.check_whole_warps()
         machine.time += 1
         machine.shared.warp_synced[machine.warps()] = machine.time
+        if machine.clusters is not None:
+            machine.clusters.join(machine.threads, machine.threads // WARP)
         scheduler.add(number + 1, machine.threads)
 
     return run
 
 
-def _cluster_barrier(parts: list[str], number: int) -> Control:
-    """Arriving is only noted; waiting is a barrier of the CTA, which is all of the cluster."""
-
+def _cluster_barrier(number: int, *, waits: bool, is_relaxed: bool) -> Control:
     def run(scheduler: Scheduler, machine: Machine) -> None:
-        if "wait" in parts:
-            scheduler.wait(CLUSTER_BARRIER, machine.threads, number + 1, None)
+        if waits:
+            scheduler.cluster_barrier.wait(machine.threads, number + 1)
         else:
+            scheduler.cluster_barrier.arrive(machine.threads, is_relaxed=is_relaxed)
             scheduler.add(number + 1, machine.threads)
 
     return run

@@ -4,7 +4,8 @@ For every granule of the arguments (as many bytes as the smallest access of the 
 read are kept, with the thread and the time. An access conflicts with an earlier one of another thread, one of them
 writing, unless something orders them in between:
 
-- within a program a barrier that the accessing thread passed, as in shared memory;
+- within a program a barrier that the accessing thread passed, or what it knows of the CTAs of its cluster, as in
+  shared memory;
 - between programs an atomic with acquire order that read what one with release order wrote: it brings what the other
   program had passed a barrier after, what that very thread had done, and what that program had been brought itself.
 
@@ -249,6 +250,9 @@ class GlobalRaces:
         synced = machine.shared.synced[threads][:, np.newaxis]
         in_warp = np.maximum(synced, machine.shared.warp_synced[threads // WARP][:, np.newaxis])
         passed = choose(others // WARP == own // WARP, in_warp, synced)
+        if machine.clusters is not None:
+            foreign = others // machine.threads_per_cta != own // machine.threads_per_cta
+            passed = choose(foreign, machine.clusters.seen_of(threads, others // WARP), passed)
         ordered = (times == 0) | (others == own) | (is_own_program & ((others < 0) | (times <= passed)))
         for row, column in np.argwhere(~ordered).tolist() if self.known else ():
             clock = self.known.get(int(own[row, 0]) // self.program)

@@ -17,6 +17,7 @@ from tilewright.reference.simt.types import Values
 
 if TYPE_CHECKING:
     from tilewright.reference.simt.async_state import AsyncState
+    from tilewright.reference.simt.clusters import Clusters
     from tilewright.reference.simt.global_memory import GlobalRaces
     from tilewright.reference.simt.memory import Memory
     from tilewright.reference.simt.product_registers import ProductRegisters
@@ -53,6 +54,8 @@ class Machine:
         self.output: list[str] = []
         self.memory: Memory
         self.shared: SharedMemory
+        self.clusters: Clusters | None = None
+        """Of a launch with several CTAs in a cluster."""
         self.races: GlobalRaces | None = None
         """Of a run whose races are looked for."""
         self.asynchronous: AsyncState

@@ -22,6 +22,8 @@ from tilewright.reference.simt.shared_memory import misaligned
 from tilewright.reference.simt.types import Values, choose
 
 BYTE = np.dtype(np.uint8)
+CLUSTER = "shared::cluster"
+"""The shared memory of all CTAs of a cluster."""
 Rows = Array
 """One row of elements per address."""
 
@@ -72,8 +74,8 @@ class Memory:
         flat = np.atleast_1d(addresses)
         if (flat & flat.dtype.type(dtype.itemsize * count - 1)).any():
             raise misaligned(flat, dtype.itemsize * count)
-        if space == "shared":
-            return machine.shared.load(machine, addresses, dtype, count)
+        if space in ("shared", CLUSTER):
+            return machine.shared.load(machine, addresses, dtype, count, may_reach=space == CLUSTER)
         if space == "local":
             return self.local.load(machine, machine.spread(addresses), dtype, count)
         if space == "param":
@@ -86,8 +88,8 @@ class Memory:
         size = rows.dtype.itemsize * rows.shape[1]
         if (flat & flat.dtype.type(size - 1)).any():
             raise misaligned(flat, size)
-        if space == "shared":
-            machine.shared.store(machine, addresses, rows)
+        if space in ("shared", CLUSTER):
+            machine.shared.store(machine, addresses, rows, may_reach=space == CLUSTER)
         elif space == "local":
             self.local.store(machine, machine.spread(addresses), rows)
         else:
@@ -161,7 +163,8 @@ class Memory:
             return self._load_global(addresses, dtype, count, machine)
         memory, start = found
         if memory == "shared":
-            return machine.shared.load(machine, (addresses - np.uint64(start)).astype(np.uint32), dtype, count)
+            offsets = (addresses - np.uint64(start)).astype(np.uint32)
+            return machine.shared.load(machine, offsets, dtype, count, may_reach=True)
         if memory is self.local:
             addresses = np.broadcast_to(addresses, (machine.count,))
         return memory.load(machine, addresses - np.uint64(start), dtype, count)
@@ -174,7 +177,7 @@ class Memory:
             return
         memory, start = found
         if memory == "shared":
-            machine.shared.store(machine, (addresses - np.uint64(start)).astype(np.uint32), rows)
+            machine.shared.store(machine, (addresses - np.uint64(start)).astype(np.uint32), rows, may_reach=True)
             return
         if memory is self.local:
             addresses = np.broadcast_to(addresses, (machine.count,))

@@ -15,6 +15,7 @@ from tilewright.reference.address_space import AddressSpace
 from tilewright.reference.memory import Window
 from tilewright.reference.simt import instructions
 from tilewright.reference.simt.async_state import AsyncState
+from tilewright.reference.simt.clusters import Clusters
 from tilewright.reference.simt.code import Code, assemble
 from tilewright.reference.simt.errors import SimulationError
 from tilewright.reference.simt.global_memory import GlobalRaces
@@ -67,7 +68,8 @@ def run_ptx(
     threads_at_once: int = THREADS_AT_ONCE,
 ) -> Run:
     """Execute a kernel for every thread of a grid of CTAs; CTAs are executed many at a time, x fastest. With `cluster`
-    above 1 the grid counts clusters of so many CTAs along x; CTAs do not reach into each other's shared memory.
+    above 1 the grid counts clusters of so many CTAs along x, which are executed together and reach into each other's
+    shared memory.
 
     `args` are the values of the kernel's parameters in order: an array or a `Window` for a pointer (changed in place),
     None for a null pointer, an int (its bits are cut to the parameter's width), a NumPy scalar, a float (by the width
@@ -91,7 +93,7 @@ def run_ptx(
     races: GlobalRaces | None = None
     result = Run()
     padded = -(-num_threads // WARP) * WARP
-    at_once = max(1, threads_at_once // padded)
+    at_once = max(1, threads_at_once // (padded * cluster)) * cluster
     if race_detection and global_races:
         races = GlobalRaces(space.allocations, code.global_granule, padded * cluster)
     for first in range(0, prod(extents), at_once):
@@ -101,6 +103,9 @@ def run_ptx(
         size = code.image.static_shared + shared_bytes
         machine.shared = SharedMemory(machine, size, code.granule, detects_races=race_detection)
         machine.asynchronous = AsyncState(machine)
+        if cluster > 1:
+            machine.clusters = Clusters(machine, cluster)
+            machine.shared.follow_clusters(machine.clusters)
         if races is not None:
             machine.races = races
             races.begin(machine, first)
@@ -189,7 +194,11 @@ def _fill_cluster_registers(
 ) -> None:
     """Clusters of neighbours along x."""
     rank = _uniform(((first + machine.cta_of_thread) % cluster).astype(np.uint32), machine)
-    values: dict[str, Any] = {"cluster_ctarank": rank, "cluster_nctarank": np.uint32(cluster)}
+    values: dict[str, Any] = {
+        "cluster_ctarank": rank,
+        "cluster_nctarank": np.uint32(cluster),
+        "is_explicit_cluster": np.uint32(cluster > 1),
+    }
     for axis, name in enumerate("xyz"):
         along = cluster if axis == 0 else 1
         ctas: Any = machine.registers[code.decoder.special[f"ctaid.{name}"]]

@@ -12,6 +12,7 @@ from dataclasses import field
 import numpy as np
 
 from tilewright.dialects.numeric import Array
+from tilewright.reference.simt.cluster_barrier import ClusterBarrier
 from tilewright.reference.simt.code import Code
 from tilewright.reference.simt.errors import (
     BarrierDeadlockError,
@@ -56,6 +57,7 @@ class Scheduler:
     barriers: dict[int, Waiting] = field(default_factory=dict[int, Waiting])
     returns: dict[int, list[tuple[int, int]]] = field(default_factory=dict[int, list[tuple[int, int]]])
     """What is copied where functions return to an instruction."""
+    cluster_barrier: ClusterBarrier = field(init=False)
     steps: int = 0
     jumps_back: int = 0
     favoured: bool = False
@@ -66,6 +68,7 @@ class Scheduler:
     def run(self) -> None:
         """From the entry to the exit of every thread. Raises SimulationError."""
         machine = self.machine
+        self.cluster_barrier = ClusterBarrier(machine, self.add)
         self.groups[self.code.entry] = np.flatnonzero(~machine.exited)
         place = self.code.entry
         try:
@@ -161,8 +164,11 @@ class Scheduler:
     def exit(self, threads: Array) -> None:
         """Threads end."""
         self.machine.exited[threads] = True
+        if self.machine.clusters is not None:
+            self.machine.clusters.exit(threads)
         for identifier in list(self.barriers):
             self._release(identifier)
+        self.cluster_barrier.complete()
 
     def arrive(self, identifier: int, threads: Array, expected: int | None) -> None:
         """Threads arrive at a barrier without waiting."""
@@ -174,7 +180,11 @@ class Scheduler:
         machine = self.machine
         if threads.size == machine.total and expected in (None, machine.threads_per_cta):
             machine.time += 1
-            machine.shared.synced[:] = machine.shared.floor = machine.time
+            machine.shared.synced[:] = machine.time
+            if machine.clusters is None:
+                machine.shared.floor = machine.time
+            else:
+                machine.clusters.join(threads, machine.cta_of_thread)
             self.add(place, threads)
             return
         self._enter(identifier, threads, place, expected)
@@ -204,6 +214,8 @@ class Scheduler:
         released = np.flatnonzero(here & complete[machine.cta_of_thread])
         machine.time += 1
         machine.shared.synced[released] = machine.time
+        if machine.clusters is not None:
+            machine.clusters.join(released, machine.cta_of_thread[released])
         places = waiting.place[released]
         waiting.place[released] = 0
         for place in np.unique(places[places > 0]).tolist():

@@ -11,7 +11,7 @@ The asynchronous units write granules that are `busy` until somebody has waited 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from tilewright.dialects.numeric import Array
 from tilewright.reference.simt.errors import Fault, MemoryAccessError, RaceError
 from tilewright.reference.simt.machine import WARP, Machine
 from tilewright.reference.simt.types import Values, choose
+
+if TYPE_CHECKING:
+    from tilewright.reference.simt.clusters import Clusters
 
 NOBODY = -1
 SEVERAL = -2
@@ -57,7 +60,15 @@ class SharedMemory:
         self.fenced = np.full(machine.total, -1, np.int64)
         """By thread: what it wrote up to this time is visible to asynchronous units."""
         self.floor = -1
-        """The time of the last barrier that all threads passed."""
+        """The time of the last barrier that all threads passed, where CTAs are on their own."""
+        self.clusters: Clusters | None = None
+        self.readers = np.zeros(0, np.uint64)
+        """In a cluster, the warps that may have read a granule last (`Clusters.bits_of`)."""
+
+    def follow_clusters(self, clusters: Clusters) -> None:
+        """CTAs reach into each other's memory from now on."""
+        self.clusters = clusters
+        self.readers = np.zeros(self.reader.size, np.uint64)
 
     def view(self, dtype: np.dtype[Any]) -> Array:
         """The bytes as elements."""
@@ -66,19 +77,29 @@ class SharedMemory:
             found = self.views[dtype] = self.data.view(dtype)
         return found
 
-    def places(self, machine: Machine, addresses: Values, size: int) -> Array:
-        """Return where accesses of the active threads lie in the data. Raises Fault."""
+    def places(
+        self, machine: Machine, addresses: Values, size: int, *, may_reach: bool = False, by_unit: bool = False
+    ) -> Array:
+        """Return where accesses of the active threads, or `by_unit`, in their name, lie in the data. Raises Fault.
+        Those that `may_reach` into other CTAs of the cluster do."""
         offsets = machine.spread(addresses).astype(np.int64)
+        ctas = machine.cta_of_thread[machine.threads]
+        if self.clusters is not None:
+            ctas, offsets = self.clusters.resolve(machine.threads, offsets, may_reach=may_reach, by_unit=by_unit)
         self.check_inside(offsets, size)
-        return machine.cta_of_thread[machine.threads] * self.stride + offsets
+        return ctas * self.stride + offsets
 
     def unit_places(self, machine: Machine, thread: int, offset: int, size: int, alignment: int) -> Array:
-        """Return where the bytes lie that an asynchronous unit moves for a thread, in the memory of its CTA. Raises
-        Fault.
+        """Return where the bytes lie that an asynchronous unit moves for a thread, in the memory of its CTA or the one
+        that the address is mapped to. Raises Fault.
         """
+        cta = int(machine.cta_of_thread[thread])
+        if self.clusters is not None:
+            found = self.clusters.resolve(np.array([thread]), np.array([offset]), may_reach=True, by_unit=True)
+            cta, offset = int(found[0][0]), int(found[1][0])
         self.check_aligned(np.array([offset]), alignment)
         self.check_inside(np.array([offset]), size)
-        return int(machine.cta_of_thread[thread]) * self.stride + offset + np.arange(size)
+        return cta * self.stride + offset + np.arange(size)
 
     def check_inside(self, offsets: Array, size: int) -> None:
         """Fault if an access leaves the shared memory of its CTA."""
@@ -106,20 +127,22 @@ class SharedMemory:
             if lost.size:
                 raise Fault(RaceError, "two threads write different values to one place at once", int(lost[0]))
 
-    def load(self, machine: Machine, addresses: Values, dtype: np.dtype[Any], count: int) -> Array:
+    def load(
+        self, machine: Machine, addresses: Values, dtype: np.dtype[Any], count: int, *, may_reach: bool = False
+    ) -> Array:
         """A row of `count` elements for every active thread."""
         size = dtype.itemsize
-        places = self.places(machine, addresses, size * count)
+        places = self.places(machine, addresses, size * count, may_reach=may_reach)
         if self.detects_races:
             self.note_reads(machine, self.granules(places, size * count), machine.threads)
         first = places // size
         view = self.view(dtype)
         return view[first][:, np.newaxis] if count == 1 else view[first[:, np.newaxis] + np.arange(count)]
 
-    def store(self, machine: Machine, addresses: Values, rows: Array) -> None:
+    def store(self, machine: Machine, addresses: Values, rows: Array, *, may_reach: bool = False) -> None:
         """Set a row of elements for every active thread."""
         size, count = rows.dtype.itemsize, rows.shape[1]
-        places = self.places(machine, addresses, size * count)
+        places = self.places(machine, addresses, size * count, may_reach=may_reach)
         self.store_rows(machine, places, np.broadcast_to(rows, (places.size, count)), machine.threads)
 
     def granules(self, places: Array, size: int) -> Array:
@@ -127,8 +150,10 @@ class SharedMemory:
         count = max(1, size // self.granule)
         return (places // self.granule)[:, np.newaxis] + np.arange(count)
 
-    def note_reads(self, machine: Machine, granules: Array, threads: Array, *, by_unit: bool = False) -> None:
-        """Ordinary reads: of what was written, and ordered after it."""
+    def note_reads(
+        self, machine: Machine, granules: Array, threads: Array, *, by_unit: bool = False, of_barriers: bool = False
+    ) -> None:
+        """Ordinary reads, or uses of mbarriers: of what was written, and ordered after it."""
         machine.time += 1
         self._check_idle(granules)
         written = self.write_time[granules]
@@ -136,7 +161,7 @@ class SharedMemory:
             position = int(np.flatnonzero(np.any(written < 0, axis=1))[0])
             raise Fault(MemoryAccessError, "shared memory is read where nobody wrote", position)
         if int(written.max(initial=-1)) > self.floor:
-            self._check_order(granules, written, self.writer[granules], threads, "reads what", "wrote")
+            self._check_order(granules, written, self.writer[granules], threads, "reads what", "wrote", of_barriers)
         if by_unit:
             return
         self._note_readers(machine.time, granules, threads)
@@ -154,7 +179,7 @@ class SharedMemory:
         earlier, times = self.reader[granules], self.read_time[granules]
         kept = (times > self.floor) & (earlier != readers)
         if kept.any():
-            kept &= ~self._is_ordered(times, earlier, threads)
+            kept &= ~self._is_ordered(granules, times, earlier, threads)
         self.reader[granules] = readers
         self.read_time[granules] = time
         several = kept | (self.reader[granules] != readers)
@@ -166,6 +191,10 @@ class SharedMemory:
             before = earlier[several]
             foreign = kept[several] & (_warp_of(before) != warps)
             self.reader[mixed[shared | foreign]] = SEVERAL
+        if self.clusters is not None:
+            before = choose(kept, self.readers[granules], np.uint64(0))
+            self.readers[granules] = 0
+            np.bitwise_or.at(self.readers, granules, before | self.clusters.bits_of(threads))
 
     def note_writes(
         self, machine: Machine, granules: Array, threads: Array, same: Array | None = None, *, by_unit: bool = False
@@ -206,24 +235,54 @@ class SharedMemory:
             reason = "shared memory is touched while an asynchronous copy into it has not been waited for"
             raise Fault(RaceError, reason, position)
 
-    def _is_ordered(self, times: Array, others: Array, threads: Array) -> Array:
+    def _is_ordered(
+        self, granules: Array, times: Array, others: Array, threads: Array, *, of_barriers: bool = False
+    ) -> Array:
         """Return whether what others did comes before what threads do now."""
         own = threads[:, np.newaxis]
-        same_warp = _warp_of(others) == own // WARP
+        warps = _warp_of(others)
+        same_warp = warps == own // WARP
         synced = self.synced[threads][:, np.newaxis]
         in_warp = np.maximum(synced, self.warp_synced[threads // WARP][:, np.newaxis])
-        return (others == own) | (times <= choose(same_warp, in_warp, synced))
+        ordered = (others == own) | (times <= choose(same_warp, in_warp, synced))
+        if self.clusters is None:
+            return ordered
+        per_cta = self.threads_per_cta
+        ctas = choose(warps >= 0, warps * WARP // per_cta, granules * self.granule // self.stride)
+        if of_barriers:
+            ordered |= self.clusters.knows_inits_of_own(times, warps, threads)
+        foreign = ctas != own // per_cta
+        if foreign.any():
+            known = self.clusters.knows(times, warps, ctas, threads, of_barriers=of_barriers, exactly=others != ATOMIC)
+            ordered = choose(foreign, known, ordered)
+        several = others == SEVERAL
+        if several.any():
+            ordered = choose(several, self.clusters.knows_readers(times, self.readers[granules], threads), ordered)
+        return ordered
 
     def _check_order(
-        self, granules: Array, times: Array, others: Array, threads: Array, action: str, earlier: str
+        self,
+        granules: Array,
+        times: Array,
+        others: Array,
+        threads: Array,
+        action: str,
+        earlier: str,
+        of_barriers: bool = False,
     ) -> None:
-        wrong = (times >= 0) & ~self._is_ordered(times, others, threads)
+        wrong = (times >= 0) & ~self._is_ordered(granules, times, others, threads, of_barriers=of_barriers)
         if not wrong.any():
             return
         position, element = (int(place) for place in np.argwhere(wrong)[0])
         other = int(others[position, element])
         byte = int(granules[position, element]) * self.granule % self.stride
         who = f"thread {other % self.threads_per_cta}" if other >= 0 else _describe(other)
+        if (
+            self.clusters is not None
+            and other >= 0
+            and other // self.threads_per_cta != threads[position] // (self.threads_per_cta)
+        ):
+            who += f" of CTA {other // self.threads_per_cta % self.clusters.size} of the cluster"
         raise Fault(RaceError, f"{action} {who} {earlier} at byte {byte}, with no barrier in between", position)
 
 

@@ -12,7 +12,7 @@ from functools import cache
 PATTERN = re.compile(
     r"""[busf](8|16|32|64|1024)(x[24])? | bf16(x2)? | tf32 | e[245]m[123](x2)? | ue8m0x2 | pred   # types
       | m\d+n\d+(k\d+)? | [1-5]d | [vx][1248]                                               # shapes and counts
-      | L[12](::[\w]+)? | (shared|param|tile|tensormap|mbarrier|cluster)(::\w+)+            # hints and spaces""",
+      | L[12](::[\w]+)? | (shared|param|tile|tensormap|mbarrier|cluster|multicast)(::\w+)+  # hints and spaces""",
     re.VERBOSE,
 )
 """Types, shapes, counts, cache hints and spaces."""

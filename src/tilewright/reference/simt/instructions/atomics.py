@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 
 from tilewright.dialects.numeric import Array
-from tilewright.reference.simt.instructions.memory import address_of, elements_of
-from tilewright.reference.simt.instructions.moves import space_of
+from tilewright.reference.simt.instructions.memory import address_of, elements_of, reached_space
 from tilewright.reference.simt.layout import SHARED_WINDOW, WINDOW_SIZE
 from tilewright.reference.simt.machine import Machine
-from tilewright.reference.simt.memory import read_rows, write_rows
+from tilewright.reference.simt.memory import CLUSTER, read_rows, write_rows
 from tilewright.reference.simt.packed import lanes
 from tilewright.reference.simt.program import Decoder, Step, decodes, unknown
 from tilewright.reference.simt.shared_memory import misaligned
@@ -78,7 +77,7 @@ def _atomic(instruction: Instruction, decoder: Decoder, *, gives: bool) -> Step:
     operands = list(instruction.operands)
     results = elements_of(operands.pop(0)) if gives else ()
     targets = [decoder.target(result, bits, instruction) for result in results]
-    address, space = address_of(operands[0], decoder, instruction), space_of(modifiers)
+    address, space = address_of(operands[0], decoder, instruction), reached_space(modifiers)
     if name == "cas":
         elements = [decoder.sources(operands[1:3], bits, instruction)]
     else:
@@ -171,15 +170,15 @@ class Places:
 def find_places(machine: Machine, space: str, addresses: Array, size: int, order: str = "relaxed") -> Places:
     """The elements at aligned addresses of the active threads, which are accessed atomically. Raises Fault."""
     if not space and addresses.size and SHARED_WINDOW <= int(addresses[0]) < SHARED_WINDOW + WINDOW_SIZE:
-        space, addresses = "shared", (addresses - np.uint64(SHARED_WINDOW)).astype(np.uint32)
-    if space == "shared":
-        return _shared_places(machine, addresses, size)
+        space, addresses = CLUSTER, (addresses - np.uint64(SHARED_WINDOW)).astype(np.uint32)
+    if space in ("shared", CLUSTER):
+        return _shared_places(machine, addresses, size, may_reach=space == CLUSTER)
     return _global_places(machine, addresses, size, order)
 
 
-def _shared_places(machine: Machine, addresses: Array, size: int) -> Places:
+def _shared_places(machine: Machine, addresses: Array, size: int, *, may_reach: bool) -> Places:
     shared = machine.shared
-    places = shared.places(machine, addresses, size)
+    places = shared.places(machine, addresses, size, may_reach=may_reach)
     if shared.detects_races:
         shared.note_atomics(machine, shared.granules(places, size), machine.threads)
 

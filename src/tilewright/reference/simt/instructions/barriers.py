@@ -12,6 +12,7 @@ from tilewright.reference.simt.instructions.bits import B32, B64, PREDICATE
 from tilewright.reference.simt.instructions.memory import address_of
 from tilewright.reference.simt.layout import SHARED_WINDOW
 from tilewright.reference.simt.machine import Machine
+from tilewright.reference.simt.memory import CLUSTER
 from tilewright.reference.simt.program import Decoder, Source, Step, decodes
 from tilewright.reference.simt.types import choose
 from tilewright.support.ptx.syntax import Address, Instruction, Operand
@@ -19,23 +20,27 @@ from tilewright.support.ptx.syntax import Address, Instruction, Operand
 SIZE = 8
 
 
-def barrier_places(machine: Machine, addresses: Array) -> Array:
-    """Return where the barriers that active threads name lie in the shared memory of all CTAs."""
+def barrier_places(machine: Machine, addresses: Array, *, may_reach: bool = False, by_unit: bool = False) -> Array:
+    """Return where the barriers that active threads name, or units in their name, lie in the shared memory of all
+    CTAs."""
     flat = machine.spread(addresses)
     if flat.dtype.itemsize == 8:
+        may_reach = True
         flat = choose(flat >= np.uint64(SHARED_WINDOW), flat - np.uint64(SHARED_WINDOW), flat)
     machine.shared.check_aligned(flat.astype(np.int64), SIZE)
-    return machine.shared.places(machine, flat, SIZE)
+    return machine.shared.places(machine, flat, SIZE, may_reach=may_reach, by_unit=by_unit)
 
 
-def note_uses(machine: Machine, places: Array) -> None:
+def note_uses(machine: Machine, places: Array, *, by_unit: bool = False) -> None:
     """Threads use barriers: after whoever initialised them, and before whoever takes their memory for something
-    else. Uses are not ordered among themselves. Fault where there is no barrier."""
+    else, who knows of what units do as the barriers count it. Uses are not ordered among themselves. Fault where there
+    is no barrier."""
     shared = machine.shared
     for place in np.unique(places).tolist():
         machine.asynchronous.barrier_at(place)
     if shared.detects_races:
-        shared.note_reads(machine, shared.granules(places, SIZE), machine.threads)
+        granules = shared.granules(places, SIZE)
+        shared.note_reads(machine, granules, machine.threads, of_barriers=True, by_unit=by_unit)
 
 
 @decodes("mbarrier.init")
@@ -72,9 +77,11 @@ def invalidate(instruction: Instruction, decoder: Decoder) -> Step:
     return run
 
 
-def _for_each(machine: Machine, address: Source, action: Callable[[Barrier, Array], None]) -> None:
+def _for_each(
+    machine: Machine, address: Source, action: Callable[[Barrier, Array], None], *, may_reach: bool = False
+) -> None:
     """Do something with each barrier that active threads name, and the positions of those threads."""
-    places = barrier_places(machine, address(machine))
+    places = barrier_places(machine, address(machine), may_reach=may_reach)
     note_uses(machine, places)
     machine.asynchronous.for_active_barriers(places, action)
 
@@ -94,6 +101,7 @@ def arrive(instruction: Instruction, decoder: Decoder) -> Step:
     number = instruction.operands[at + 1] if len(instruction.operands) > at + 1 else None
     given = _number(number, decoder, instruction)
     expects = "expect_tx" in instruction.modifiers
+    may_reach = CLUSTER in instruction.modifiers
     target = decoder.target(instruction.operands[0], B64, instruction) if at else None
 
     def run(machine: Machine) -> None:
@@ -102,11 +110,12 @@ def arrive(instruction: Instruction, decoder: Decoder) -> Step:
 
         def each(barrier: Barrier, threads: Array) -> None:
             phases[threads] = barrier.phase
+            machine.asynchronous.note_arrivals(barrier, machine.threads[threads])
             if expects:
                 barrier.missing_bytes += int(values[threads].sum())
             machine.asynchronous.arrive(barrier, threads.size if expects else int(values[threads].sum()))
 
-        _for_each(machine, address, each)
+        _for_each(machine, address, each, may_reach=may_reach)
         if target is not None:
             target(machine, phases)
 
@@ -118,6 +127,7 @@ def expect(instruction: Instruction, decoder: Decoder) -> Step:
     """So many bytes more, and no arrival."""
     address = address_of(instruction.operands[0], decoder, instruction)
     size = decoder.source(instruction.operands[1], B32, instruction)
+    may_reach = CLUSTER in instruction.modifiers
 
     def run(machine: Machine) -> None:
         sizes = machine.spread(size(machine)).astype(np.int64)
@@ -126,7 +136,7 @@ def expect(instruction: Instruction, decoder: Decoder) -> Step:
             barrier.missing_bytes += int(sizes[threads].sum())
             machine.asynchronous.version += 1
 
-        _for_each(machine, address, each)
+        _for_each(machine, address, each, may_reach=may_reach)
 
     return run
 
@@ -149,6 +159,8 @@ def wait(instruction: Instruction, decoder: Decoder) -> Step:
                     holds[asking] = True
                     who = machine.threads[asking]
                     shared.synced[who] = np.maximum(shared.synced[who], barrier.completed)
+                    if machine.clusters is not None and barrier.passed_on is not None:
+                        machine.clusters.acquire(who, barrier.passed_on)
 
         _for_each(machine, address, each)
         if holds.any():  # what others do to the barrier from now on comes after the wait, not after the phase

@@ -34,7 +34,7 @@ def _type(name: str) -> Type:
     return found
 
 
-B32, B64, PREDICATE = _type("b32"), _type("b64"), _type("pred")
+B16, B32, B64, PREDICATE = _type("b16"), _type("b32"), _type("b64"), _type("pred")
 
 
 @decodes("and", "or", "xor", "not", "cnot")

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from tilewright.dialects.numeric import Array
+from tilewright.reference.simt.async_state import Barrier
 from tilewright.reference.simt.errors import Fault, MemoryAccessError, SimulationError
 from tilewright.reference.simt.instructions.barriers import barrier_places, note_uses
-from tilewright.reference.simt.instructions.bits import B32, B64
+from tilewright.reference.simt.instructions.bits import B16, B32, B64
 from tilewright.reference.simt.instructions.memory import address_of, elements_of
 from tilewright.reference.simt.machine import Machine
 from tilewright.reference.simt.program import Decoder, Source, Step, decodes, scalar_of, unknown
@@ -23,6 +24,7 @@ from tilewright.support.records import dataclass
 
 BOX_ALIGNMENT, BULK_ALIGNMENT = 128, 16
 """Where boxes and plain pieces begin in shared memory: at multiples of these bytes."""
+MULTICAST = "multicast::cluster"
 PIECE = 16
 """Bytes that a store of a box, or a reduction, writes at once."""
 
@@ -123,32 +125,60 @@ def _one_by_one(machine: Machine, action: Callable[[int, int], None]) -> None:
             action(position, thread)
 
 
+def _multicast(machine: Machine, start: Array, barrier: Array, mask: int) -> list[tuple[Array, Barrier]]:
+    """The address and the barrier in every CTA of a mask, for the one active thread. Raises Fault."""
+    if machine.clusters is None:
+        raise Fault(MemoryAccessError, "a copy to several CTAs, with one CTA in a cluster", 0)
+    if not mask:
+        raise Fault(MemoryAccessError, "a copy to several CTAs, with none in its mask", 0)
+    result: list[tuple[Array, Barrier]] = []
+    for rank in range(mask.bit_length()):
+        if mask >> rank & 1:
+            into, counting = (machine.clusters.map(address, np.array([rank])) for address in (start, barrier))
+            places = barrier_places(machine, counting, may_reach=True, by_unit=True)
+            note_uses(machine, places, by_unit=True)
+            result.append((into, machine.asynchronous.barrier_at(int(places[0]))))
+    return result
+
+
 @decodes("cp.async.bulk.tensor")
 def copy_box(instruction: Instruction, decoder: Decoder) -> Step:
-    """Into shared memory, `[d], [map, {x, y}], [barrier]`, or out of it, `[map, {x, y}], [s]`."""
+    """Into shared memory, `[d], [map, {x, y}], [barrier]`, with `.multicast::cluster` of the CTAs of a mask, `..., m`;
+    or out of it, `[map, {x, y}], [s]`."""
     first = instruction.operands[0]
     if isinstance(first, Address) and first.further:
         return _store_box(instruction, decoder, None)
     target = address_of(first, decoder, instruction)
     box = BoxOperand.decode(instruction.operands[1], instruction, decoder)
     barrier = address_of(instruction.operands[2], decoder, instruction)
+    is_multicast = MULTICAST in instruction.modifiers
+    mask = decoder.source(instruction.operands[3], B16, instruction) if is_multicast else None
 
     def run(machine: Machine) -> None:
-        boxes, shared, state = box.of_threads(machine), machine.shared, machine.asynchronous
-        starts, barriers = machine.spread(target(machine)), barrier_places(machine, barrier(machine))
-        note_uses(machine, barriers)
+        boxes, state = box.of_threads(machine), machine.asynchronous
+        starts, barriers = machine.spread(target(machine)), machine.spread(barrier(machine))
+        masks = None if mask is None else machine.spread(mask(machine))
+        places = np.zeros(0, np.int64)
+        if masks is None:
+            places = barrier_places(machine, barriers, may_reach=True)
+            note_uses(machine, places)
 
         def each(position: int, thread: int) -> None:
             part = boxes[position]
-            places = shared.unit_places(machine, thread, int(starts[position]), part.num_bytes, BOX_ALIGNMENT)
             contents = np.zeros(part.addresses.size, part.dtype)
             if part.fills_nan and part.dtype.kind not in "iu":
                 contents[:] = np.nan
             if np.any(part.inside):
                 found = machine.memory.read_elements(part.addresses[part.inside], part.dtype)
                 contents[part.inside] = round_to_tf32(found) if part.rounds_to_tf32 else found
-            barrier_used = state.barrier_at(int(barriers[position]))
-            state.start_box(barrier_used, thread, swizzled(places, part.swizzle), contents.view(np.uint8))
+            at = starts[position : position + 1]
+            if masks is None:
+                reached = [(at, state.barrier_at(int(places[position])))]
+            else:
+                reached = _multicast(machine, at, barriers[position : position + 1], int(masks[position]))
+            for start, counting in reached:
+                bytes_of_box = machine.shared.unit_places(machine, thread, int(start[0]), part.num_bytes, BOX_ALIGNMENT)
+                state.start_box(counting, thread, swizzled(bytes_of_box, part.swizzle), contents.view(np.uint8))
 
         _one_by_one(machine, each)
 
@@ -226,7 +256,7 @@ def prefetch(instruction: Instruction, decoder: Decoder) -> Step:
 @decodes("cp.async.bulk.shared::cluster", "cp.async.bulk.shared::cta")
 def copy_bytes(instruction: Instruction, decoder: Decoder) -> Step:
     """`cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [d], [s], size, [barrier];`"""
-    if "global" not in instruction.modifiers:
+    if "global" not in instruction.modifiers or MULTICAST in instruction.modifiers:
         raise unknown(instruction)
     target, source = (address_of(operand, decoder, instruction) for operand in instruction.operands[:2])
     size = decoder.source(instruction.operands[2], B32, instruction)
@@ -234,7 +264,8 @@ def copy_bytes(instruction: Instruction, decoder: Decoder) -> Step:
 
     def run(machine: Machine) -> None:
         starts, sources = machine.spread(target(machine)), machine.spread(source(machine))
-        sizes, barriers = machine.spread(size(machine)), barrier_places(machine, barrier(machine))
+        sizes = machine.spread(size(machine))
+        barriers = barrier_places(machine, barrier(machine), may_reach=True, by_unit=True)
 
         def each(position: int, thread: int) -> None:
             count, shared, state = int(sizes[position]), machine.shared, machine.asynchronous

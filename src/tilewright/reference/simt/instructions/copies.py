@@ -5,9 +5,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from tilewright.reference.simt.errors import Fault, MemoryAccessError
+from tilewright.reference.simt.instructions.barriers import barrier_places, note_uses
 from tilewright.reference.simt.instructions.bits import B32, PREDICATE
-from tilewright.reference.simt.instructions.memory import address_of
+from tilewright.reference.simt.instructions.memory import address_of, elements_of
 from tilewright.reference.simt.machine import Machine
+from tilewright.reference.simt.memory import rows_of
 from tilewright.reference.simt.program import Decoder, Step, decodes, scalar_of, unknown
 from tilewright.reference.simt.types import choose
 from tilewright.support.ptx.syntax import Address, Immediate, Instruction, Register
@@ -70,5 +73,33 @@ def fence(instruction: Instruction, decoder: Decoder) -> Step:
     def run(machine: Machine) -> None:
         machine.time += 1
         machine.shared.fenced[machine.threads] = machine.time
+
+    return run
+
+
+@decodes("st.async")
+def store_async(instruction: Instruction, decoder: Decoder) -> Step:
+    """`st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.b32 [d], {a, b}, [barrier];`: a store into shared
+    memory of the cluster, whose bytes an mbarrier beside it counts."""
+    type_, items = decoder.type_of(instruction), elements_of(instruction.operands[1])
+    if "mbarrier::complete_tx::bytes" not in instruction.modifiers:
+        raise unknown(instruction)
+    target, barrier = (address_of(instruction.operands[n], decoder, instruction) for n in (0, 2))
+    sources = decoder.sources(items, type_, instruction)
+
+    def run(machine: Machine) -> None:
+        rows = rows_of(machine, [source(machine) for source in sources])
+        contents = np.ascontiguousarray(np.broadcast_to(rows, (machine.count, len(sources)))).view(np.uint8)
+        into = machine.shared.places(machine, target(machine), contents.shape[1], may_reach=True, by_unit=True)
+        machine.shared.check_aligned(into, contents.shape[1])
+        places = barrier_places(machine, barrier(machine), may_reach=True, by_unit=True)
+        note_uses(machine, places, by_unit=True)
+        state, stride = machine.asynchronous, machine.shared.stride
+        size = int(contents.shape[1])
+        if np.any(into // stride != places // stride):
+            raise Fault(MemoryAccessError, "the mbarrier of a store is not in the CTA that it stores to", 0)
+        for position, thread in enumerate(machine.threads.tolist()):
+            counting = state.barrier_at(int(places[position]))
+            state.start_box(counting, thread, int(into[position]) + np.arange(size), contents[position])
 
     return run

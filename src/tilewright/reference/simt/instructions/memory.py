@@ -9,7 +9,7 @@ import numpy as np
 
 from tilewright.reference.simt.instructions.moves import space_of
 from tilewright.reference.simt.machine import Machine
-from tilewright.reference.simt.memory import rows_of
+from tilewright.reference.simt.memory import CLUSTER, rows_of
 from tilewright.reference.simt.program import Decoder, Source, Step, decodes, unknown
 from tilewright.reference.simt.types import Values
 from tilewright.support.ptx.syntax import Address, Instruction, Operand, Register, Symbol, Vector
@@ -48,10 +48,15 @@ def passed_parameter(address: Operand, decoder: Decoder) -> tuple[str, int] | No
     return name, address.offset
 
 
+def reached_space(modifiers: tuple[str, ...]) -> str:
+    """The state space of an access; that of a whole cluster under its own name."""
+    return CLUSTER if CLUSTER in modifiers else space_of(modifiers)
+
+
 @decodes("ld", "ldu")
 def load(instruction: Instruction, decoder: Decoder) -> Step:
     """`ld.global.v4.b32 {a, b, c, d}, [p+16];`"""
-    type_, space = decoder.type_of(instruction), space_of(instruction.modifiers)
+    type_, space = decoder.type_of(instruction), reached_space(instruction.modifiers)
     items = elements_of(instruction.operands[0])
     if space == "param":
         passed = passed_parameter(instruction.operands[1], decoder)
@@ -76,7 +81,7 @@ def load(instruction: Instruction, decoder: Decoder) -> Step:
 @decodes("st")
 def store(instruction: Instruction, decoder: Decoder) -> Step:
     """`st.shared.v2.b32 [p], {a, b};`"""
-    type_, space = decoder.type_of(instruction), space_of(instruction.modifiers)
+    type_, space = decoder.type_of(instruction), reached_space(instruction.modifiers)
     items = elements_of(instruction.operands[1])
     if space == "param":
         passed = passed_parameter(instruction.operands[0], decoder)

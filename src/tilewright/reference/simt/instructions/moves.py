@@ -267,21 +267,59 @@ def is_in_space(instruction: Instruction, decoder: Decoder) -> Step:
 
 @decodes("mapa")
 def map_to_cluster(instruction: Instruction, decoder: Decoder) -> Step:
-    """The same address in another CTA of the cluster; there is one only."""
+    """`mapa.shared::cluster.u32 d, a, rank;`: the same address in another CTA of the cluster."""
     type_ = decoder.type_of(instruction)
     target = decoder.target(instruction.operands[0], type_, instruction)
     source = decoder.source(instruction.operands[1], type_, instruction)
-    return lambda machine: target(machine, source(machine) + type_.dtype.type(0))
+    rank = decoder.source(instruction.operands[2], B32, instruction)
+
+    def run(machine: Machine) -> None:
+        addresses = source(machine)
+        if machine.clusters is not None:
+            ranks = machine.spread(rank(machine)).astype(np.int64)
+            addresses = machine.clusters.map(machine.spread(addresses), ranks)
+        target(machine, addresses + type_.dtype.type(0))
+
+    return run
 
 
-@decodes("getctarank", "createpolicy")
+@decodes("getctarank")
+def rank_of_address(instruction: Instruction, decoder: Decoder) -> Step:
+    """`getctarank.shared::cluster.u32 d, a;`: the CTA of the cluster that an address lies in."""
+    type_ = decoder.type_of(instruction)
+    target = decoder.target(instruction.operands[0], B32, instruction)
+    source = decoder.source(instruction.operands[1], type_, instruction)
+
+    def run(machine: Machine) -> None:
+        ranks: Values = np.uint32(0)
+        if machine.clusters is not None:
+            offsets = machine.spread(source(machine)).astype(np.int64) & np.int64((1 << 32) - 1)
+            ranks = machine.clusters.ranks_of(machine.threads, offsets).astype(np.uint32)
+        target(machine, ranks)
+
+    return run
+
+
+@decodes("createpolicy")
 def zero(instruction: Instruction, decoder: Decoder) -> Step:
-    """The number of the only CTA of a cluster; a cache policy, which nothing looks at."""
+    """A cache policy, which nothing looks at."""
     operand = instruction.operands[0]
     type_ = parse_type(f"b{operand.bits if isinstance(operand, Register) else 32}")
     target = decoder.target(operand, type_ or B32, instruction)
     value = storage_of((type_ or B32).bits).type(0)
     return lambda machine: target(machine, value)
+
+
+@decodes("fence.mbarrier_init")
+def fence_barriers(instruction: Instruction, decoder: Decoder) -> Step:
+    """`fence.mbarrier_init.release.cluster;`: mbarriers that the thread initialised are visible to the CTAs of the
+    cluster, once they have met."""
+
+    def run(machine: Machine) -> None:
+        if machine.clusters is not None:
+            machine.clusters.fence_inits(machine.threads)
+
+    return run
 
 
 @decodes(
