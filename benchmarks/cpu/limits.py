@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tilewright.codegen.llvm_backend import Effort, ObjectLoader, compile_text
+from tilewright.support.facts import TargetFacts
 from tilewright.targets.cpu.facts import CpuFacts
 from tilewright.targets.cpu.target import make_target
 
@@ -61,7 +62,7 @@ class _Machine:
     """The loops of this module, loaded."""
 
     def __init__(self, facts: CpuFacts, threads: int) -> None:
-        self.threads = threads
+        self.threads, self.vector_bits = threads, facts.vector_bits
         names = ["copy", "copy_streamed", "read", "fma"]
         text = [_copy(""), _copy("_streamed"), _read(), _multiply_add(facts.vector_bits), _METADATA]
         if facts.has("avx512bf16"):
@@ -70,9 +71,10 @@ class _Machine:
         if facts.has("amx-bf16"):
             names.append("amx")
             text.append(_AMX)
-        if facts.vector_bits == 256 and facts.has("avx2"):
+        if (product := _byte_product(facts)) is not None:
             names.append("bytes")
-            text.append(_BYTE_PRODUCT)
+            text.append(product)
+        self._multiplies_bytes = product is not None
         image = compile_text("\n".join([f'target triple = "{facts.triple}"', *text]), facts, effort=Effort.LIGHT)
         self._library = ObjectLoader().load(image, tuple(names))
         self._buffers = [np.ones(FOOTPRINTS[-1] // threads + 4096, np.uint8) for _ in range(threads)]
@@ -127,6 +129,10 @@ class _Machine:
             function(self._address(part) + size, self._address(part), size, repeats)
 
         return size * self.threads * repeats / self._seconds(work, 7) / 1e9
+
+    def byte_products(self) -> float:
+        """Billions of products of bytes a second; infinity where no loop for them is known."""
+        return self.rate("bytes", ACCUMULATORS * self.vector_bits // 8) if self._multiplies_bytes else float("inf")
 
     def rate(self, name: str, per_step: int) -> float:
         """Operations a nanosecond of a loop whose steps do `per_step` of them."""
@@ -226,17 +232,46 @@ def _bf16_product(bits: int) -> str:
     )
 
 
-_BYTE_STEP = """declare <16 x i16> @llvm.x86.avx2.pmadd.ub.sw(<32 x i8>, <32 x i8>)
-declare <8 x i32> @llvm.x86.avx2.pmadd.wd(<16 x i16>, <16 x i16>)
-define internal <8 x i32> @add_products(<8 x i32> %sum, <32 x i8> %x) alwaysinline {
-  %y = bitcast <8 x i32> %sum to <32 x i8>
-  %pairs = call <16 x i16> @llvm.x86.avx2.pmadd.ub.sw(<32 x i8> %x, <32 x i8> %y)
-  %words = call <8 x i32> @llvm.x86.avx2.pmadd.wd(<16 x i16> %pairs, <16 x i16> splat (i16 1))
-  %next = add <8 x i32> %sum, %words
-  ret <8 x i32> %next
-}
+def _byte_product(facts: TargetFacts) -> str | None:
+    """Sums of the products of bytes without a sign by signed ones, by what the processor has for them; None where that
+    is nothing.
+
+    A product is that of the sum's own bytes, as a constant one would leave the loop.
+    """
+    words = facts.vector_bits // 32
+    sums, factor, pairs = f"<{words} x i32>", f"<{4 * words} x i8>", f"<{2 * words} x i16>"
+    if facts.triple.startswith("aarch64") and facts.has("dotprod"):
+        name = f"@llvm.aarch64.neon.sdot.v{words}i32.v{4 * words}i8"
+        steps = f"  %next = call {sums} {name}({sums} %sum, {factor} %x, {factor} %y)"
+        declared = f"declare {sums} {name}({sums}, {factor}, {factor})"
+    elif facts.has_byte_dots:
+        name = f"@llvm.x86.avx512.vpdpbusd.{facts.vector_bits}"
+        steps = f"  %next = call {sums} {name}({sums} %sum, {factor} %x, {factor} %y)"
+        declared = f"declare {sums} {name}({sums}, {factor}, {factor})"
+    elif facts.triple.startswith("x86_64") and facts.has("ssse3"):
+        bytes_, words_ = _PAIRS[facts.vector_bits]
+        steps = f"""  %pairs = call {pairs} {bytes_}({factor} %x, {factor} %y)
+  %words = call {sums} {words_}({pairs} %pairs, {pairs} splat (i16 1))
+  %next = add {sums} %sum, %words"""
+        declared = f"declare {pairs} {bytes_}({factor}, {factor})\ndeclare {sums} {words_}({pairs}, {pairs})"
+    else:
+        return None
+    step = f"""{declared}
+define internal {sums} @add_products({sums} %sum, {factor} %x) alwaysinline {{
+  %y = bitcast {sums} %sum to {factor}
+{steps}
+  ret {sums} %next
+}}
 """
-"""Products of 32 bytes, added in 32 bits; that of the sum's own bytes, as a constant one would leave the loop."""
+    return step + _accumulate("bytes", sums, factor, lambda i: f"call {sums} @add_products({sums} %a{i}, {factor} %x)")
+
+
+_PAIRS = {
+    128: ("@llvm.x86.ssse3.pmadd.ub.sw.128", "@llvm.x86.sse2.pmadd.wd"),
+    256: ("@llvm.x86.avx2.pmadd.ub.sw", "@llvm.x86.avx2.pmadd.wd"),
+    512: ("@llvm.x86.avx512.pmaddubs.w.512", "@llvm.x86.avx512.pmaddw.d.512"),
+}
+"""Instructions that sum the products of two bytes, and of two of these sums, by the bits of vectors."""
 
 
 def _accumulate(name: str, vector: str, factor: str, product: Callable[[int], str]) -> str:
@@ -261,10 +296,6 @@ done:
   ret void
 }}"""
 
-
-_BYTE_PRODUCT = _BYTE_STEP + _accumulate(
-    "bytes", "<8 x i32>", "<32 x i8>", lambda i: f"call <8 x i32> @add_products(<8 x i32> %a{i}, <32 x i8> %x)"
-)
 
 _METADATA = "!0 = !{i32 1}"
 

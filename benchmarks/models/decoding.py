@@ -63,7 +63,7 @@ def compare_rows(threads: int, rounds: int) -> None:
     tilewright.set_num_threads(threads)
     machine = limits._Machine(limits.make_target().facts, threads)
     now = time.process_time if threads == 1 else time.perf_counter  # as for the limits
-    products = machine.rate("bytes", limits.ACCUMULATORS * 32)
+    products = machine.byte_products()
     for kind in BYTES:
         found = MATRIX_BYTES // (COLUMNS // ELEMENTS[kind] * BYTES[kind]) // 64 * 64
         matrix = llm.Matrix(kind, random_blocks(kind, found, COLUMNS, np.random.default_rng(0)))
