@@ -91,10 +91,19 @@ def extremes(shape: tuple[int, ...], dtype: type, seed: int) -> Array:
     return np.where(rng.random(shape) < 0.6, ends, values).astype(dtype)
 
 
-@pytest.fixture(params=["host", "without-avx2", "baseline"], autouse=True)
+LEVELS: dict[str, dict[str, object]] = {
+    "host": {},
+    "without-vnni": {"cpu_without": ("avx512vnni", "avxvnni")},
+    "without-avx2": {"cpu": "x86-64-v2"},
+    "without-ssse3": {"cpu": "x86-64"},
+    "baseline": {"opt": "0"},
+}
+
+
+@pytest.fixture(params=LEVELS, autouse=True)
 def level(request: pytest.FixtureRequest) -> None:
-    """The host, an older processor, and the baseline, which forms no words."""
-    settings = {"host": {}, "without-avx2": {"cpu": "x86-64-v2"}, "baseline": {"opt": "0"}}[request.param]
+    """The host, older processors, and the baseline, which forms no words."""
+    settings = LEVELS[request.param]
     request.getfixturevalue("monkeypatch")
     scope = knobs.scope(target="cpu", **settings)
     scope.__enter__()
@@ -108,6 +117,15 @@ def test_whole_rows(first: type, second: type, n: int) -> None:
     a, b, out = extremes((6, n), first, 1), extremes((n,), second, 2), np.zeros(6, np.int32)
     whole_rows[(3,)](a, b, out, n, ROWS=2, BLOCK=triton.next_power_of_2(n))
     np.testing.assert_array_equal(out, a.astype(np.int64) @ b.astype(np.int64))
+
+
+@pytest.mark.parametrize("second", [-128, -127, -1, 0, 1, 127])
+@pytest.mark.parametrize("first", [-128, -127, -1, 0, 1, 127])
+def test_signed_bytes_of_one_value(first: int, second: int) -> None:
+    """The sums of two products go from -32512 to 32768, one more than int16 has."""
+    a, b, out = np.full((6, 64), first, np.int8), np.full(64, second, np.int8), np.zeros(6, np.int32)
+    whole_rows[(3,)](a, b, out, 64, ROWS=2, BLOCK=64)
+    np.testing.assert_array_equal(out, np.full(6, 64 * first * second))
 
 
 @pytest.mark.parametrize("second", DTYPES)
@@ -145,13 +163,13 @@ def test_bits_for_several_rows(second: type) -> None:
     np.testing.assert_array_equal(out, parts)
 
 
+@pytest.mark.parametrize("level", ["host", "without-vnni", "without-avx2"], indirect=True)
 def test_instructions() -> None:
-    """On x86 with AVX2 words are multiplied by instructions for them, also where bytes have any sign."""
+    """On x86 words are multiplied by instructions for them, also where bytes have any sign."""
     if platform.machine() != "x86_64":
         pytest.skip("another processor")
-    with knobs.scope(opt="1"):
-        assert "pmaddubsw" in _assembly(np.uint8, np.int8, masked=True) or "pdpbusd" in _assembly(np.uint8, np.int8)
-        assert "pmaddwd" in _assembly(np.int8, np.int8)
+    for assembly in (_assembly(np.uint8, np.int8, masked=True), _assembly(np.int8, np.int8)):
+        assert "pmaddubsw" in assembly or "pdpbusd" in assembly
 
 
 def _assembly(first: type, second: type, *, masked: bool = False) -> str:

@@ -5,13 +5,24 @@
 | without a sign, times signed ones | ``vpdpbusd`` | AVX-512 VNNI, AVX-VNNI |
 | 0 to 127, times signed ones | ``pmaddubsw``, then ``pmaddwd`` by ones | all other x86-64 |
 | 0 to 127 or signed, times signed ones | ``sdot`` | AArch64 with dotprod |
+| signed, times signed ones | ``vpdpbusd`` of the first plus 128, less that of 128 | with VNNI |
+| signed, times signed ones | ``pmaddubsw`` of the first without its sign bits, and of these | all other x86-64 |
 | any | even and odd bytes as int16, a ``pmaddwd`` each | x86-64 |
 | any | one after the other | elsewhere, and for few lanes |
 
-`pmaddubsw` saturates sums of two products at 16 bits: 2 * 127 * 128 still fits.
+`pmaddubsw` saturates sums of two products at 16 bits: 2 * 127 * 128 still fits, and so does 2 * 128 * -128. A signed
+byte is what its lower seven bits are less 128 where it is negative:
+
+    l0 r0 + l1 r1 = pmaddubsw(l & 0x7f, r) - pmaddubsw(l & 0x80, r)
+
+The difference is from -32512 to 32768, so it is computed the other way round, and the sum in 32 bits multiplies by -1.
+Without VNNI that takes seven instructions a word, of which what splits the left bytes is done once for all products
+with them; even and odd bytes take ten, six of them shifts.
 """
 
 from __future__ import annotations
+
+from xdsl.ir import SSAValue
 
 from tilewright.codegen.lane_builder import LaneBuilder
 from tilewright.dialects import func
@@ -30,6 +41,9 @@ _PAIRS_OF_WORDS = {
     16: "llvm.x86.avx512.pmaddw.d.512",
 }
 
+_SIGN_BITS, _LOWER_BITS = -0x7F7F7F80, 0x7F7F7F7F
+"""Of the four bytes of a word; the first is 0x80808080 as a signed number."""
+
 
 def lower_byte_product(low: FunctionLowering, op: func.CallOp) -> bool:
     """Lower a call that `dialects.byte_products` describes, by the table of this module; False for others."""
@@ -41,12 +55,18 @@ def lower_byte_product(low: FunctionLowering, op: func.CallOp) -> bool:
     operands, b = [low.get(operand) for operand in op.operands], low.lanes(low.type_of(result))
     if product is not None:
         sides = [(operands[0], product.lhs != SIGNED), (operands[1], product.rhs != SIGNED)]
+        if product.lhs == product.rhs and _is_read_more_often(op.operands[1], op.operands[0]):
+            sides.reverse()  # what is done to the left bytes is done once for all products with them
         low.set(result, _product(b, sides, facts, small=product.lhs == SMALL))
     elif name.startswith(DOT_PAIRS):
         low.set(result, _pairs(LaneBuilder(b.fn, b.lanes // 2), operands[0], operands[1], facts))
     else:
         low.set(result, _sum_pairs(b, operands[0], facts))
     return True
+
+
+def _is_read_more_often(value: SSAValue, other: SSAValue) -> bool:
+    return value.uses.get_length() > other.uses.get_length()
 
 
 def _product(b: LaneBuilder, sides: list[tuple[str, bool]], facts: TargetFacts, *, small: bool) -> str:
@@ -59,6 +79,10 @@ def _product(b: LaneBuilder, sides: list[tuple[str, bool]], facts: TargetFacts, 
         return _vnni(b, *((lhs, rhs) if lhs_unsigned else (rhs, lhs)))
     if small and not rhs_unsigned and facts.has("ssse3"):
         return _pairs_of_pairs(b, lhs, rhs)
+    if not lhs_unsigned and not rhs_unsigned and facts.has_byte_dots:
+        return _vnni_of_signed(b, lhs, rhs)
+    if not lhs_unsigned and not rhs_unsigned and facts.has("ssse3"):
+        return _without_sign_bits(b, lhs, rhs)
     return _even_and_odd(b, sides)
 
 
@@ -80,6 +104,18 @@ def _vnni(b: LaneBuilder, unsigned: str, signed: str) -> str:
     )
 
 
+def _vnni_of_signed(b: LaneBuilder, lhs: str, rhs: str) -> str:
+    sign_bits = b.int(_SIGN_BITS)
+    return b.sub(_vnni(b, b.xor(lhs, sign_bits), rhs), _vnni(b, sign_bits, rhs))
+
+
+def _without_sign_bits(b: LaneBuilder, lhs: str, rhs: str) -> str:
+    halves = LaneBuilder(b.fn, 2 * b.lanes)
+    low = _pairs_of_bytes(b, b.and_(lhs, b.int(_LOWER_BITS)), rhs)
+    negative = _pairs_of_bytes(b, b.and_(lhs, b.int(_SIGN_BITS)), rhs)
+    return _words_of_pairs(b, halves.sub(negative, low, "i16"), factor=-1)
+
+
 def _pairs_of_pairs(b: LaneBuilder, small: str, signed: str) -> str:
     return _words_of_pairs(b, _pairs_of_bytes(b, small, signed))
 
@@ -89,10 +125,11 @@ def _pairs_of_bytes(b: LaneBuilder, unsigned: str, signed: str) -> str:
     return b.fn.call(type, _PAIRS_OF_BYTES[b.lanes], [_bytes(b, unsigned), _bytes(b, signed)])
 
 
-def _words_of_pairs(b: LaneBuilder, pairs: str) -> str:
+def _words_of_pairs(b: LaneBuilder, pairs: str, *, factor: int = 1) -> str:
+    """Neighbours of 16 bits times a factor, summed in 32."""
     halves = LaneBuilder(b.fn, 2 * b.lanes)
-    type, ones = halves.type("i16"), halves.int(1, "i16")
-    return b.fn.call(b.type("i32"), _PAIRS_OF_WORDS[b.lanes], [(type, pairs), (type, ones)])
+    type, factors = halves.type("i16"), halves.int(factor, "i16")
+    return b.fn.call(b.type("i32"), _PAIRS_OF_WORDS[b.lanes], [(type, pairs), (type, factors)])
 
 
 def _pairs(b: LaneBuilder, unsigned: str, signed: str, facts: TargetFacts) -> str:
