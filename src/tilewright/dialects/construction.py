@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import ParamSpec, TypeVar, cast
+from typing import ParamSpec, TypeAlias, TypeVar, cast
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -35,6 +35,9 @@ Value = SSAValue | Operation
 
 MixedIndex = int | SSAValue | Operation
 """One entry of a mixed list such as ``[4, %n, 1]``."""
+
+Index: TypeAlias = int | SSAValue
+"""An index that is either known now or computed by the program: MLIR's OpFoldResult."""
 
 UNIT = UnitAttr()
 

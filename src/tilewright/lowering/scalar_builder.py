@@ -4,20 +4,18 @@ goes."""
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import TypeAlias, cast
+from typing import cast
 
 from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType, i1, i64
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import IRDLOperation
 
 from tilewright.dialects import arith, scf
+from tilewright.dialects.construction import Index
 from tilewright.dialects.types import is_float, with_element_type
 from tilewright.ir.builder import Cursor, OpBuilder
 
 INDEX = IndexType()
-
-Index: TypeAlias = "int | SSAValue"
-"""An index that is either known now or computed by the program: MLIR's OpFoldResult."""
 
 
 def constant_of(value: SSAValue) -> int | None:

@@ -262,6 +262,18 @@ def as_words(op: linalg_ext.AsWordsOp, frame: Frame) -> Values:
     return (np.ascontiguousarray(frame.get(op.source)).view("<i4"),)
 
 
+@meaning_of(linalg_ext.NeededOp)
+def needed(op: linalg_ext.NeededOp, frame: Frame) -> Values:
+    """Elements past the bounds are lost: a program that reads them has another result."""
+    whole = frame.get(op.source)
+    bounds = [bound if isinstance(bound, int) else int(frame.get(bound)) for bound in op.mixed_bounds]
+    left = np.full_like(whole, np.nan if whole.dtype.kind == "f" else 1)
+    part = tuple(slice(max(bound, 0)) for bound in bounds)
+    left[part] = whole[part]
+    frame.values[op.source] = left
+    return ()
+
+
 @meaning_of(linalg_ext.ToVectorsOp)
 def to_vectors(op: linalg_ext.ToVectorsOp, frame: Frame) -> Values:
     return np.split(frame.get(op.source), len(op.vectors))

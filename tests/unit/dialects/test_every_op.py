@@ -40,6 +40,7 @@ BY_A_PASS = {
     "linalg_ext.dot_bytes": "convert-dot-bytes-to-calls",
     "linalg_ext.dot_pairs": "convert-dot-bytes-to-calls",
     "linalg_ext.sum_pairs": "convert-dot-bytes-to-calls",
+    "linalg_ext.needed": "linalg-to-loops reads them before it starts, and drops them",
     "affine": "lower-affine",
     "tptr": "reconcile-ptr-casts, after triton-to-ptr; the rest is for other tools",
     "tts.make_tptr": "what accesses through it takes its sizes, strides and offsets",

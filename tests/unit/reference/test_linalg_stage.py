@@ -540,6 +540,28 @@ func.func @f(%x: tensor<8xf32>) -> (vector<4xf32>, tensor<8xf32>) {
     np.testing.assert_array_equal(swapped, np.roll(x, 4))
 
 
+def test_elements_that_nobody_needs_are_lost() -> None:
+    text = """
+func.func @f(%x: tensor<4x8xf32>, %n: index) -> tensor<4x8xf32> {
+  linalg_ext.needed %x[4, %n] : tensor<4x8xf32>
+  return %x : tensor<4x8xf32>
+}"""
+    x = np.arange(32, dtype=np.float32).reshape(4, 8)
+    (found,) = run(text, x.copy(), np.int64(3))
+    np.testing.assert_array_equal(found[:, :3], x[:, :3])
+    assert np.isnan(found[:, 3:]).all()
+
+
+@pytest.mark.parametrize(
+    ("bounds", "reason"),
+    [("4", "2 dimensions have as many bounds"), ("4, 9", "bound 9 is not in a dimension of 8")],
+)
+def test_bounds_of_another_tensor(bounds: str, reason: str) -> None:
+    text = f"func.func @f(%x: tensor<4x8xf32>) {{\n  linalg_ext.needed %x[{bounds}] : tensor<4x8xf32>\n  return\n}}"
+    with pytest.raises(VerifyException, match=reason):
+        parse_module(text, make_context()).verify()
+
+
 @pytest.mark.parametrize(
     ("form", "reason"),
     [

@@ -5,6 +5,7 @@ It stands between two passes of the CPU only: no stage allows its ops.
 
 from xdsl.ir import Dialect
 
+from tilewright.dialects.linalg_ext.bounds import NeededOp
 from tilewright.dialects.linalg_ext.matmuls import PackedMatmulOp, PackOp, ViewMatmulOp
 from tilewright.dialects.linalg_ext.structured import ExchangeNetworkOp, ScanOp
 from tilewright.dialects.linalg_ext.vectors import FromVectorsOp, ToVectorsOp
@@ -13,8 +14,8 @@ from tilewright.dialects.linalg_ext.words import WORD_BYTES, AsWordsOp, DotBytes
 LinalgExt = Dialect(
     "linalg_ext",
     [
-        AsWordsOp, DotBytesOp, DotPairsOp, ExchangeNetworkOp, FromVectorsOp, PackOp, PackedMatmulOp, ScanOp, SumPairsOp,
-        ToVectorsOp, ViewMatmulOp,
+        AsWordsOp, DotBytesOp, DotPairsOp, ExchangeNetworkOp, FromVectorsOp, NeededOp, PackOp, PackedMatmulOp, ScanOp,
+        SumPairsOp, ToVectorsOp, ViewMatmulOp,
     ],
 )  # fmt: skip
 """The dialect, to be loaded into a context."""
@@ -27,6 +28,7 @@ __all__ = [
     "ExchangeNetworkOp",
     "FromVectorsOp",
     "LinalgExt",
+    "NeededOp",
     "PackOp",
     "PackedMatmulOp",
     "ScanOp",

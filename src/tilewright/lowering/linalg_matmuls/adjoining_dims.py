@@ -11,8 +11,8 @@ from tilewright.dialects.types import is_memref
 from tilewright.lowering.linalg_matmuls.matmul_operands import is_zero
 from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.function_lowering import tensor_shape
-from tilewright.lowering.linalg_to_loops.provable import constant_of, is_same
 from tilewright.lowering.linalg_to_loops.sources import contiguous_strides
+from tilewright.transforms.linalg.index_proofs import constant_of, is_same
 from tilewright.transforms.linalg.structured import shape_or_scalar
 
 

@@ -12,7 +12,7 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from tilewright.dialects import arith, scf
 from tilewright.dialects.arithmetic import is_arithmetic
 from tilewright.lowering.linalg_to_loops.emitter import INDEX, Index, LoopEmitter
-from tilewright.lowering.linalg_to_loops.provable import known
+from tilewright.transforms.linalg.index_proofs import known
 
 
 class NoMatchError(Exception):

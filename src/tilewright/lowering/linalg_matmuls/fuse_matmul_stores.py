@@ -20,11 +20,11 @@ from tilewright.lowering.linalg_matmuls.matmul_operands import find_cast, is_zer
 from tilewright.lowering.linalg_matmuls.panel_plans import find_constant_arguments, plan_cached_panels
 from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index, LoopEmitter
 from tilewright.lowering.linalg_to_loops.function_lowering import tensor_shape
-from tilewright.lowering.linalg_to_loops.provable import constant_of
 from tilewright.lowering.microkernel_attributes import find_routine
 from tilewright.support.facts import DEFAULT_FACTS, TargetFacts
 from tilewright.support.records import dataclass
 from tilewright.transforms.linalg.effects import root_of_memref
+from tilewright.transforms.linalg.index_proofs import constant_of
 from tilewright.transforms.linalg.loads import Disjointness
 from tilewright.transforms.linalg.sink_producers import find_store
 

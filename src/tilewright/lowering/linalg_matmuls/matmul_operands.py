@@ -17,8 +17,8 @@ from tilewright.dialects.types import bit_width, element_type, is_unranked_memre
 from tilewright.lowering.linalg_matmuls.first_iteration import FirstIteration, NoMatchError
 from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.function_lowering import tensor_shape
-from tilewright.lowering.linalg_to_loops.provable import known
 from tilewright.support.records import dataclass
+from tilewright.transforms.linalg.index_proofs import known
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,12 +24,12 @@ from tilewright.lowering.linalg_matmuls.matmul_operands import (
 )
 from tilewright.lowering.linalg_matmuls.shared_operands import is_shared
 from tilewright.lowering.linalg_matmuls.unit_stride_guard import holds_for_first, says_which_lanes_follow
-from tilewright.lowering.linalg_to_loops.demand import Demand
 from tilewright.lowering.linalg_to_loops.emitter import INDEX, Cursor, Index, LoopEmitter
 from tilewright.lowering.linalg_to_loops.function_lowering import tensor_shape
-from tilewright.lowering.linalg_to_loops.provable import constant_of, find_cut, is_same, known
 from tilewright.lowering.microkernel_attributes import find_routine, microkernel_attributes
 from tilewright.transforms.linalg.effects import may_write
+from tilewright.transforms.linalg.index_proofs import constant_of, find_cut, is_same, known
+from tilewright.transforms.linalg.needed_bounds import NeededBounds, make_available
 from tilewright.transforms.linalg.region_values import tensor_positions
 
 
@@ -65,7 +65,7 @@ class LinalgRecognizeKLoopsPass(Pass):
             entry = function.body.blocks.first if isinstance(function, func.FuncOp) else None
             if entry is None:
                 continue
-            emitter, demand = LoopEmitter(entry), Demand({})
+            emitter, needed = LoopEmitter(entry), NeededBounds()
             for loop in find_ops(function, scf.ForOp):
                 matmul = find_matmul(loop)
                 kernel = find_routine(matmul) if matmul is not None else None
@@ -73,7 +73,7 @@ class LinalgRecognizeKLoopsPass(Pass):
                     continue
                 block, before = loop.parent_block(), loop.prev_op
                 try:
-                    _KLoop(emitter, demand, loop, matmul).replace(kernel)
+                    _KLoop(emitter, needed, loop, matmul).replace(kernel)
                 except NoMatchError as error:
                     context.remark(loop, f"its matmuls are not one: {error}")
                 end = loop if loop.parent_block() is block else loop.parent_op()
@@ -116,10 +116,10 @@ def _may_be_skipped(op: Operation) -> bool:
 class _KLoop:
     """One loop over k. What the test and the views need is emitted before it."""
 
-    def __init__(self, emitter: LoopEmitter, demand: Demand, loop: scf.ForOp, matmul: linalg.MatmulOp) -> None:
+    def __init__(self, emitter: LoopEmitter, needed: NeededBounds, loop: scf.ForOp, matmul: linalg.MatmulOp) -> None:
         block = loop.parent_block()
         assert block is not None
-        self.emitter, self.demand, self.loop, self.matmul = emitter, demand, loop, matmul
+        self.emitter, self.needed, self.loop, self.matmul = emitter, needed, loop, matmul
         emitter.cursor, emitter.location = Cursor(block, loop), loop.location
         self.first = FirstIteration(emitter, loop)
 
@@ -140,7 +140,7 @@ class _KLoop:
             raise NoMatchError("its operands end at different k")
         total = self._total_depth(a.k_high, depth)
         (position,) = tensor_positions(self.loop.results)
-        wanted = self.demand.of(self.loop.results[position])
+        wanted = self.needed.of(self.loop.results[position])
         bound = wanted[0] if rows <= kernel.rows else rows
         row_count, holds = self._outer_count(a, rows, a_view.strides[0], bound)
         condition = emitter.both(condition, holds)
@@ -149,7 +149,7 @@ class _KLoop:
         condition = emitter.both(condition, holds)
         if condition is False:
             raise NoMatchError("the views of its steps do not adjoin")
-        shared = is_shared(emitter, self.demand, self.loop, b_view.offset, wanted[1], columns)
+        shared = is_shared(emitter, self.loop, b_view.offset, wanted[1], columns)
         new = linalg_ext.ViewMatmulOp(
             self._view(a_view, (row_count, total)),
             self._view(b_view, (total, column_count)),
@@ -190,7 +190,7 @@ class _KLoop:
         if (
             operand.choices and not is_padded and isinstance(bound, SSAValue)
             and all(says_which_lanes_follow(choice, operand.outer_dim) for choice in operand.choices)
-            and self.demand.make_available(bound, self.loop)
+            and make_available(bound, self.loop, {})
         ):  # fmt: skip
             tests = [holds_for_first(first, choice.cond, extent, stride, bound) for choice in operand.choices]
             return bound, reduce(emitter.both, tests)

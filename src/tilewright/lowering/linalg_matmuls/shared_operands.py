@@ -5,14 +5,12 @@ from __future__ import annotations
 from xdsl.ir import Block, SSAValue
 
 from tilewright.dialects import arith, scf
-from tilewright.lowering.linalg_to_loops.demand import Demand
 from tilewright.lowering.linalg_to_loops.emitter import INDEX, Index, LoopEmitter
-from tilewright.lowering.linalg_to_loops.provable import constant_of, find_cut
+from tilewright.transforms.linalg.index_proofs import constant_of, find_cut
+from tilewright.transforms.linalg.needed_bounds import make_available
 
 
-def is_shared(
-    emitter: LoopEmitter, demand: Demand, loop: scf.ForOp, offset: Index, wanted: Index, columns: int
-) -> SSAValue | bool:
+def is_shared(emitter: LoopEmitter, loop: scf.ForOp, offset: Index, wanted: Index, columns: int) -> SSAValue | bool:
     """Return whether several programs may multiply by the same B in a loop over k; True where nothing else is known.
 
     Two arguments say that none is shared by two, unless a program makes several blocks. `offset` is where B starts;
@@ -24,7 +22,7 @@ def is_shared(
     programs = [emitter.index_cast(extent, INDEX) for extent in grid[:3]]
     shared: SSAValue | bool = True
     cut = find_cut(wanted, columns)
-    if cut is not None and demand.make_available(cut.end, loop):
+    if cut is not None and make_available(cut.end, loop, {}):
         # Each block of columns has a program or several: no more programs than blocks, and each has one.
         all_programs = emitter.mul(emitter.mul(programs[0], programs[1]), programs[2])
         shared = emitter.compare("sge", emitter.mul(all_programs, columns), emitter.add(cut.end, columns))

@@ -18,8 +18,8 @@ from xdsl.ir import Operation, SSAValue
 from tilewright.dialects import arith, scf
 from tilewright.lowering.linalg_matmuls.first_iteration import FirstIteration, to_index
 from tilewright.lowering.linalg_to_loops.emitter import Index
-from tilewright.lowering.linalg_to_loops.provable import constant_of, is_same
 from tilewright.transforms.linalg.choose_views import UNIT_STRIDE_GUARD
+from tilewright.transforms.linalg.index_proofs import constant_of, is_same
 
 
 def says_which_lanes_follow(branch: scf.IfOp, dim: int) -> bool:

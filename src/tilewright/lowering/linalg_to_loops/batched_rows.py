@@ -22,10 +22,10 @@ from tilewright.analysis.combiners import is_identity
 from tilewright.dialects.types import bit_width, is_float
 from tilewright.lowering.linalg_to_loops.emitter import Index, LoopEmitter, exchange_orders
 from tilewright.lowering.linalg_to_loops.nest import Nest, Output
-from tilewright.lowering.linalg_to_loops.provable import constant_of
 from tilewright.lowering.linalg_to_loops.sources import Uniform, Window
 from tilewright.support.cpu_costs import FEWEST_LANES
 from tilewright.support.records import dataclass
+from tilewright.transforms.linalg.index_proofs import constant_of
 
 Combine = Callable[[int, SSAValue, SSAValue], SSAValue]
 """Combines two accumulators of the output of a number."""

@@ -14,10 +14,10 @@ from xdsl.ir.affine import AffineDimExpr
 from tilewright.dialects import arith, linalg
 from tilewright.lowering.linalg_to_loops.emitter import INDEX, Index, LoopEmitter
 from tilewright.lowering.linalg_to_loops.nest import Nest
-from tilewright.lowering.linalg_to_loops.provable import constant_of, is_at_most, is_same
 from tilewright.lowering.linalg_to_loops.sources import Box
 from tilewright.support.cpu_costs import FEW_VECTORS
 from tilewright.support.records import dataclass
+from tilewright.transforms.linalg.index_proofs import constant_of, is_at_most, is_same
 
 FALSE_PAST_BOUND = {2: False, 5: True}
 """Value of `index <predicate> bound` past the bound: slt is false there, sge is true."""

@@ -29,10 +29,10 @@ from tilewright.lowering.linalg_to_loops.emitter import Index, LoopEmitter
 from tilewright.lowering.linalg_to_loops.external_calls import call_microkernel
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, lowers, tensor_shape
 from tilewright.lowering.linalg_to_loops.lower_structured import lower_generic
-from tilewright.lowering.linalg_to_loops.provable import is_same
 from tilewright.lowering.linalg_to_loops.sources import Box, Source, Uniform, Window
 from tilewright.lowering.microkernel_attributes import find_routine
 from tilewright.support.records import dataclass
+from tilewright.transforms.linalg.index_proofs import is_same
 
 Operands: TypeAlias = tuple[MatrixAddress, MatrixAddress, MatrixAddress]
 """A, B or its panels, and C."""

@@ -12,9 +12,9 @@ from tilewright.dialects.types import bit_width
 from tilewright.lowering.linalg_to_loops import sources
 from tilewright.lowering.linalg_to_loops.emitter import INDEX, Index, LoopEmitter
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering
-from tilewright.lowering.linalg_to_loops.provable import constant_of, is_same, known
 from tilewright.lowering.linalg_to_loops.sources import Box, Source, Uniform, Window, Words
 from tilewright.support.records import dataclass
+from tilewright.transforms.linalg.index_proofs import constant_of, is_same, known
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,10 +18,10 @@ from tilewright.dialects.types import element_type
 from tilewright.ir.diagnostics import op_error
 from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.external_calls import call_atomic
-from tilewright.lowering.linalg_to_loops.provable import constant_of
 from tilewright.lowering.linalg_to_loops.sources import Source, Uniform, Window, offset_at
 from tilewright.lowering.linalg_to_loops.strided_lanes import is_narrow, load_strided, store_strided
 from tilewright.support.records import dataclass
+from tilewright.transforms.linalg.index_proofs import constant_of
 
 if TYPE_CHECKING:
     from tilewright.lowering.linalg_to_loops.body_values import BodyValues

@@ -12,7 +12,7 @@ from typing import Any
 
 from xdsl.dialects.builtin import UNKNOWN_LOC, LocationAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
-from xdsl.ir.affine import AffineDimExpr
+from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from tilewright.dialects import func, linalg, memref, tensor, vector
 from tilewright.dialects.arithmetic import is_arithmetic
@@ -23,7 +23,6 @@ from tilewright.ir.passes import PassContext
 from tilewright.ir.remark_kinds import RemarkKind
 from tilewright.lowering.linalg_to_loops import sources
 from tilewright.lowering.linalg_to_loops.access_log import AccessLog, location_of_load
-from tilewright.lowering.linalg_to_loops.demand import Demand
 from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index, LoopEmitter
 from tilewright.lowering.linalg_to_loops.function_state import FunctionFacts, TileValues
 from tilewright.lowering.linalg_to_loops.memory import Memory
@@ -51,7 +50,6 @@ class FunctionLowering:
         self.memory = Memory(self.emitter, self._remark_on_buffer)
         self.accesses = AccessLog()
         self.storage = Storage(self)
-        self.demand = Demand(self.storage.lifetimes.order)
         self.prefetching = Prefetching(self.emitter, function, facts)
 
     @property
@@ -128,6 +126,16 @@ class FunctionLowering:
         """Record how the result of an op is read from now on; the op itself goes away."""
         self.values.sources[op.results[result]] = source
         self.values.dead.append(op)
+
+    def loop_bounds(
+        self, result: SSAValue, access: tuple[AffineExpr, ...], extents: tuple[int, ...]
+    ) -> tuple[Index, ...]:
+        """Return how far the loops must run that make a result."""
+        bounds: list[Index] = list(extents)
+        for expr, bound in zip(access, self.known.needed.get(result, ()), strict=False):
+            if isinstance(expr, AffineDimExpr):
+                bounds[expr.position] = bound
+        return tuple(bounds)
 
     def copy(
         self,

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import field
 
 from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.dialects import func
+from tilewright.dialects.construction import Index
 from tilewright.ir.passes import PassContext
 from tilewright.lowering.linalg_to_loops.sources import Source, Window
 from tilewright.support.facts import TargetFacts
 from tilewright.support.records import dataclass
 from tilewright.transforms.linalg.loads import Disjointness
+from tilewright.transforms.linalg.needed_bounds import take_needed_bounds
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +25,13 @@ class FunctionFacts:
     context: PassContext
     target: TargetFacts
     apart: Disjointness
+    needed: Mapping[SSAValue, tuple[Index, ...]]
+    """How far tensors are read, where that is not all of them."""
 
     @classmethod
     def of(cls, function: func.FuncOp, context: PassContext, target: TargetFacts) -> FunctionFacts:
         """Find out what can be known."""
-        return cls(function, context, target, Disjointness(function))
+        return cls(function, context, target, Disjointness(function), take_needed_bounds(function))
 
 
 @dataclass(slots=True)

@@ -27,9 +27,9 @@ from xdsl.ir import Block, Operation, SSAValue
 from tilewright.dialects import arith, linalg
 from tilewright.dialects.types import bit_width, is_integer_or_index
 from tilewright.lowering.linalg_to_loops.predication import Predicate
-from tilewright.lowering.linalg_to_loops.provable import constant_of
 from tilewright.support.cpu_costs import SHORTEST_SEGMENT
 from tilewright.support.records import dataclass
+from tilewright.transforms.linalg.index_proofs import constant_of
 
 NARROWEST = 32
 _BITWISE = arith.AndIOp | arith.ShRSIOp

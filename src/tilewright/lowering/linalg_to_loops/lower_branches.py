@@ -13,9 +13,9 @@ from tilewright.lowering.linalg_to_loops.function_lowering import (
     has_tensors,
     lowers,
 )
-from tilewright.lowering.linalg_to_loops.provable import constant_of, is_same
 from tilewright.lowering.linalg_to_loops.region_tiles import finish_region, replace_op
 from tilewright.lowering.linalg_to_loops.sources import Window
+from tilewright.transforms.linalg.index_proofs import constant_of, is_same
 from tilewright.transforms.linalg.region_values import tensor_positions, without
 
 

@@ -29,9 +29,9 @@ from tilewright.lowering.linalg_to_loops.emitter import INDEX, Index
 from tilewright.lowering.linalg_to_loops.external_calls import call_microkernel
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, lowers, tensor_shape
 from tilewright.lowering.linalg_to_loops.lower_memory import memref_sizes
-from tilewright.lowering.linalg_to_loops.provable import constant_of
 from tilewright.lowering.linalg_to_loops.sources import Box, Window
 from tilewright.lowering.microkernel_attributes import find_routine
+from tilewright.transforms.linalg.index_proofs import constant_of
 
 
 @lowers(linalg_ext.PackOp)

@@ -25,10 +25,10 @@ from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLoweri
 from tilewright.lowering.linalg_to_loops.lane_combinations import combine, scan_lanes
 from tilewright.lowering.linalg_to_loops.nest import Nest, Operand
 from tilewright.lowering.linalg_to_loops.operand_access import read_operand, write_output
-from tilewright.lowering.linalg_to_loops.provable import is_same
 from tilewright.lowering.linalg_to_loops.region_tiles import carried_buffer
 from tilewright.lowering.linalg_to_loops.sources import Window
 from tilewright.support.records import dataclass
+from tilewright.transforms.linalg.index_proofs import is_same
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ def lower_scan(op: linalg_ext.ScanOp, lowering: FunctionLowering) -> None:
     access = tuple(AffineDimExpr(dim) for dim in range(len(shape)))
     for init, result in zip(op.outputs, op.results, strict=True):
         windows.append(carried_buffer(lowering, op, init, result, windows, is_filled=False))
-        bounds.append(lowering.demand.loop_bounds(op, len(bounds), access, shape))
+        bounds.append(lowering.loop_bounds(result, access, shape))
     common = tuple(
         ends[0] if all(is_same(ends[0], end) for end in ends) else extent
         for extent, *ends in zip(shape, *bounds, strict=True)

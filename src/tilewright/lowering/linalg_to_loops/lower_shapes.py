@@ -12,8 +12,8 @@ from tilewright.lowering.linalg_to_loops import sources
 from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, lowers, tensor_shape
 from tilewright.lowering.linalg_to_loops.lower_structured import lower_generic
-from tilewright.lowering.linalg_to_loops.provable import known
 from tilewright.lowering.linalg_to_loops.sources import Box, Source, Uniform, Window
+from tilewright.transforms.linalg.index_proofs import known
 
 
 @lowers(tensor.ExpandShapeOp)

@@ -7,7 +7,7 @@ from math import prod
 
 from tilewright.analysis.combination import Combination, combination_of_reduction
 from tilewright.analysis.combiners import combiner_of
-from tilewright.dialects import linalg, tensor
+from tilewright.dialects import linalg
 from tilewright.lowering.linalg_to_loops.access_log import location_of_load
 from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, lowers, tensor_shape
@@ -15,9 +15,9 @@ from tilewright.lowering.linalg_to_loops.lower_vectors import lanes_in_registers
 from tilewright.lowering.linalg_to_loops.nest import Nest, Operand, Output
 from tilewright.lowering.linalg_to_loops.sources import Uniform, Window
 from tilewright.lowering.linalg_to_loops.stored_results import StoredResult, plan_stored_results
-from tilewright.transforms.linalg.effects import may_write
-from tilewright.transforms.linalg.sink_producers import find_store
-from tilewright.transforms.linalg.structured import access_of, is_elementwise, loop_extents
+from tilewright.transforms.linalg.index_proofs import is_same
+from tilewright.transforms.linalg.sink_producers import is_stored_next
+from tilewright.transforms.linalg.structured import access_of, loop_extents
 
 
 def lower_generic(op: linalg.StructuredOp, lowering: FunctionLowering) -> None:
@@ -26,7 +26,7 @@ def lower_generic(op: linalg.StructuredOp, lowering: FunctionLowering) -> None:
         run_in_registers(lowering, op, lanes)
         lowering.values.dead.append(op)
         return
-    if op in lowering.values.deferred or _waits_for_store(op):
+    if op in lowering.values.deferred or is_stored_next(op):
         lowering.values.deferred.add(op)
         lowering.values.dead.append(op)
         return
@@ -37,18 +37,6 @@ def lower_generic(op: linalg.StructuredOp, lowering: FunctionLowering) -> None:
 _BY_RULES_OF_THEIR_OWN = (linalg.FillOp, linalg.TransposeOp, linalg.MatmulOp, linalg.BatchMatmulOp)
 
 lowers(*(op for op in linalg.STRUCTURED if op not in _BY_RULES_OF_THEIR_OWN))(lower_generic)
-
-
-def _waits_for_store(op: linalg.StructuredOp) -> bool:
-    """Return whether a generic can run with the store that follows it: it makes its only result element by
-    element.
-    """
-    if len(op.results) != 1 or not is_elementwise(op) or any(may_write(inner) for inner in op.body.block.ops):
-        return False
-    following = op.next_op
-    while isinstance(following, tensor.ExtractSliceOp):
-        following = following.next_op
-    return following is not None and following is find_store(op.results[0])
 
 
 def run_generic(
@@ -73,7 +61,7 @@ def run_generic(
     outputs = [_plan_output(lowering, op, number, dest, stored.get(number)) for number in range(len(op.results))]
     iterators = _reduced_dims(op)
     if bounds is None:
-        bounds = lowering.demand.common([output.bounds for output in outputs], iterators, extents)
+        bounds = _common_bounds([output.bounds for output in outputs], iterators, extents)
     scalars = lowering.run_nest(
         Nest(
             lowering, body, inputs, outputs, iterators, extents, tuple(bounds), has_tiles=True,
@@ -103,11 +91,21 @@ def _plan_output(
         window, bounds = stored.dest, stored.sizes
     elif window is None and not (reduces and all(iterators) and prod(tensor_shape(result)) == 1):
         window = lowering.storage.destination(op, result)
-        bounds = lowering.demand.loop_bounds(op, number, access, loop_extents(op))
+        bounds = lowering.loop_bounds(result, access, loop_extents(op))
     source = lowering.source(init) if init in lowering.values.sources else Uniform(init)
     combiner = combiner_of(op.body.block, number) if reduces else None
     is_alone, is_cut = dest is None and stored is None, stored is not None
     return Output(window, access, Operand(source, access), bounds, reduces, combiner, is_alone, is_cut)
+
+
+def _common_bounds(
+    bounds: Sequence[tuple[Index, ...]], reduced: tuple[bool, ...], extents: tuple[int, ...]
+) -> list[Index]:
+    """Bounds that all results agree on; reductions take all elements."""
+    if not bounds:
+        return list(extents)
+    agreed = [all(is_same(bounds[0][dim], other[dim]) for other in bounds) for dim in range(len(extents))]
+    return [bounds[0][dim] if agreed[dim] and not reduced[dim] else extent for dim, extent in enumerate(extents)]
 
 
 def _reduced_dims(op: linalg.StructuredOp) -> tuple[bool, ...]:

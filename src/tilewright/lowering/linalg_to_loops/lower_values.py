@@ -14,9 +14,9 @@ from tilewright.dialects.arith.constant import is_dense
 from tilewright.dialects.types import is_memref, is_tensor
 from tilewright.lowering.linalg_to_loops.emitter import INDEX, Index
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, lowers, tensor_shape
-from tilewright.lowering.linalg_to_loops.provable import known
 from tilewright.lowering.linalg_to_loops.sources import Box, Source, Uniform, Window, Words, offset_at
 from tilewright.lowering.linalg_to_loops.words import load_word
+from tilewright.transforms.linalg.index_proofs import known
 
 
 @lowers(arith.ConstantOp)

@@ -18,7 +18,6 @@ from tilewright.dialects import arith
 from tilewright.dialects.linalg_ext import WORD_BYTES
 from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.nest import Operand, stride_along
-from tilewright.lowering.linalg_to_loops.provable import is_at_most
 from tilewright.lowering.linalg_to_loops.sources import Box, Uniform, Vectors, Window, Words
 from tilewright.lowering.linalg_to_loops.strided_lanes import (
     find_turns,
@@ -29,6 +28,7 @@ from tilewright.lowering.linalg_to_loops.strided_lanes import (
     store_strided,
 )
 from tilewright.lowering.linalg_to_loops.words import gather_words, load_word, load_words
+from tilewright.transforms.linalg.index_proofs import is_at_most
 
 if TYPE_CHECKING:
     from tilewright.lowering.linalg_to_loops.body_values import BodyValues

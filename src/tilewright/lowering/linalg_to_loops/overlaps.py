@@ -10,9 +10,9 @@ from xdsl.ir.affine import AffineExpr
 from tilewright.dialects import linalg, tensor
 from tilewright.ir.effects import is_memory_free
 from tilewright.ir.walking import ops_within
-from tilewright.lowering.linalg_to_loops.provable import is_same
 from tilewright.lowering.linalg_to_loops.sources import Box, Source, Window, is_apart, memory_of
 from tilewright.transforms.linalg.effects import memory_operands, root_of_memref
+from tilewright.transforms.linalg.index_proofs import is_same
 from tilewright.transforms.linalg.structured import access_of
 
 if TYPE_CHECKING:

@@ -23,9 +23,9 @@ from tilewright.lowering.linalg_to_loops.body_values import BodyValues, Frame
 from tilewright.lowering.linalg_to_loops.comparisons import FALSE_PAST_BOUND, add_bound, is_outside, lane_bound
 from tilewright.lowering.linalg_to_loops.emitter import Index, LoopEmitter, default_flags
 from tilewright.lowering.linalg_to_loops.nest import Nest, Operand
-from tilewright.lowering.linalg_to_loops.provable import constant_of, is_at_most
 from tilewright.lowering.linalg_to_loops.sources import Box, Uniform
 from tilewright.support.records import dataclass
+from tilewright.transforms.linalg.index_proofs import constant_of, is_at_most
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,9 +21,9 @@ from tilewright.dialects import memref
 from tilewright.dialects.linalg_ext import WORD_BYTES
 from tilewright.dialects.types import bit_width, is_integer
 from tilewright.lowering.linalg_to_loops.emitter import Index, LoopEmitter
-from tilewright.lowering.linalg_to_loops.provable import constant_of, distance, is_same
 from tilewright.support.cpu_costs import MOST_COMPARED_ROWS
 from tilewright.support.records import dataclass
+from tilewright.transforms.linalg.index_proofs import constant_of, distance, is_same
 
 
 @dataclass(frozen=True, slots=True)

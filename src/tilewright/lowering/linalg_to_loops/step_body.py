@@ -18,9 +18,9 @@ from tilewright.lowering.linalg_to_loops.emitter import Cursor
 from tilewright.lowering.linalg_to_loops.nest import Nest, Output, stride_along
 from tilewright.lowering.linalg_to_loops.operand_access import write_in_turn, write_output
 from tilewright.lowering.linalg_to_loops.predication import is_straight
-from tilewright.lowering.linalg_to_loops.provable import is_at_most
 from tilewright.lowering.linalg_to_loops.sources import Uniform, Window
 from tilewright.lowering.linalg_to_loops.strided_lanes import find_turns, is_narrow
+from tilewright.transforms.linalg.index_proofs import is_at_most
 
 Written = tuple[Output, Window, SSAValue]
 """An output, where it goes, and what one step writes there."""

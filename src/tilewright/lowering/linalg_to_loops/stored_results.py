@@ -20,10 +20,11 @@ from tilewright.dialects import bufferization, linalg, memref, tensor
 from tilewright.dialects.arithmetic import is_arithmetic
 from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.overlaps import is_disjoint, writes_directly
-from tilewright.lowering.linalg_to_loops.provable import is_same
 from tilewright.lowering.linalg_to_loops.sources import Window
 from tilewright.support.records import dataclass
 from tilewright.transforms.linalg.effects import may_write
+from tilewright.transforms.linalg.index_proofs import is_same
+from tilewright.transforms.linalg.needed_bounds import make_available
 from tilewright.transforms.linalg.sink_producers import find_store
 from tilewright.transforms.linalg.structured import access_of, is_elementwise, loop_extents
 
@@ -76,7 +77,8 @@ def _plan(
     if any(start != 0 for start in target.starts):
         return None
     dest, sizes = target.window, tuple(target.sizes)
-    if not all(lowering.demand.make_available(part, op) for part in (dest.offset, *dest.strides, *sizes)):
+    order = lowering.storage.lifetimes.order
+    if not all(make_available(part, op, order) for part in (dest.offset, *dest.strides, *sizes)):
         return None
     if any(not is_disjoint(lowering, other.dest, dest) for other in others) or not writes_directly(lowering, op, dest):
         return None

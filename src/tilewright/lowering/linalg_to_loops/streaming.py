@@ -27,10 +27,10 @@ from tilewright.dialects.types import bit_width
 from tilewright.lowering.linalg_to_loops.emitter import INDEX, Cursor, Index, LoopEmitter
 from tilewright.lowering.linalg_to_loops.nest import Nest, Output, stride_along
 from tilewright.lowering.linalg_to_loops.predication import is_straight
-from tilewright.lowering.linalg_to_loops.provable import constant_of, is_at_most
 from tilewright.lowering.linalg_to_loops.sources import Window
 from tilewright.support.cpu_costs import LINE_BYTES, SMALLEST_TILE_BYTES, STREAMED_BYTES
 from tilewright.support.records import dataclass
+from tilewright.transforms.linalg.index_proofs import constant_of, is_at_most
 
 
 def streamed_from(written: int, read: int, traffic: int | None) -> int:

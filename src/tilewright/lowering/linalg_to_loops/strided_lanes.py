@@ -21,9 +21,9 @@ from xdsl.dialects.builtin import i1
 from xdsl.ir import SSAValue
 
 from tilewright.lowering.linalg_to_loops.emitter import Index, LoopEmitter, lanes_of
-from tilewright.lowering.linalg_to_loops.provable import distance, is_same
 from tilewright.lowering.linalg_to_loops.sources import Window
 from tilewright.support.cpu_costs import WIDEST_STRIDE
+from tilewright.transforms.linalg.index_proofs import distance, is_same
 
 
 def is_narrow(stride: Index | None) -> TypeGuard[int]:

@@ -13,13 +13,13 @@ from xdsl.ir.affine import AffineDimExpr
 from tilewright.lowering.linalg_to_loops.body_values import BodyValues, Frame
 from tilewright.lowering.linalg_to_loops.emitter import LoopEmitter
 from tilewright.lowering.linalg_to_loops.nest import SEGMENT, Nest, Operand, stride_along
-from tilewright.lowering.linalg_to_loops.provable import constant_of, is_at_most
 from tilewright.lowering.linalg_to_loops.sources import Box, Window, Words, memory_of
 from tilewright.lowering.linalg_to_loops.strided_lanes import is_narrow
 from tilewright.lowering.linalg_to_loops.transposing_copy import transpose_lanes
 from tilewright.support.cpu_costs import BLOCK_SIDES
 from tilewright.support.records import dataclass
 from tilewright.transforms.linalg.body_cost import ACCESSES
+from tilewright.transforms.linalg.index_proofs import constant_of, is_at_most
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ from xdsl.ir import SSAValue
 
 from tilewright.dialects.types import bit_width
 from tilewright.lowering.linalg_to_loops.emitter import Index, LoopEmitter, exchange_orders
-from tilewright.lowering.linalg_to_loops.provable import constant_of, is_at_most
 from tilewright.lowering.linalg_to_loops.sources import Box, Source, Window
+from tilewright.transforms.linalg.index_proofs import constant_of, is_at_most
 
 
 def find_block(source: Source, dest: Window, vector_bits: int) -> int | None:

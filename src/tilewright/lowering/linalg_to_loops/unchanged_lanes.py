@@ -16,7 +16,7 @@ from tilewright.ir.effects import may_write
 from tilewright.lowering.linalg_to_loops.comparisons import add_bound, find_limited_lane, is_outside, lane_bound
 from tilewright.lowering.linalg_to_loops.emitter import Index, LoopEmitter
 from tilewright.lowering.linalg_to_loops.nest import Nest, Output
-from tilewright.lowering.linalg_to_loops.provable import is_at_most
+from tilewright.transforms.linalg.index_proofs import is_at_most
 
 
 def without_unchanged_lanes(emitter: LoopEmitter, nest: Nest) -> Nest:

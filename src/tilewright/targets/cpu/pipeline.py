@@ -107,6 +107,7 @@ def _to_loops() -> Sequence[Pass]:
     from tilewright.transforms.linalg.bufferize_function_boundaries import LinalgBufferizeFunctionBoundariesPass
     from tilewright.transforms.linalg.elide_reduction_starts import LinalgElideReductionStartsPass
     from tilewright.transforms.linalg.expand_selects import LinalgExpandSelectsPass
+    from tilewright.transforms.linalg.find_needed_bounds import LinalgFindNeededBoundsPass
     from tilewright.transforms.linalg.form_words import LinalgFormWordsPass
     from tilewright.transforms.linalg.forward_loads import ForwardLoadsPass
     from tilewright.transforms.linalg.fuse_elementwise import LinalgFuseElementwisePass
@@ -141,6 +142,7 @@ def _to_loops() -> Sequence[Pass]:
         LinalgTransposeMatmulsPass(),  # what a loop does not change is the right operand, which can be packed
         LinalgPackOperandsPass(),  # once for a loop, or for all programs
         LinalgPromoteCarriedTilesPass(),  # what waits for a buffer in each step
+        LinalgFindNeededBoundsPass(),  # loops end where what is stored does
         LinalgToLoopsPass(),
         SinkScalarsPass(),  # few values live through many loops
         NarrowByteSumsPass(),  # loops are written out, and sums that 16 bits hold are seen

@@ -4,6 +4,7 @@ from tilewright.transforms.linalg.bufferize_function_boundaries import LinalgBuf
 from tilewright.transforms.linalg.collapse_shape import CollapseShapePass
 from tilewright.transforms.linalg.elide_reduction_starts import LinalgElideReductionStartsPass
 from tilewright.transforms.linalg.expand_selects import LinalgExpandSelectsPass
+from tilewright.transforms.linalg.find_needed_bounds import LinalgFindNeededBoundsPass
 from tilewright.transforms.linalg.form_words import LinalgFormWordsPass
 from tilewright.transforms.linalg.forward_loads import ForwardLoadsPass
 from tilewright.transforms.linalg.fuse_elementwise import LinalgFuseElementwisePass
@@ -24,6 +25,7 @@ __all__ = [
     "LinalgBufferizeFunctionBoundariesPass",
     "LinalgElideReductionStartsPass",
     "LinalgExpandSelectsPass",
+    "LinalgFindNeededBoundsPass",
     "LinalgFormWordsPass",
     "LinalgFuseElementwisePass",
     "LinalgGeneralizeNamedOpsPass",

@@ -89,6 +89,17 @@ def find_store(value: SSAValue) -> bufferization.MaterializeInDestinationOp | No
     return None
 
 
+def is_stored_next(op: linalg.StructuredOp) -> bool:
+    """Return whether an op makes its only result element by element, and nothing comes between it and the store that
+    is the only reader."""
+    if len(op.results) != 1 or not is_elementwise(op) or any(may_write(inner) for inner in op.body.block.ops):
+        return False
+    following = op.next_op
+    while isinstance(following, tensor.ExtractSliceOp):
+        following = following.next_op
+    return following is not None and following is find_store(op.results[0])
+
+
 def _reads_computed_tiles_only(op: linalg.StructuredOp) -> bool:
     """Return whether no input may lie in memory that the program can write."""
     if any(isinstance(inner, tensor.ExtractOp) or not is_memory_free(inner) for inner in ops_within(op.body)):
@@ -104,4 +115,4 @@ def _is_computed(value: SSAValue) -> bool:
     return isinstance(value.owner, _COMPUTED)
 
 
-__all__ = ["LinalgSinkProducersPass", "find_store"]
+__all__ = ["LinalgSinkProducersPass", "find_store", "is_stored_next"]

@@ -13,7 +13,7 @@ from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects import arith
 from tilewright.dialects.arithmetic import is_arithmetic
-from tilewright.lowering.linalg_to_loops.emitter import Index
+from tilewright.dialects.construction import Index
 from tilewright.support.records import dataclass
 
 _DEPTH = 12

@@ -1,31 +1,28 @@
 """Which part of a tensor anybody reads: the rest need not be computed.
 
-%e = exp(...) : tensor<1024xf32>;  store of %e[0][%n][1]      ->  the nest of %e runs to %n
+%e = exp(...) : tensor<1024xf32>;  store of %e[0][%n][1]      ->  of %e, elements up to %n are needed
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from xdsl.ir import Block, Operation, SSAValue
-from xdsl.ir.affine import AffineDimExpr, AffineExpr
+from xdsl.ir.affine import AffineDimExpr
 
-from tilewright.dialects import linalg, tensor
+from tilewright.dialects import func, linalg, linalg_ext, tensor
 from tilewright.dialects.arithmetic import is_arithmetic
+from tilewright.dialects.construction import Index
 from tilewright.dialects.types import is_tensor
 from tilewright.ir.effects import may_write
-from tilewright.lowering.linalg_to_loops.emitter import Index
-from tilewright.lowering.linalg_to_loops.provable import is_same
+from tilewright.ir.walking import find_ops
+from tilewright.transforms.linalg.index_proofs import is_same
 from tilewright.transforms.linalg.sink_producers import find_store
 from tilewright.transforms.linalg.structured import access_of, is_elementwise, shape_or_scalar
 
 
-class Demand:
+class NeededBounds:
     """Upper bounds of the elements that are read of each tensor value."""
 
-    def __init__(self, order: dict[Operation, int]):
-        """`order` has the positions of ops in the program, as far as they are known."""
-        self._order = order
+    def __init__(self) -> None:
         self._known: dict[SSAValue, tuple[Index, ...]] = {}
 
     def of(self, value: SSAValue) -> tuple[Index, ...]:
@@ -57,7 +54,7 @@ class Demand:
             return extents
         if not isinstance(user, linalg.StructuredOp) or not is_elementwise(user) or not user.results:
             return extents
-        if number >= len(user.inputs) or user.parent_block() is not _block_of(value) or _writes_memory(user):
+        if number >= len(user.inputs) or user.parent_block() is not _block_of(value) or needs_all(user):
             return extents
         maps = user.maps
         by_dim: dict[int, Index] = {}
@@ -70,62 +67,49 @@ class Demand:
             for expr, extent in zip(access_of(maps[number]), extents, strict=True)
         )
 
-    def loop_bounds(
-        self, op: Operation, result: int, access: tuple[AffineExpr, ...], extents: tuple[int, ...]
-    ) -> tuple[Index, ...]:
-        """Return how far the loops of `op` must run for one of its results; the bounds are made available before `op`.
-        Where the body writes to memory (atomics), all the way: nobody may read a result, and it happens nevertheless.
-        """
-        bounds: list[Index] = list(extents)
-        if isinstance(op, linalg.StructuredOp) and _writes_memory(op):
-            return tuple(bounds)
-        for expr, bound in zip(access, self.of(op.results[result]), strict=True):
-            if isinstance(expr, AffineDimExpr) and self.make_available(bound, op):
-                bounds[expr.position] = bound
-        return tuple(bounds)
 
-    def common(
-        self, bounds: Sequence[tuple[Index, ...]], reduced: tuple[bool, ...], extents: tuple[int, ...]
-    ) -> list[Index]:
-        """Bounds that all results agree on; reductions take all elements."""
-        if not bounds:
-            return list(extents)
-        result: list[Index] = []
-        for dim, extent in enumerate(extents):
-            first = bounds[0][dim]
-            agreed = not reduced[dim] and all(is_same(first, other[dim]) for other in bounds)
-            result.append(first if agreed else extent)
-        return result
-
-    def make_available(self, bound: Index, op: Operation) -> bool:
-        """Move the arithmetic that makes a bound before `op`, if it does not stand there already."""
-        if isinstance(bound, int):
-            return True
-        owner, block = bound.owner, op.parent_block()
-        if isinstance(owner, Block):
-            return _encloses(owner, op)
-        if owner.parent_block() is not block:
-            parent = owner.parent_block()
-            return parent is not None and _encloses(parent, op)
-        if self._is_before(owner, op):
-            return True
-        if not is_arithmetic(owner) or not all(self.make_available(operand, op) for operand in owner.operands):
-            return False
-        owner.detach()
-        assert block is not None
-        block.insert_op_before(owner, op)
-        if op in self._order:
-            self._order[owner] = self._order[op]
+def make_available(bound: Index, op: Operation, order: dict[Operation, int]) -> bool:
+    """Move the arithmetic that makes a bound before `op`, if it does not stand there already. `order` has the positions
+    of ops in the program, as far as they are known; ops that are moved get that of `op`.
+    """
+    if isinstance(bound, int):
         return True
+    owner, block = bound.owner, op.parent_block()
+    if isinstance(owner, Block):
+        return _encloses(owner, op)
+    if owner.parent_block() is not block:
+        parent = owner.parent_block()
+        return parent is not None and _encloses(parent, op)
+    if _is_before(owner, op, order):
+        return True
+    if not is_arithmetic(owner) or not all(make_available(operand, op, order) for operand in owner.operands):
+        return False
+    owner.detach()
+    assert block is not None
+    block.insert_op_before(owner, op)
+    if op in order:
+        order[owner] = order[op]
+    return True
 
-    def _is_before(self, owner: Operation, op: Operation) -> bool:
-        """Return whether an op is before another of its block; of equal positions, where it was moved there."""
-        if owner in self._order and op in self._order:
-            return self._order[owner] <= self._order[op]
-        return owner.is_before_in_block(op)
+
+def _is_before(owner: Operation, op: Operation, order: dict[Operation, int]) -> bool:
+    """Return whether an op is before another of its block; of equal positions, where it was moved there."""
+    if owner in order and op in order:
+        return order[owner] <= order[op]
+    return owner.is_before_in_block(op)
 
 
-def _writes_memory(op: linalg.StructuredOp) -> bool:
+def take_needed_bounds(function: func.FuncOp) -> dict[SSAValue, tuple[Index, ...]]:
+    """Return what the `linalg_ext.needed` ops of a function say of its tensors, and remove them."""
+    found: dict[SSAValue, tuple[Index, ...]] = {}
+    for op in find_ops(function, linalg_ext.NeededOp):
+        found[op.source] = tuple(op.mixed_bounds)
+        op.detach()
+        op.erase()
+    return found
+
+
+def needs_all(op: linalg.StructuredOp) -> bool:
     """Return whether the body does something for each element, whatever part of the results is read."""
     return any(may_write(inner) for inner in op.body.block.ops)
 
