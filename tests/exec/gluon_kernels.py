@@ -177,6 +177,19 @@ def copy_by_tma(x, y, buffer):
 
 
 @gluon.jit
+def copy_pixels(x, y, coord, offsets):
+    """Pixels of images, from those at `coord` on, to the rows of a matrix."""
+    buffer = gl.allocate_shared_memory(x.dtype, x.block_shape, x.layout)
+    barrier = mbarrier.allocate_mbarrier()
+    mbarrier.init(barrier, count=1)
+    mbarrier.expect(barrier, x.nbytes_per_cta)
+    tma.async_load_im2col(x, coord, offsets, barrier, buffer)
+    mbarrier.wait(barrier, 0)
+    tma.async_store(y, [0, 0], buffer)
+    tma.store_wait(0)
+
+
+@gluon.jit
 def copy_box(x, y):
     copy_by_tma(x, y, gl.allocate_shared_memory(x.dtype, x.block_type.shape, x.layout))
 

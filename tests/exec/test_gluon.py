@@ -23,11 +23,12 @@ from tilewright import compat, gluon
 from tilewright.compiler.options import CompileOptions
 from tilewright.compiler.source import ASTSource
 from tilewright.compiler.stages import lower
-from tilewright.gluon.nvidia.hopper import TensorDescriptor
+from tilewright.gluon.nvidia.hopper import TensorDescriptor, TensorDescriptorIm2Col
 from tilewright.ir.printing import print_op
 from tilewright.language import gluon as gl
 from tilewright.language.gluon.nvidia import ampere, hopper
 from tilewright.support import knobs
+from tilewright.support.errors import ArgumentValueError, PassError
 from tilewright.targets.cuda.target import CudaTarget
 
 HERE = Path(__file__).resolve().parent
@@ -260,6 +261,87 @@ def test_boxes_in_parts_of_a_buffer(target: str, rows: int, columns: int, dim: i
     with engine(target):
         kernels.copy_by_parts[(1,)](described(x, [rows, columns]), described(y, [rows, columns]), dim, kernels.TILE)
     np.testing.assert_array_equal(y, np.concatenate([x, x + 1]))
+
+
+def pixels_from(x: Any, start: Any, offsets: Any, corners: Any, steps: Any, shape: Any, fill: float) -> Any:
+    """Pixels one after the other: what is behind the last column goes on in the next row, and so on."""
+    (lower, upper), (count, channels) = corners, shape
+    *place, channel = start
+    found = np.full(shape, fill, x.dtype)
+    for row in range(count):
+        pixel = (place[0], *(index + offset for index, offset in zip(place[1:], offsets, strict=True)))
+        if all(0 <= index < extent for index, extent in zip(pixel, x.shape, strict=False)):
+            present = x[pixel][channel : channel + channels]
+            found[row, : len(present)] = present
+        for dim in reversed(range(len(lower))):
+            place[1 + dim] += steps[dim]
+            if place[1 + dim] < x.shape[1 + dim] + upper[dim]:
+                break
+            place[1 + dim] = lower[dim]
+        else:
+            place[0] += 1
+    return found
+
+
+WALKS = [
+    pytest.param((3, 4, 5, 32), (0, 1, 3, 0), (0, 0), ((0, 0), (0, 0)), (1, 1), (32, 32), "zero", id="images"),
+    pytest.param((2, 5, 6, 64), (0, -1, -1, 32), (2, 1), ((-1, -1), (-1, -1)), (1, 1), (64, 32), "nan", id="filter"),
+    pytest.param((2, 5, 6, 64), (1, -1, 0, 0), (0, 1), ((-1, -2), (0, -1)), (2, 3), (16, 64), "zero", id="strided"),
+    pytest.param((2, 9, 40), (0, 2, 16), (1,), ((-1,), (0,)), (1,), (16, 32), "zero", id="1d"),
+    pytest.param(
+        (2, 3, 3, 4, 8), (0, 0, -1, 0, 0), (1, 0, 1), ((0, -1, 0), (0, 0, -1)), (1, 1, 2), (32, 8), "zero", id="3d"
+    ),
+]
+
+
+@pytest.mark.parametrize("target", ["gpu", "reference"])
+@pytest.mark.parametrize(("shape", "start", "offsets", "corners", "steps", "block", "padding"), WALKS)
+def test_pixels_of_images(
+    target: str, shape: Any, start: Any, offsets: Any, corners: Any, steps: Any, block: Any, padding: str
+) -> None:
+    x, y = floats(*shape), np.zeros(block, np.float32)
+    layout = kernels.box(block, gl.float32)
+    images = TensorDescriptorIm2Col.from_tensor(
+        x,
+        block,
+        layout,
+        padding=padding,
+        element_strides=[1, *steps, 1],
+        pixel_box_lower_corner=corners[0],
+        pixel_box_upper_corner=corners[1],
+    )
+    with engine(target):
+        kernels.copy_pixels[(1,)](images, described(y, list(block)), start, offsets)
+    fill = np.nan if padding == "nan" else 0
+    np.testing.assert_array_equal(y, pixels_from(x, start, offsets, corners, steps, block, fill))
+
+
+def test_pixels_on_a_cpu_are_an_error_that_says_so() -> None:
+    x, y = floats(1, 4, 4, 32), np.zeros((16, 32), np.float32)
+    layout = kernels.box([16, 32], gl.float32)
+    corners = {"pixel_box_lower_corner": [0, 0], "pixel_box_upper_corner": [0, 0]}
+    images = TensorDescriptorIm2Col.from_tensor(x, [16, 32], layout, **corners)
+    with engine("cpu"), pytest.raises(PassError, match="a CPU has no copies of pixels"):
+        kernels.copy_pixels[(1,)](images, described(y, [16, 32]), (0, 0, 0, 0), (0, 0))
+
+
+@pytest.mark.parametrize(
+    ("shape", "block", "changes", "message"),
+    [
+        ((4, 32), [16, 32], {}, "rank 2"),
+        ((1, 4, 4, 32), [4, 4, 32], {}, "a block of rank 3"),
+        ((1, 4, 4, 32), [12, 32], {}, "a block of 12"),
+        ((1, 4, 4, 32), [16, 32], {"pixel_box_lower_corner": [0]}, r"pixel_box_lower_corner=\[0\]; expected 2 numbers"),
+        ((1, 4, 4, 32), [16, 32], {"pixel_box_upper_corner": [0, 128]}, "a number from -128 to 127"),
+        ((1, 4, 4, 32), [16, 32], {"element_strides": [1, 9, 1, 1]}, "an element stride of 9; expected 1 to 8"),
+        ((1, 4, 4, 32), [16, 32], {"element_strides": [1, 1, 1, 2]}, "an element stride of channels of 2"),
+    ],
+)
+def test_pixels_that_hardware_does_not_take(shape: Any, block: Any, changes: Any, message: str) -> None:
+    layout = gl.NVMMASharedLayout(128, 32, rank=len(block))
+    given = {"pixel_box_lower_corner": [0, 0], "pixel_box_upper_corner": [0, 0], **changes}
+    with pytest.raises(ArgumentValueError, match=message):
+        TensorDescriptorIm2Col.from_tensor(floats(*shape), block, layout, **given)
 
 
 def test_fences_that_the_kernel_leaves_out() -> None:
@@ -530,7 +612,7 @@ def test_bank_conflicts_of_what_does_not_fit() -> None:
 
 @gluon.jit
 def copies_pixels(x_ptr):
-    hopper.tma.async_load_im2col(x_ptr, [0, 0, 0, 0], [0, 0], x_ptr, x_ptr)
+    hopper.tma.async_load_im2col(x_ptr, [0, 0, 0, 0], [0, 0], x_ptr, x_ptr)  # not from a descriptor of pixels
 
 
 @gluon.jit
@@ -540,7 +622,7 @@ def stores_elsewhere(x_ptr):
 
 @pytest.mark.parametrize(
     ("kernel", "message"),
-    [(copies_pixels, r"async_load_im2col` copies pixels around a point"), (stores_elsewhere, "CTAs share no memory")],
+    [(copies_pixels, r"`tensor_desc` must be a descriptor of pixels"), (stores_elsewhere, "CTAs share no memory")],
 )
 def test_what_is_not_supported_is_named(kernel: Any, message: str) -> None:
     with pytest.raises(tilewright.CompilationError, match=message) as caught:

@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.dialects import scf, tt, ttg, ttng
+from tilewright.dialects.ttng.pixels import slots_of
 from tilewright.ir.walking import find_ops, ops_within
 
 WRITERS = (
@@ -56,16 +57,14 @@ def find_written_arguments(module: ModuleOp) -> frozenset[int]:
     for op in find_ops(module, *ASSEMBLY):
         stored_through.update(() if op.pure.value.data else op.args)
     arguments = kernel.body.blocks[0].args
-    first_slots = accumulate((_num_slots(argument.type) for argument in arguments), initial=0)
+    attributes = [None] * len(arguments) if kernel.arg_attrs is None else kernel.arg_attrs.data
+    slots = (slots_of(argument.type, given) for argument, given in zip(arguments, attributes, strict=True))
+    first_slots = accumulate(slots, initial=0)
     return frozenset(
         slot
         for slot, argument in zip(first_slots, arguments, strict=False)
         if holds_pointer(argument.type) and _reaches(argument, targets, stored_through)
     )
-
-
-def _num_slots(type: Attribute) -> int:
-    return 2 + 2 * type.block_type.get_num_dims() if isinstance(type, tt.TensorDescType) else 1
 
 
 def _reaches(start: SSAValue, targets: dict[SSAValue, list[SSAValue]], goals: set[SSAValue]) -> bool:
@@ -85,7 +84,7 @@ def _reaches(start: SSAValue, targets: dict[SSAValue, list[SSAValue]], goals: se
 def holds_pointer(kind: Attribute) -> bool:
     if isinstance(kind, TensorType):
         return isinstance(kind.get_element_type(), tt.PointerType)
-    return isinstance(kind, tt.PointerType | tt.TensorDescType)
+    return isinstance(kind, tt.PointerType | tt.TensorDescType | ttng.TensorDescIm2ColType)
 
 
 def edges_of(op: Operation, functions: dict[str, tt.FuncOp]) -> Edges:

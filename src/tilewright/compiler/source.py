@@ -199,8 +199,10 @@ def runtime_leaves(kind: Any) -> list[str]:
     """One entry for each launch slot of a parameter; see `runtime.specialization.Descriptor` for descriptors."""
     if isinstance(kind, tuple):
         return [leaf for item in kind for leaf in runtime_leaves(item)]  # pyright: ignore[reportUnknownVariableType]
-    if kind.startswith("tensordesc<"):
-        rank = kind[kind.index("[") : kind.index("]")].count(",") + 1
+    if kind.startswith("tensordesc"):
+        block = kind[kind.index("[") : kind.index("]")].count(",") + 1
+        _, _, rank_of_tensor = kind.partition(",input_rank=")
+        rank = int(rank_of_tensor.partition(",")[0]) if rank_of_tensor else block
         return [kind] * (2 + 4 * rank)
     return [] if kind == "constexpr" else [kind]
 

@@ -23,7 +23,8 @@ SCALARS: dict[str, dt.dtype] = {
     "f64": dt.float64,
 }
 _DESCRIPTOR = re.compile(
-    r"tensordesc(?:_im2col)?<\s*(\w+)\s*\[([\d,\s]*)\](,tf32)?(?:,input_rank=(\d+))?(?:,\s*(\w+Layout\(.*\)))?.*>$"
+    r"tensordesc(?:_im2col)?<\s*(\w+)\s*\[([\d,\s]*)\](,tf32)?(?:,input_rank=(\d+))?"
+    r"(?:,pixels=(\(\(.*?\)\)))?(?:,\s*(\w+Layout\(.*\)))?.*>$"
 )
 
 
@@ -53,10 +54,14 @@ def parse_type(text: Any, constants: dict[tuple[int, ...], Any], path: tuple[int
     if match:
         shape = tuple(int(extent) for extent in match[2].split(",") if extent.strip())
         block, rounds = dt.block_of(scalar_type(match[1]), shape), match[3] is not None
-        if match[5]:
-            from tilewright.language.gluon.nvidia.hopper.tma import tensor_descriptor_type as with_layout
+        if match[6]:
+            from tilewright.language.gluon.nvidia.hopper import tma
 
-            return with_layout.of_layout(block, layout_from_text(match[5]), rounds_to_tf32=rounds)
+            layout = layout_from_text(match[6])
+            if match[5]:
+                pixels = ast.literal_eval(match[5])
+                return tma.tensor_descriptor_im2col_type.of_pixels(block, layout, pixels, rounds_to_tf32=rounds)
+            return tma.tensor_descriptor_type.of_layout(block, layout, rounds_to_tf32=rounds)
         rank = int(match[4]) if match[4] else None
         return tensor_descriptor_type.of_block(block, rank, rounds_to_tf32=rounds)
     return scalar_type(text)

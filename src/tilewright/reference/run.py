@@ -6,10 +6,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr
+from xdsl.dialects.builtin import DictionaryAttr, FunctionType, ModuleOp, StringAttr
 from xdsl.ir import Attribute
 
 from tilewright.dialects.tt import TensorDescType
+from tilewright.dialects.ttng import TensorDescIm2ColType
+from tilewright.dialects.ttng.pixels import Pixels, slots_of
 from tilewright.reference import arith_ops, control_ops, linalg_ops, memref_ops, tensor_ops, tt, ttg, tts, vector_ops
 from tilewright.reference.errors import ReferenceError
 from tilewright.reference.machine import Machine, argument_value
@@ -61,7 +63,7 @@ def run_module(
     """
     machine = machine or Machine(module)
     types = _argument_types(machine, function_name)
-    _check_count(function_name, types, arguments)
+    _check_count(machine, function_name, types, arguments)
     values = _argument_values(machine, types, function_name, arguments)
     with np.errstate(all="ignore"):
         return tuple(machine.call(function_name, values))
@@ -111,7 +113,7 @@ def run_grid(
     takes_program = len(types) == len(arguments) + PROGRAM_ARGUMENTS
     if takes_program:
         types = types[:-PROGRAM_ARGUMENTS]
-    _check_count(kernel_name, types, arguments)
+    _check_count(machine, kernel_name, types, arguments)
     for array in reachable:
         machine.memory.add(array)
     if trusts_addresses:
@@ -128,15 +130,14 @@ def run_grid(
     return machine
 
 
-def _slots(type_: Attribute) -> int:
-    """Return how many arguments a parameter takes: a descriptor is its tensor, extents, strides, and whether it pads
-    with NaN.
-    """
-    return 2 * type_.block_type.get_num_dims() + 2 if isinstance(type_, TensorDescType) else 1
+def _attributes(machine: Machine, name: str, count: int) -> list[DictionaryAttr | None]:
+    """The attributes of a function's first parameters."""
+    found: Any = machine.functions[name].properties.get("arg_attrs")
+    return [None] * count if found is None else list(found.data[:count])
 
 
-def _check_count(name: str, types: Sequence[Attribute], arguments: Sequence[Any]) -> None:
-    expected = sum(map(_slots, types))
+def _check_count(machine: Machine, name: str, types: Sequence[Attribute], arguments: Sequence[Any]) -> None:
+    expected = sum(map(slots_of, types, _attributes(machine, name, len(types))))
     if expected != len(arguments):
         raise TypeError(f"'{name}' takes {expected} arguments, got {len(arguments)}")
 
@@ -152,14 +153,16 @@ def _argument_values(
     hints, which lose a number at the end."""
     entry, taken = machine.functions[function_name].regions[0].blocks[0], 0
     values: list[Any] = []
-    for number, type_ in enumerate(types):
+    attributes = _attributes(machine, function_name, len(types))
+    for number, (type_, given) in enumerate(zip(types, attributes, strict=True)):
         name = names[taken] if names else entry.args[number].name_hint or f"#{number}"
-        if isinstance(type_, TensorDescType):
-            parts = list(arguments[taken : taken + _slots(type_)])
-            values.append(descriptor_argument(machine, parts, type_, name))
+        slots = slots_of(type_, given)
+        if isinstance(type_, TensorDescType | TensorDescIm2ColType):
+            parts = list(arguments[taken : taken + slots])
+            values.append(descriptor_argument(machine, parts, type_, name, Pixels.of(given)))
         else:
             values.append(argument_value(machine, arguments[taken], type_, name))
-        taken += _slots(type_)
+        taken += slots
     return values
 
 

@@ -168,7 +168,7 @@ def _promised(kind: str, *, divisible: bool) -> Classified:
     """An argument of a type that was declared."""
     if kind.startswith("*"):
         return Pointer(kind, Storage(0, kind.removeprefix("*"), 0, 0), divisible)
-    return Descriptor(kind, ()) if kind.startswith("tensordesc<") else Scalar(kind, 0, divisible)
+    return Descriptor(kind, ()) if kind.startswith("tensordesc") else Scalar(kind, 0, divisible)
 
 
 def _typed(rule: ParameterRule, item: Classified) -> ParameterRule:

@@ -11,7 +11,7 @@ from tilewright.compiler.source import ASTSource
 from tilewright.language.gluon.layouts import NVMMASharedLayout
 from tilewright.runtime.jit import JITFunction
 from tilewright.runtime.tensor_descriptor import TensorDescriptor as PlainDescriptor
-from tilewright.runtime.tensor_descriptor import element_bytes
+from tilewright.runtime.tensor_descriptor import element_bytes, strides_of
 from tilewright.support.records import dataclass
 
 
@@ -60,6 +60,9 @@ class TensorDescriptor(PlainDescriptor):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        self._check_layout()
+
+    def _check_layout(self) -> None:
         layout, block = self.layout, list(self.block_shape)
         if not isinstance(layout, NVMMASharedLayout):
             self._require(False, f"the layout {layout!r}", "an NVMMASharedLayout")
@@ -90,4 +93,99 @@ class TensorDescriptor(PlainDescriptor):
         return f"{super().signature()[:-1]},{self.layout!r}>"
 
 
-__all__ = ["GluonASTSource", "GluonJITFunction", "TensorDescriptor", "jit"]
+_CORNERS = {3: 1 << 15, 4: 1 << 7, 5: 1 << 4}
+"""Corners of the box of pixels are less than these, by the rank of the tensor."""
+MAX_STEP = 8
+
+
+@dataclass
+class TensorDescriptorIm2Col(TensorDescriptor):
+    """Images (N, [[D,] H,] W, C) of which blocks are pixels by channels, for `tma.async_load_im2col`.
+
+    `element_strides` are the steps from one pixel to the next (of N and C 1); the corners say, for each of D, H, W,
+    where a walk over pixels begins, and how far from the last pixel of an image it ends. Raises ArgumentValueError for
+    what a `TensorDescriptor` refuses, and for numbers that the hardware does not take.
+    """
+
+    element_strides: Sequence[int] = ()
+    pixel_box_lower_corner: Sequence[int] = ()
+    pixel_box_upper_corner: Sequence[int] = ()
+
+    def __init__(
+        self,
+        base: Any,
+        shape: Sequence[int],
+        strides: Sequence[int],
+        block_shape: Sequence[int],
+        layout: NVMMASharedLayout,
+        padding: str = "zero",
+        round_f32_to_tf32: bool = False,
+        element_strides: Sequence[int] | None = None,
+        pixel_box_lower_corner: Sequence[int] | None = None,
+        pixel_box_upper_corner: Sequence[int] | None = None,
+    ) -> None:
+        self.element_strides = [1] * len(shape) if element_strides is None else element_strides
+        self.pixel_box_lower_corner = pixel_box_lower_corner or ()
+        self.pixel_box_upper_corner = pixel_box_upper_corner or ()
+        super().__init__(base, shape, strides, block_shape, layout, padding, round_f32_to_tf32)
+
+    def __post_init__(self) -> None:
+        rank, block = len(self.shape), self.block_shape
+        self._require(len(block) == 2, f"a block of rank {len(block)}", "pixels and channels")
+        self._require(rank in _CORNERS, f"rank {rank}", "3, 4, or 5 dimensions: images of pixels of channels")
+        self._check_tensor()
+        self._check_layout()
+        for extent in block:
+            self._require(extent & (extent - 1) == 0 < extent, f"a block of {extent}", "a power of 2")
+        for name, corner in (("lower", self.pixel_box_lower_corner), ("upper", self.pixel_box_upper_corner)):
+            self._require(len(corner) == rank - 2, f"pixel_box_{name}_corner={list(corner)}", f"{rank - 2} numbers")
+            for value in corner:
+                least, most = -_CORNERS[rank], _CORNERS[rank] - 1
+                self._require(
+                    least <= value <= most, f"{value} in pixel_box_{name}_corner", f"a number from {least} to {most}"
+                )
+        steps = self.element_strides
+        self._require(len(steps) == rank, f"{len(steps)} element strides", f"one for each of {rank} dimensions")
+        for step in steps:
+            self._require(1 <= step <= MAX_STEP, f"an element stride of {step}", f"1 to {MAX_STEP}")
+        self._require(steps[-1] == 1, f"an element stride of channels of {steps[-1]}", "1")
+
+    @staticmethod
+    def from_tensor(  # pyright: ignore[reportIncompatibleMethodOverride]
+        tensor: Any,
+        block_shape: Sequence[int],
+        layout: NVMMASharedLayout,
+        padding: str = "zero",
+        round_f32_to_tf32: bool = False,
+        element_strides: Sequence[int] | None = None,
+        pixel_box_lower_corner: Sequence[int] | None = None,
+        pixel_box_upper_corner: Sequence[int] | None = None,
+    ) -> TensorDescriptorIm2Col:
+        """The descriptor of a whole tensor or array of images."""
+        return TensorDescriptorIm2Col(
+            tensor,
+            list(tensor.shape),
+            strides_of(tensor),
+            list(block_shape),
+            layout,
+            padding,
+            round_f32_to_tf32,
+            element_strides,
+            pixel_box_lower_corner,
+            pixel_box_upper_corner,
+        )
+
+    def signature(self) -> str:
+        """As of a `TensorDescriptor`, with the walk: `tensordesc_im2col<fp32[16, 32],input_rank=4,pixels=...,...>`."""
+        pixels = (
+            tuple(self.pixel_box_lower_corner),
+            tuple(self.pixel_box_upper_corner),
+            tuple(self.element_strides[1:-1]),
+        )
+        tiled, rank = super().signature(), len(self.shape)
+        start = tiled.index(",NVMMA")
+        head = tiled[:start].replace("tensordesc<", "tensordesc_im2col<")
+        return f"{head},input_rank={rank},pixels={pixels}{tiled[start:]}"
+
+
+__all__ = ["GluonASTSource", "GluonJITFunction", "TensorDescriptor", "TensorDescriptorIm2Col", "jit"]

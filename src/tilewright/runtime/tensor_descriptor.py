@@ -30,12 +30,17 @@ class TensorDescriptor:
     round_f32_to_tf32: bool = False
 
     def __post_init__(self) -> None:
+        rank = len(self.shape)
+        self._require(len(self.block_shape) == rank, f"a block of rank {len(self.block_shape)}", f"rank {rank}")
+        self._check_tensor()
+
+    def _check_tensor(self) -> None:
+        """Raise ArgumentValueError unless hardware could describe the tensor."""
         storage = self.storage()
         rank = len(self.shape)
         size = element_bytes(storage.dtype)
         self._require(1 <= rank <= MAX_RANK, f"rank {rank}", f"1 to {MAX_RANK} dimensions")
         self._require(len(self.strides) == rank, f"{len(self.strides)} strides", f"one for each of {rank} dimensions")
-        self._require(len(self.block_shape) == rank, f"a block of rank {len(self.block_shape)}", f"rank {rank}")
         self._require(storage.address % ALIGNMENT == 0, "an unaligned base", f"an address divisible by {ALIGNMENT}")
         self._require(self.strides[-1] == 1, f"innermost stride {self.strides[-1]}", "1")
         for stride in self.strides[:-1]:
@@ -58,11 +63,8 @@ class TensorDescriptor:
         tensor: Any, block_shape: Sequence[int], padding: str = "zero", round_f32_to_tf32: bool = False
     ) -> TensorDescriptor:
         """The descriptor of a whole tensor or array."""
-        if hasattr(tensor, "stride"):
-            strides = list(tensor.stride())
-        else:
-            strides = [step // tensor.itemsize for step in tensor.strides]
-        return TensorDescriptor(tensor, list(tensor.shape), strides, list(block_shape), padding, round_f32_to_tf32)
+        shape, strides = list(tensor.shape), strides_of(tensor)
+        return TensorDescriptor(tensor, shape, strides, list(block_shape), padding, round_f32_to_tf32)
 
     def storage(self) -> Storage:
         """The memory that backs the base tensor."""
@@ -75,6 +77,13 @@ class TensorDescriptor:
         """The type that a kernel's parameter gets: `tensordesc<fp16[32, 64]>`, `tensordesc<fp32[32, 64],tf32>`."""
         rounding = ",tf32" if self.round_f32_to_tf32 else ""
         return f"tensordesc<{self.storage().dtype}{list(self.block_shape)}{rounding}>"
+
+
+def strides_of(tensor: Any) -> list[int]:
+    """The strides of a tensor or array, in elements."""
+    if hasattr(tensor, "stride"):
+        return list(tensor.stride())
+    return [step // tensor.itemsize for step in tensor.strides]
 
 
 def element_bytes(dtype: str) -> int:

@@ -89,7 +89,6 @@ _SWITCHES = "the classes of Triton's switches; the switches themselves are all t
 _INTERPRETER = "a part of the interpreter; interpreted kernels run on the reference engine"
 
 _OTHER_GPUS = "there is no target for these GPUs"
-_IM2COL = "copies of pixels around a point have no op yet"
 
 ABSENT = {
     "triton.experimental.gluon": {"amd": _OTHER_GPUS},
@@ -100,13 +99,10 @@ ABSENT = {
         ("DotOperandLayout", "constexpr_type"), "imported there by chance"),
     "triton.experimental.gluon.language.nvidia.hopper": {
         "unflatten_ir_values": "imported by chance"},
-    "triton.experimental.gluon.language.nvidia.hopper.tma": dict.fromkeys(
-        ("tensor_descriptor_im2col", "tensor_descriptor_im2col_type"), _IM2COL),
     "triton.experimental.gluon.language.nvidia.blackwell": dict.fromkeys(
         ("SharedLinearLayout", "base_type", "base_value", "builtin", "constexpr_function"),
         "imported there by chance") | {
         "get_tmem_reg_layout": _OTHER_GPUS, "async_store": "stores to other CTAs of a cluster have no op yet"},
-    "triton.experimental.gluon.nvidia.hopper": {"TensorDescriptorIm2Col": _IM2COL},
     "triton._utils": dict.fromkeys(
         ("apply_with_path", "canonicalize_dtype", "canonicalize_ptr_dtype", "get_primitive_bitwidth", "is_iterable",
          "is_namedtuple", "is_power_of_two", "prewarm_deprecation_warnings", "set_iterable_path",

@@ -180,18 +180,24 @@ class BulkCopyInstructions:
         *,
         predicate: str,
         evict: str = "",
+        offsets: Sequence[str] = (),
     ) -> None:
-        """Start copying the box at `coordinates` (innermost first); the barrier counts its bytes."""
+        """Start copying the box at `coordinates` (innermost first); the barrier counts its bytes. With `offsets` (i16
+        operands, innermost first), pixels at these from the coordinates."""
         places = ", ".join(f"${3 + axis}" for axis in range(len(coordinates)))
         operands: Operands = [(SHARED_POINTER, target), (GENERIC_POINTER, tensor_map), (SHARED_POINTER, barrier)]
         operands += [("i32", coordinate) for coordinate in coordinates]
-        constraints = ["r", "l", "r", *["r"] * len(coordinates)]
+        first = 3 + len(coordinates)
+        moves = f", {{{', '.join(f'${first + axis}' for axis in range(len(offsets)))}}}" if offsets else ""
+        operands += [("i16", offset) for offset in offsets]
+        constraints = ["r", "l", "r", *["r"] * len(coordinates), *["h"] * len(offsets)]
         before = guard(predicate, operands, constraints)
-        form = f"cp.async.bulk.tensor.{len(coordinates)}d.shared::cluster.global.mbarrier::complete_tx::bytes"
-        asm = f"{before}{form} [$0], [$1, {{{places}}}], [$2];"
+        mode = ".im2col" if offsets else ""
+        form = f"cp.async.bulk.tensor.{len(coordinates)}d.shared::cluster.global{mode}.mbarrier::complete_tx::bytes"
+        asm = f"{before}{form} [$0], [$1, {{{places}}}], [$2]{moves};"
         if evict:
             create = f"{{ .reg .b64 policy; createpolicy.fractional.L2::{evict}.b64 policy, 1.0;"
-            asm = f"{create} {before}{form}.L2::cache_hint [$0], [$1, {{{places}}}], [$2], policy; }}"
+            asm = f"{create} {before}{form}.L2::cache_hint [$0], [$1, {{{places}}}], [$2]{moves}, policy; }}"
         inline_asm(text, asm, ",".join(constraints), [], operands, clobbers_memory=True)
 
     def store_box(

@@ -132,7 +132,7 @@ class AsyncTMACopyGlobalToLocalOp(CachedOp, VolatileOp, TritonGPUOp):
     desc: Operand = operand_def(ANY_DESCRIPTOR)
     coord: Operands = var_operand_def(i32)
     offsets: Operands = var_operand_def(i16, default=(), kw_only=True)
-    """Of the pixel that a descriptor of pixels looks at, from the one at the coordinates: width, height, depth."""
+    """Of the pixel that a descriptor of pixels looks at, from the one at the coordinates: depth, height, width."""
     barrier: Operand = operand_def(MEMDESC)
     result: Operand = operand_def(MEMDESC)
     pred: Operand = operand_def(i1)

@@ -24,6 +24,7 @@ from xdsl.ir import Operation, SSAValue
 from tilewright.dialects import tt, ttg, ttng
 from tilewright.dialects.tt.enums import DescriptorReduceKind, EvictionPolicy
 from tilewright.dialects.ttg.shared_encodings import find_shared_layout
+from tilewright.dialects.ttng.pixels import MAX_PIXELS
 from tilewright.ir.diagnostics import op_error
 from tilewright.layouts.distributed import LANE, REGISTER, WARP, dim_names
 from tilewright.layouts.linear import LinearLayout
@@ -183,15 +184,33 @@ def _sum(fn: FunctionLowering, a: str, b: str) -> str:
 
 @lowers(ttng.AsyncTMACopyGlobalToLocalOp)
 def lower_copy_to_local(op: ttng.AsyncTMACopyGlobalToLocalOp, fn: FunctionLowering) -> None:
-    if isinstance(op.desc.type, ttng.TensorDescIm2ColType):
-        raise op_error(op, "copies of pixels around a point (im2col) are not supported", pass_name=PASS_NAME)
     if op.multicast is not None:
         raise op_error(op, "copies to several CTAs (multicast) are not supported", pass_name=PASS_NAME)
     descriptor, barrier = fn.scalar(op.desc), fn.shared(op.barrier).base
     evict = EVICTIONS.get(EvictionPolicy.of(op.evict), "")
-    for copy in copies(fn, op, op.result, op.pred):
+    offsets = [fn.scalar(offset) for offset in op.offsets][::-1]
+    for copy in copies(fn, op, op.result, op.pred, _rows_of(op)):
         places = _coordinates(fn, op.coord, copy.steps)
-        fn.emitter.load_box(fn.text, copy.pointer, descriptor, places, barrier, predicate=copy.predicate, evict=evict)
+        fn.emitter.load_box(
+            fn.text,
+            copy.pointer,
+            descriptor,
+            places,
+            barrier,
+            predicate=copy.predicate,
+            evict=evict,
+            offsets=offsets,
+        )
+
+
+def _rows_of(op: ttng.AsyncTMACopyGlobalToLocalOp) -> int:
+    """The rows that one instruction copies at most: of pixels all, as each begins where the one before ends."""
+    if not isinstance(op.desc.type, ttng.TensorDescIm2ColType):
+        return MAX_TMA_BOX
+    pixels = op.desc.type.block_type.get_shape()[0]
+    if pixels > MAX_PIXELS:
+        raise op_error(op, f"{pixels} pixels are more than one copy moves, {MAX_PIXELS}", pass_name=PASS_NAME)
+    return MAX_PIXELS
 
 
 @lowers(ttng.AsyncTMACopyLocalToGlobalOp)

@@ -9,7 +9,7 @@ from xdsl.ir import Attribute
 
 from tilewright.codegen.llvm_text import Parameter
 from tilewright.codegen.nvptx.inline_asm import result_struct
-from tilewright.dialects import tt
+from tilewright.dialects import tt, ttng
 from tilewright.dialects.attributes import NOALIAS
 from tilewright.lowering.ttg_to_llvm.carried_values import flat_types
 from tilewright.lowering.ttg_to_llvm.types import element_of
@@ -43,7 +43,7 @@ def kernel_parameters(op: tt.FuncOp) -> tuple[KernelParameter, ...]:
 
 
 def _kernel_parameter(type: Attribute, attributes: DictionaryAttr) -> KernelParameter:
-    if isinstance(type, tt.TensorDescType):
+    if isinstance(type, tt.TensorDescType | ttng.TensorDescIm2ColType):
         return KernelParameter(type, 128, 64, attributes)
     size = element_of(type).bytes
     return KernelParameter(type, size, size, attributes)
@@ -72,7 +72,7 @@ def _argument_attributes(op: tt.FuncOp, count: int) -> Sequence[DictionaryAttr]:
 
 
 def _attributes(type: Attribute, attributes: DictionaryAttr, *, noalias: bool) -> str:
-    if isinstance(type, tt.TensorDescType) or "tt.nv_tma_desc" in attributes.data:
+    if isinstance(type, tt.TensorDescType | ttng.TensorDescIm2ColType) or "tt.nv_tma_desc" in attributes.data:
         return _DESCRIPTOR
     if not isinstance(type, tt.PointerType):
         return _GIVEN

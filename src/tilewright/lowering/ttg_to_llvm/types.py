@@ -27,7 +27,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 
 from tilewright.codegen.float_formats import FORMATS, FloatFormat
-from tilewright.dialects import tt
+from tilewright.dialects import tt, ttng
 from tilewright.support.records import dataclass
 
 
@@ -98,7 +98,7 @@ def element_of(type: Attribute) -> ElementType:
         case tt.PointerType():
             space = type.address_space.data
             return ElementType(f"ptr addrspace({space})" if space else "ptr", 64, is_pointer=True)
-        case tt.TensorDescType():
+        case tt.TensorDescType() | ttng.TensorDescIm2ColType():
             return ElementType("ptr", 64, is_pointer=True)
         case _:
             raise UnsupportedTypeError(f"no LLVM form of {type}")

@@ -140,6 +140,8 @@ def lower_wait(op: ttng.WaitBarrierOp, buffers: Buffers, b: OpBuilder) -> Sequen
 @lowers(ttng.AsyncTMACopyGlobalToLocalOp)
 def lower_box_load(op: ttng.AsyncTMACopyGlobalToLocalOp, buffers: Buffers, b: OpBuilder) -> Sequence[SSAValue]:
     """The box at once; all its bytes count, those outside of the tensor, too."""
+    if isinstance(op.desc.type, ttng.TensorDescIm2ColType):
+        raise op_error(op, "a CPU has no copies of pixels around a point (im2col)", pass_name=PASS)
     kind = buffers.type_of(op, op.result)
     size = kind.num_elements * bit_width(kind.element_type) // 8
     block = Block()

@@ -19,8 +19,10 @@ from tilewright.support.records import dataclass
 
 MAP_BYTES = 128
 MAX_RANK = 5
-FORMAT = struct.Struct("<4B4xQ5I5Q5I")
-"""Rank - 1, element, swizzle, fill; address; extents, strides in bytes (of dimension 1 and up), box."""
+FORMAT = struct.Struct("<5B3xQ5I5Q5I6h3B")
+"""Rank - 1, element, swizzle, fill, whether it has pixels; address; extents, strides in bytes (of dimension 1 and up),
+box; corners and steps of pixels."""
+MOST_PIXEL_DIMS = 3
 
 DRIVER_ELEMENTS = ("u8", "u16", "u32", "s32", "u64", "s64", "f16", "f32", "f64", "bf16", "f32", "tf32")
 """Element types as the driver's interface numbers them; the second f32 reads subnormal numbers as 0."""
@@ -56,6 +58,9 @@ class TensorMap:
     element: int
     swizzle: int = 0
     fills_nan: bool = False
+    pixels: tuple[tuple[int, ...], ...] | None = None
+    """Of a map of images: lower corner, upper corner, and steps of the walk, width first; its box is channels and
+    pixels."""
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -83,18 +88,28 @@ class TensorMap:
         """The 128 bytes that stand for it."""
         rank = len(self.extents)
         pad = (0,) * (MAX_RANK - rank)
-        head = (rank - 1, self.element, self.swizzle, int(self.fills_nan), self.address & ((1 << 64) - 1))
-        strides = (*self.strides, 0, *pad)
-        return FORMAT.pack(*head, *self.extents, *pad, *strides, *self.box, *pad).ljust(MAP_BYTES, b"\0")
+        has_pixels = int(self.pixels is not None)
+        head = (rank - 1, self.element, self.swizzle, int(self.fills_nan), has_pixels, self.address & ((1 << 64) - 1))
+        strides, box = (*self.strides, 0, *pad), (*self.box, *((0,) * (MAX_RANK - len(self.box))))
+        walk = [number for part in self.pixels or ((), (), ()) for number in _sized(part, MOST_PIXEL_DIMS)]
+        return FORMAT.pack(*head, *self.extents, *pad, *strides, *box, *walk).ljust(MAP_BYTES, b"\0")
 
     @staticmethod
     def decode(raw: bytes) -> TensorMap:
         """The inverse of `encode`."""
         values = FORMAT.unpack_from(raw)
         rank = values[0] + 1
-        extents, strides, box = values[5:10], values[10:15], values[15:20]
+        extents, strides, box = values[6:11], values[11:16], values[16:21]
+        walk = tuple(values[start : start + rank - 2] for start in (21, 24, 27)) if values[4] else None
         return TensorMap(
-            values[4], extents[:rank], strides[: rank - 1], box[:rank], values[1], values[2], bool(values[3])
+            base=values[5],
+            extents=extents[:rank],
+            strides=strides[: rank - 1],
+            box=box[: rank if walk is None else 2],
+            element=values[1],
+            swizzle=values[2],
+            fills_nan=bool(values[3]),
+            pixels=walk,
         )
 
     def replaced(self, field: str, index: int, value: int) -> TensorMap:

@@ -28,7 +28,7 @@ WORDS = frozenset(
         "add min max inc dec exch cas popc any all uni ballot up down bfly idx",
         "sync aligned warp arrive red cluster wait relaxed acquire release acq_rel sc weak volatile mmio",
         "cta gpu sys gl async proxy alias tensormap ca cg cs cv wb wt nc lu evict_last evict_normal unified",
-        "bulk tensor bulk_group read prefetch commit_group wait_group wait_all mbarrier noinc init inval",
+        "bulk tensor im2col bulk_group read prefetch commit_group wait_group wait_all mbarrier noinc init inval",
         "expect_tx try_wait test_wait parity",
         "noComplete tile replace global_address rank box_dim global_dim global_stride element_stride elemtype",
         "interleave_layout swizzle_mode fill_mode cp_fenceproxy reduce fractional row col trans mma_async fence",

@@ -13,6 +13,8 @@ from tilewright.dialects.numeric import Array
 from tilewright.dialects.tt import DescriptorReduceKind, PaddingOption, PointerType, RMWOp, TensorDescType
 from tilewright.dialects.tt.descriptor import block_type_of, signless
 from tilewright.dialects.tt.types import shape_of
+from tilewright.dialects.ttng import TensorDescIm2ColType
+from tilewright.dialects.ttng.pixels import Pixels
 from tilewright.dialects.types import is_float
 from tilewright.reference.machine import Frame, Machine, Values, argument_value, as_int, meaning_of
 from tilewright.reference.tt.access import read_lanes, write_lanes
@@ -33,6 +35,8 @@ class Descriptor:
     strides: tuple[int, ...]
     element: Attribute
     padding: PaddingOption = PaddingOption.ZERO
+    pixels: Pixels | None = None
+    """The walk over pixels, of a descriptor of images."""
 
     def access(self, places: Sequence[Array], sizes: Sequence[int]) -> tuple[Array, Array]:
         """The address of every lane, and which lanes lie in the tensor; `places` are indices by dimension."""
@@ -53,12 +57,20 @@ def make_descriptor(op: tt.MakeTensorDescOp, frame: Frame) -> Values:
     return (Descriptor(as_int(frame.get(op.base)), shape, strides, element, padding),)
 
 
-def descriptor_argument(machine: Machine, parts: Sequence[Any], type_: TensorDescType, name: str) -> Descriptor:
+def descriptor_argument(
+    machine: Machine,
+    parts: Sequence[Any],
+    type_: TensorDescType | TensorDescIm2ColType,
+    name: str,
+    pixels: Pixels | None = None,
+) -> Descriptor:
     """A descriptor that the host made: its array, extents, strides, and whether it pads with NaN."""
-    rank, element = type_.block_type.get_num_dims(), signless(type_.block_type.element_type)
+    element = signless(type_.block_type.element_type)
+    rank = type_.block_type.get_num_dims() if pixels is None else pixels.rank
     base = argument_value(machine, parts[0], tt.pointer_type(element), name)
     shape, strides = (tuple(int(value) for value in parts[start : start + rank]) for start in (1, 1 + rank))
-    return Descriptor(int(base), shape, strides, element, PaddingOption.NAN if parts[-1] else PaddingOption.ZERO)
+    padding = PaddingOption.NAN if parts[-1] else PaddingOption.ZERO
+    return Descriptor(int(base), shape, strides, element, padding, pixels)
 
 
 def _block(op: Any, frame: Frame) -> tuple[Descriptor, Array, Array]:
@@ -74,6 +86,20 @@ def lanes_of_box(descriptor: Descriptor, indices: Sequence[Any], sizes: Sequence
         np.arange(start, start + size, dtype=np.int64).reshape(along(dim, size, len(sizes)))
         for dim, (start, size) in enumerate(zip(starts, sizes, strict=True))
     ]
+    return descriptor.access(places, sizes)
+
+
+def lanes_of_pixels(
+    descriptor: Descriptor, indices: Sequence[Any], offsets: Sequence[Any], sizes: Sequence[int]
+) -> tuple[Array, Array]:
+    """The addresses of pixels (rows of `sizes`) by channels (columns), from the pixel at `indices` on, each of them
+    moved by `offsets`; and which of them lie in the tensor."""
+    assert descriptor.pixels is not None
+    *start, channel = (as_int(value) for value in indices)
+    walk = np.array(list(descriptor.pixels.walk(start, descriptor.shape[1:-1], sizes[0])), np.int64)
+    walk[:, 1:] += np.array([as_int(value) for value in offsets], np.int64)
+    places = [column[:, np.newaxis] for column in walk.T]
+    places.append(np.arange(channel, channel + sizes[1], dtype=np.int64)[np.newaxis])
     return descriptor.access(places, sizes)
 
 

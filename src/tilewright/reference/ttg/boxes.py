@@ -19,6 +19,7 @@ from tilewright.reference.tt.descriptors import (
     Descriptor,
     descriptor_reduction,
     lanes_of_box,
+    lanes_of_pixels,
     lanes_of_rows,
     read_described,
 )
@@ -57,7 +58,13 @@ def _box(op: Any, frame: Frame, view: SharedView) -> tuple[Descriptor, Array, Ar
 @meaning_of(ttng.AsyncTMACopyGlobalToLocalOp)
 def load_box(op: ttng.AsyncTMACopyGlobalToLocalOp, frame: Frame) -> Values:
     if is_on(frame, op.pred):
-        descriptor, *lanes = _box(op, frame, view_of(frame, op.result))
+        view = view_of(frame, op.result)
+        descriptor: Descriptor = frame.get(op.desc)
+        if descriptor.pixels is None:
+            descriptor, *lanes = _box(op, frame, view)
+        else:
+            offsets = frame.get_all(op.offsets)
+            lanes = lanes_of_pixels(descriptor, frame.get_all(op.coord), offsets, view.positions.shape)
         _start_load(frame, op, descriptor, (lanes[0], lanes[1]), rounds=op.round_to_tf32 is not None)
     return ()
 

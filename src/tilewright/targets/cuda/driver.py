@@ -277,22 +277,30 @@ def encode_tensor_map(
     box: Sequence[int],
     swizzle: int,
     fills_nan: bool,
+    pixels: Sequence[Sequence[int]] | None = None,
 ) -> bytes:
-    """The 128 bytes of a tensor map; dimensions innermost first, strides in bytes of all but the innermost.
+    """The 128 bytes of a tensor map; dimensions innermost first, strides in bytes of all but the innermost. Of images,
+    `pixels` are the lower and upper corner and the steps of the walk, `box` is channels and pixels.
 
     `element` and `swizzle` are the driver's numbers. Raises DeviceError for what the hardware does not take.
     """
     api = driver.api
     fill = api.CUtensorMapFloatOOBfill
+    lower, upper, steps = pixels or ((), (), [1] * (len(extents) - 2))
+    if pixels is None:
+        boxes = [[api.cuuint32_t(size) for size in box]]
+        steps = [1] * len(extents)
+    else:
+        boxes, steps = [list(lower), list(upper), *box], [1, *steps, 1]
     result = driver.call(
-        "cuTensorMapEncodeTiled",
+        "cuTensorMapEncodeTiled" if pixels is None else "cuTensorMapEncodeIm2col",
         api.CUtensorMapDataType(element),
         len(extents),
         address,
         [api.cuuint64_t(extent) for extent in extents],
         [api.cuuint64_t(stride) for stride in strides or (0,)],  # one dimension has none: the driver wants an array
-        [api.cuuint32_t(size) for size in box],
-        [api.cuuint32_t(1)] * len(extents),
+        *boxes,
+        [api.cuuint32_t(step) for step in steps],
         api.CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_NONE,
         api.CUtensorMapSwizzle(swizzle),
         api.CUtensorMapL2promotion.CU_TENSOR_MAP_L2_PROMOTION_L2_128B,

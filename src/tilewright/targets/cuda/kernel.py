@@ -336,6 +336,7 @@ class CudaKernel:
         address, extents, strides = slots[0], slots[1 : 1 + rank], slots[1 + rank : 1 + 2 * rank]
         return encode_tensor_map(
             self._driver,
+            pixels=parameter.pixels,
             element=parameter.element,
             address=address,
             extents=extents[::-1],

@@ -59,6 +59,8 @@ class TensorMapParameter:
     element_bytes: int
     box: tuple[int, ...]
     swizzle: int
+    pixels: tuple[tuple[int, ...], ...] | None = None
+    """Of images: lower corner, upper corner and steps, innermost dimension first; the box is channels and pixels."""
 
 
 @dataclass(frozen=True)
@@ -129,6 +131,7 @@ def describe_parameters(
     from xdsl.dialects.builtin import StringAttr
 
     from tilewright.dialects.tt import TensorDescType
+    from tilewright.dialects.ttng import TensorDescIm2ColType
     from tilewright.transforms.tt.tma.recipe import COPY_ROWS, GRID, RECIPE
 
     found: list[Parameter] = []
@@ -141,8 +144,9 @@ def describe_parameters(
             found.append(GridParameter(axis.data))
         elif recipe is not None:
             found.append(_computed_map(type, recipe, rows))
-        elif isinstance(type, TensorDescType):
-            parameter = _tensor_map(type, slot, rows)
+        elif isinstance(type, TensorDescType | TensorDescIm2ColType):
+            is_tiled = isinstance(type, TensorDescType)
+            parameter = _tensor_map(type, slot, rows) if is_tiled else _map_of_pixels(type, slot, given)
             if given is not None and ROUNDING in given.data:
                 parameter = replace(parameter, element=TFLOAT32)
             found.append(parameter)
@@ -168,6 +172,21 @@ def _tensor_map(type: Any, slot: int, rows: Any = None) -> TensorMapParameter:
     most = MAX_TMA_BOX if rows is None else rows.value.data
     box = (inner, *(min(extent, most) for extent in reversed(shape[:-1])))
     return TensorMapParameter(slot, len(shape), element, width, box, SWIZZLES[swizzle])
+
+
+def _map_of_pixels(type: Any, slot: int, given: DictionaryAttr | None) -> TensorMapParameter:
+    """The tensor map of an argument that describes images: all pixels of a block by one instruction."""
+    from tilewright.dialects.ttng.pixels import Pixels
+
+    pixels = Pixels.of(given)
+    assert pixels is not None
+    inner, _ = _tensor_map(type, slot).box
+    return replace(
+        _tensor_map(type, slot),
+        rank=pixels.rank,
+        box=(inner, type.block_type.get_shape()[0]),
+        pixels=(pixels.lower[::-1], pixels.upper[::-1], pixels.steps[::-1]),
+    )
 
 
 def _computed_map(type: Any, recipe: Any, rows: Any) -> ComputedMapParameter:
@@ -234,7 +253,9 @@ def _map_from_json(item: dict[str, Any]) -> TensorMapParameter | ComputedMapPara
         return GridParameter(**item)
     if "numbers" in item:
         return computed_map_from_json(item)
-    values: dict[str, Any] = {**item, "box": tuple(item["box"])}
+    pixels: Any = item.get("pixels")
+    walk = None if pixels is None else tuple((*part,) for part in pixels)
+    values: dict[str, Any] = {**item, "box": tuple(item["box"]), "pixels": walk}
     return TensorMapParameter(**values)
 
 

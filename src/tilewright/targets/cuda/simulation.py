@@ -144,4 +144,5 @@ def _tensor_map(parameter: TensorMapParameter, data: HostData) -> TensorMap:
         element=parameter.element,
         swizzle=parameter.swizzle,
         fills_nan=bool(slots[first + 1 + 2 * rank] & 1),
+        pixels=parameter.pixels,
     )

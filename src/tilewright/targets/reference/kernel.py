@@ -75,15 +75,18 @@ class ReferenceKernel:
         from xdsl.dialects.builtin import i1, i64
 
         from tilewright.dialects import tt
+        from tilewright.dialects.ttng import TensorDescIm2ColType
+        from tilewright.dialects.ttng.pixels import slots_of
 
         for op in self.module.walk():
             if not isinstance(op, tt.FuncOp) or op.sym_name.data != self.name:
                 continue
-            for type_ in op.function_type.inputs.data:
-                if isinstance(type_, tt.TensorDescType):
-                    block = type_.block_type
-                    yield tt.pointer_type(block.element_type)
-                    yield from [i64] * (2 * block.get_num_dims())
+            types = op.function_type.inputs.data
+            attributes = [None] * len(types) if op.arg_attrs is None else op.arg_attrs.data
+            for type_, given in zip(types, attributes, strict=True):
+                if isinstance(type_, tt.TensorDescType | TensorDescIm2ColType):
+                    yield tt.pointer_type(type_.block_type.element_type)
+                    yield from [i64] * (slots_of(type_, given) - 2)
                     yield i1
                 else:
                     yield type_

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tilewright.dialects.numeric import Array
+from tilewright.dialects.ttng.pixels import Pixels
 from tilewright.reference.simt.async_state import Barrier
 from tilewright.reference.simt.errors import Fault, MemoryAccessError, SimulationError
 from tilewright.reference.simt.instructions.barriers import barrier_places, note_uses
@@ -71,15 +72,35 @@ def box_at(tensor: TensorMap, coordinates: Sequence[int], *, by_rows: bool, is_s
     for axis, place in zip(axes, places, strict=True):
         addresses = addresses + place.astype(np.int64) * strides[axis]
         inside = inside & (place >= 0) & (place < extents[axis])
-    shape = np.broadcast_shapes(*(place.shape for place in places))
+    return _box(tensor, addresses, inside)
+
+
+def _box(tensor: TensorMap, addresses: Array, inside: Array) -> Box:
     return Box(
-        np.broadcast_to(addresses, shape).reshape(-1),
-        np.broadcast_to(inside, shape).reshape(-1),
+        addresses.reshape(-1),
+        np.broadcast_to(inside, addresses.shape).reshape(-1),
         tensor.dtype,
         tensor.swizzle,
         tensor.fills_nan,
         tensor.rounds_to_tf32,
     )
+
+
+def pixels_at(tensor: TensorMap, coordinates: Sequence[int], offsets: Sequence[int]) -> Box:
+    """Pixels by channels: those of the walk from coordinates on, each moved by offsets; all of them width first."""
+    assert tensor.pixels is not None
+    channels, count = tensor.box
+    channel, *start = coordinates
+    walk = Pixels(*(part[::-1] for part in tensor.pixels))
+    places = np.array(list(walk.walk(start[::-1], tensor.extents[1:-1][::-1], count)), np.int64)
+    places[:, 1:] += np.array(offsets[::-1], np.int64)
+    columns = channel + np.arange(channels, dtype=np.int64)
+    addresses: Any = np.int64(np.uint64(tensor.address).astype(np.int64)) + columns[np.newaxis] * tensor.dtype.itemsize
+    inside: Any = ((columns >= 0) & (columns < tensor.extents[0]))[np.newaxis]
+    for place, extent, stride in zip(places.T[::-1], tensor.extents[1:], tensor.strides, strict=True):
+        addresses = addresses + place[:, np.newaxis] * stride
+        inside = inside & ((place >= 0) & (place < extent))[:, np.newaxis]
+    return _box(tensor, addresses, inside)
 
 
 def read_map(machine: Machine, address: int) -> TensorMap:
@@ -98,20 +119,31 @@ class BoxOperand:
     address: Source
     coordinates: list[Source]
     by_rows: bool
+    offsets: list[Source]
+    """Of pixels, from the coordinates."""
 
     @staticmethod
-    def decode(operand: Any, instruction: Instruction, decoder: Decoder) -> BoxOperand:
+    def decode(operand: Any, instruction: Instruction, decoder: Decoder, offsets: Any = None) -> BoxOperand:
         if not isinstance(operand, Address) or not operand.further or not isinstance(operand.further[0], Vector):
             raise unknown(instruction, "expected a tensor map and coordinates")
         address = address_of(Address(operand.base, operand.offset), decoder, instruction)
         coordinates = decoder.sources(elements_of(operand.further[0]), B32, instruction)
         by_rows = any(part in instruction.modifiers for part in ("tile::gather4", "tile::scatter4"))
-        return BoxOperand(address, coordinates, by_rows)
+        moves = decoder.sources(elements_of(offsets), B16, instruction) if isinstance(offsets, Vector) else []
+        return BoxOperand(address, coordinates, by_rows, moves)
 
     def of_threads(self, machine: Machine, *, is_stored: bool = False) -> list[Box]:
         """The box that each active thread names."""
         addresses = machine.spread(self.address(machine)).tolist()
         columns = [machine.spread(source(machine)).view(np.int32).tolist() for source in self.coordinates]
+        if self.offsets:
+            moves = [machine.spread(source(machine)).view(np.int16).tolist() for source in self.offsets]
+            return [
+                pixels_at(read_map(machine, address), place, offsets)
+                for address, place, offsets in zip(
+                    addresses, zip(*columns, strict=True), zip(*moves, strict=True), strict=True
+                )
+            ]
         return [
             box_at(read_map(machine, address), place, by_rows=self.by_rows, is_stored=is_stored)
             for address, *place in zip(addresses, *columns, strict=True)
@@ -149,10 +181,12 @@ def copy_box(instruction: Instruction, decoder: Decoder) -> Step:
     if isinstance(first, Address) and first.further:
         return _store_box(instruction, decoder, None)
     target = address_of(first, decoder, instruction)
-    box = BoxOperand.decode(instruction.operands[1], instruction, decoder)
+    offsets = instruction.operands[3] if "im2col" in instruction.modifiers else None
+    box = BoxOperand.decode(instruction.operands[1], instruction, decoder, offsets)
     barrier = address_of(instruction.operands[2], decoder, instruction)
     is_multicast = MULTICAST in instruction.modifiers
-    mask = decoder.source(instruction.operands[3], B16, instruction) if is_multicast else None
+    last = instruction.operands[3 if offsets is None else 4] if is_multicast else None
+    mask = None if last is None else decoder.source(last, B16, instruction)
 
     def run(machine: Machine) -> None:
         boxes, state = box.of_threads(machine), machine.asynchronous

@@ -7,19 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 from tilewright.language import descriptors
 from tilewright.language import dtypes as dt
+from tilewright.language.casts import cast_to
 from tilewright.language.context import emit_void
+from tilewright.language.creation import as_tensor
 from tilewright.language.descriptors import tensor_descriptor as plain_descriptor
 from tilewright.language.dtypes import block_type
 from tilewright.language.gluon.buffers import as_buffer, shared_memory_descriptor
 from tilewright.language.gluon.cache_policies import check_policy_of_box
 from tilewright.language.gluon.layouts import NVMMASharedLayout
 from tilewright.language.gluon.nvidia.ampere.mbarrier import as_barrier, predicate
-from tilewright.language.gluon.refused import refused
 from tilewright.language.gluon.types import shared_layout
 from tilewright.language.ir_modules import builtin as builtin_dialect
 from tilewright.language.ir_modules import tt, ttng
 from tilewright.language.memory import integers
-from tilewright.language.registry import builtin, with_hint, wrong_layout
+from tilewright.language.registry import builtin, unwrap_list, with_hint, wrong_layout
 from tilewright.language.values import describe, tuple, tuple_type, unwrap
 
 if TYPE_CHECKING:
@@ -96,6 +97,52 @@ class tensor_descriptor(plain_descriptor):
         return list(self.block_type.shape)
 
 
+Corner = builtins.tuple[int, ...]
+
+
+class tensor_descriptor_im2col_type(tensor_descriptor_type):
+    """The type of a descriptor of images, whose blocks are pixels by channels. `pixels` are the lower and upper corner
+    of the walk over them, and its steps."""
+
+    pixels: builtins.tuple[Corner, Corner, Corner] = ((), (), ())
+
+    @classmethod
+    def of_pixels(
+        cls, block: block_type, layout: Any, pixels: builtins.tuple[Corner, Corner, Corner], *, rounds_to_tf32: bool
+    ) -> tensor_descriptor_im2col_type:
+        """The type of a descriptor that comes as a kernel argument."""
+        place = tensor_descriptor_type.of_layout(block, layout).layout
+        rank = len(pixels[0]) + 2
+        made = cls(block, tuple_type([dt.int32] * rank), tuple_type([dt.int64] * rank), place, rounds_to_tf32)
+        made.pixels = pixels
+        return made
+
+    def descriptor_ir(self) -> Any:
+        return ttng.TensorDescIm2ColType(super().descriptor_ir().block_type)
+
+    def mangle(self) -> str:
+        return f"{super().mangle()}I"
+
+    def argument_attributes(self) -> dict[str, Attribute]:
+        from tilewright.dialects.ttng.pixels import PIXELS, Pixels
+
+        return {**super().argument_attributes(), PIXELS: Pixels(*self.pixels).attribute()}
+
+    def wrap(self, handle: SSAValue, shape: tuple, strides: tuple) -> tensor_descriptor_im2col:
+        return tensor_descriptor_im2col(handle, shape, strides, self)
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, tensor_descriptor_im2col_type) and super().__eq__(other) and self.pixels == other.pixels
+        )
+
+    __hash__ = tensor_descriptor_type.__hash__
+
+
+class tensor_descriptor_im2col(tensor_descriptor):
+    """Images in global memory, seen as blocks of pixels by channels."""
+
+
 def _described(value: Any) -> tensor_descriptor:
     if not isinstance(value, tensor_descriptor):
         raise with_hint(
@@ -111,9 +158,9 @@ def _box(
     """Descriptor, coordinates and buffer of a copy. Raises TypeError or ValueError where they do not fit."""
     descriptor, memory = _described(tensor_desc), as_buffer(buffer, what)
     place = integers(coord, 32, "coord")
-    block = descriptor.block_type
-    if len(place) != len(block.shape):
-        raise ValueError(f"expected {len(block.shape)} coordinates, but got {len(place)}")
+    block, rank = descriptor.block_type, len(descriptor.shape)
+    if len(place) != rank:
+        raise ValueError(f"expected {rank} coordinates, but got {len(place)}")
     if memory.shape != block.shape or memory.dtype != block.element_ty:
         raise ValueError(
             f"the descriptor's blocks are {block}, the buffer has shape {memory.shape} and dtype {memory.dtype}"
@@ -137,6 +184,8 @@ def async_load(
     Elements outside of the tensor become the descriptor's padding."""
     _check_not_multicast(multicast)
     check_policy_of_box(cache_policy)
+    if isinstance(tensor_desc, tensor_descriptor_im2col):
+        raise with_hint(TypeError("`tensor_desc` describes pixels (im2col)"), "call async_load_im2col")
     descriptor, place, buffer = _box(tensor_desc, coord, result, "result")
     op = ttng.AsyncTMACopyGlobalToLocalOp(
         descriptor.handle,
@@ -144,6 +193,43 @@ def async_load(
         as_barrier(barrier, "barrier").handle,
         buffer.handle,
         predicate(pred).handle,
+        round_to_tf32=descriptor.type.rounds_to_tf32,
+    )
+    emit_void(op)
+
+
+@builtin
+def async_load_im2col(
+    tensor_desc: Any,
+    coord: Any,
+    offsets: Any,
+    barrier: Any,
+    result: Any,
+    pred: Any = True,
+    multicast: Any = False,
+    cache_policy: Any = None,
+) -> None:
+    """Start copying pixels of images into the buffer `result`: those of a walk that begins at `coord` (image, [depth,]
+    [height,] width, channel), each moved by `offsets` ([depth,] [height,] width; integers, or int16 values). The
+    descriptor says how the walk goes on; pixels outside of their image become its padding."""
+    _check_not_multicast(multicast)
+    check_policy_of_box(cache_policy)
+    if not isinstance(tensor_desc, tensor_descriptor_im2col):
+        raise with_hint(
+            TypeError(f"`tensor_desc` must be a descriptor of pixels, got {describe(tensor_desc)}"),
+            "make it on the host with gluon.nvidia.hopper.TensorDescriptorIm2Col",
+        )
+    descriptor, place, buffer = _box(tensor_desc, coord, result, "result")
+    moves = [cast_to(as_tensor(offset, "offsets"), dt.int16) for offset in unwrap_list(offsets, "offsets")]
+    if len(moves) != len(place) - 2:
+        raise ValueError(f"expected {len(place) - 2} offsets, but got {len(moves)}")
+    op = ttng.AsyncTMACopyGlobalToLocalOp(
+        descriptor.handle,
+        place,
+        as_barrier(barrier, "barrier").handle,
+        buffer.handle,
+        predicate(pred).handle,
+        offsets=[move.handle for move in moves],
         round_to_tf32=descriptor.type.rounds_to_tf32,
     )
     emit_void(op)
@@ -167,6 +253,13 @@ def async_store(tensor_desc: Any, coord: Any, src: Any, cache_policy: Any = None
 def async_copy_global_to_shared(*args: Any, **kwargs: Any) -> None:
     """Removed in Triton 3.9: `async_load`."""
     raise with_hint(RuntimeError("async_copy_global_to_shared has been removed"), "call async_load instead")
+
+
+@builtin
+def async_copy_global_to_shared_im2col(*args: Any, **kwargs: Any) -> None:
+    """Removed in Triton 3.9: `async_load_im2col`."""
+    error = RuntimeError("async_copy_global_to_shared_im2col has been removed")
+    raise with_hint(error, "call async_load_im2col instead")
 
 
 @builtin
@@ -238,11 +331,6 @@ def make_tensor_descriptor(
     return descriptors.made_descriptor(base, shape, strides, block_shape, padding_option, type_of)
 
 
-_PIXELS = "copies pixels around a point (im2col), which is not supported", "copy the box around them by async_load"
-async_load_im2col = refused("async_load_im2col", *_PIXELS)
-async_copy_global_to_shared_im2col = refused("async_copy_global_to_shared_im2col", *_PIXELS)
-
-
 __all__ = [
     "async_atomic_add",
     "async_atomic_and",
@@ -259,5 +347,7 @@ __all__ = [
     "make_tensor_descriptor",
     "store_wait",
     "tensor_descriptor",
+    "tensor_descriptor_im2col",
+    "tensor_descriptor_im2col_type",
     "tensor_descriptor_type",
 ]
