@@ -28,13 +28,16 @@ _ASYNCHRONOUS = (Timing.PRODUCT, Timing.STORE, Timing.BULK)
 
 def is_by_unit(access: Access) -> bool:
     """Return whether TMA or `wgmma` makes an access, and not the threads themselves."""
+    if isinstance(access.op, ttng.AsyncSharedStoreOp):
+        return False  # `st.async` arrives later, but by way of the threads' proxy
     return access.timing in _ASYNCHRONOUS or isinstance(access.op, ttng.WarpGroupDotOp)
 
 
 def is_by_threads(access: Access) -> bool:
     """Return whether threads make an access themselves. What `cp.async` has copied needs no fence: those who wait for
     it order it before what follows."""
-    return access.timing is Timing.NOW and not is_by_unit(access)
+    is_now = access.timing is Timing.NOW or isinstance(access.op, ttng.AsyncSharedStoreOp)
+    return is_now and not is_by_unit(access)
 
 
 @dataclass(frozen=True)
