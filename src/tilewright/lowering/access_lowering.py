@@ -25,29 +25,29 @@ def lower_accesses(module: ModuleOp, table: AccessTable, context: PassContext) -
     """Lower the ops of a table in every function of a module."""
     for op in module.ops:
         if isinstance(op, func.FuncOp | tt.FuncOp) and (entry := op.body.blocks.first) is not None:
-            builder = MemoryBuilder(entry)
+            memory = MemoryBuilder(entry)
             for block in op.body.blocks:
-                _lower_block(block, table, builder, context)
+                _lower_block(block, table, memory, context)
 
 
-def _lower_block(block: Block, table: AccessTable, b: MemoryBuilder, context: PassContext) -> None:
+def _lower_block(block: Block, table: AccessTable, memory: MemoryBuilder, context: PassContext) -> None:
     op = block.first_op
     while op is not None:
         following = op.next_op
         for region in op.regions:
             for inner in region.blocks:
-                _lower_block(inner, table, b, context)
+                _lower_block(inner, table, memory, context)
         lower = table.get(type(op))
         if lower is not None:
-            _lower_access(op, lower, b, context)
+            _lower_access(op, lower, memory, context)
         op = following
 
 
-def _lower_access(op: Operation, lower: AccessLowering, b: MemoryBuilder, context: PassContext) -> None:
-    b.move_before(op)
-    b.location = op.location
+def _lower_access(op: Operation, lower: AccessLowering, memory: MemoryBuilder, context: PassContext) -> None:
+    memory.ops.move_before(op)
+    memory.ops.location = op.location
     try:
-        values = lower(op, b)
+        values = lower(op, memory)
     except NotAddressable as reason:
         context.remark(op, str(reason))
         return

@@ -28,17 +28,14 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from tilewright.dialects import arith, bufferization, linalg, memref, tt
+from tilewright.dialects import bufferization, linalg, memref, tt
 from tilewright.dialects.tt.types import PointerType
 from tilewright.ir.builder import Cursor
 from tilewright.lowering.scalar_builder import Index, fold_index
 from tilewright.lowering.tensor_builder import (
     TensorBuilder,
     element_of,
-    is_tensor,
     memref_of,
-    shape_of,
-    tensor_of,
     unranked_memref_of,
 )
 
@@ -92,13 +89,13 @@ def check_pointer(pointer: SSAValue) -> Attribute:
     return kind.pointee_type
 
 
-class MemoryBuilder(TensorBuilder):
-    """A `TensorBuilder` that also reads and writes memory."""
+class MemoryBuilder:
+    """Emits what reads and writes memory, by way of a builder of scalars and tensors."""
 
-    __slots__ = ("_bases", "views")
+    __slots__ = ("_bases", "ops", "views")
 
     def __init__(self, entry: Block) -> None:
-        super().__init__(entry)
+        self.ops = TensorBuilder(entry)
         self._bases: dict[SSAValue, SSAValue] = {}
         self.views: dict[
             Operation, SSAValue
@@ -121,22 +118,12 @@ class MemoryBuilder(TensorBuilder):
         while True:
             owner = pointer.owner
             if isinstance(owner, tt.AddPtrOp):
-                offset = self.add(offset, fold_index(self.as_index(owner.offset)))
+                offset = self.ops.add(offset, fold_index(self.ops.as_index(owner.offset)))
                 pointer = owner.ptr
             elif isinstance(owner, tt.BitcastOp) and not as_declared and _same_width(owner.src, owner.result):
                 pointer = owner.src
             else:
                 return pointer, offset
-
-    def as_type(self, value: SSAValue, element: Attribute) -> SSAValue:
-        """A scalar or a tensor with its bits read as another type of the same width; itself where it has that type."""
-        if element_of(value) == element:
-            return value
-        if not is_tensor(value):
-            return self.cast(arith.BitcastOp, value, element)
-        kind = tensor_of(element, *shape_of(value))
-        (result,) = self.elementwise([value], [kind], lambda lanes: (self.cast(arith.BitcastOp, lanes[0], element),))
-        return result
 
     def memory(self, pointer: SSAValue) -> SSAValue:
         """A pointer as ``memref<*xT>``: one cast for each pointer, right after its definition."""
@@ -147,7 +134,7 @@ class MemoryBuilder(TensorBuilder):
             operands=[pointer], result_types=[unranked_memref_of(check_pointer(pointer))]
         )
         owner = pointer.owner
-        op.location = owner.location if isinstance(owner, Operation) else self.location
+        op.location = owner.location if isinstance(owner, Operation) else self.ops.location
         Cursor.after(owner).insert(op)
         self._bases[pointer] = op.results[0]
         return op.results[0]
@@ -158,14 +145,14 @@ class MemoryBuilder(TensorBuilder):
         """``memref.reinterpret_cast`` of unranked memory. An offset below zero is passed as a value: the op has no
         other form for it."""
         if isinstance(offset, int) and offset < 0:
-            offset = self.index(offset)
+            offset = self.ops.index(offset)
         kind = strided_memref_of(
             element_of(base),
             tuple(sizes),
             tuple(map(static_or_dynamic, strides)),
             static_or_dynamic(offset),
         )
-        return self.result(memref.ReinterpretCastOp(base, offset, sizes, strides, kind))
+        return self.ops.result(memref.ReinterpretCastOp(base, offset, sizes, strides, kind))
 
     def subview(self, source: SSAValue, offsets: Sequence[Index], sizes: Sequence[Index]) -> SSAValue:
         """``memref.subview`` with unit steps; the source itself where nothing is cut off."""
@@ -176,7 +163,7 @@ class MemoryBuilder(TensorBuilder):
         strides, start = _layout_of(kind)
         total = memref.moved_offset(start, strides, list(map(static_or_dynamic, offsets)))
         result = strided_memref_of(kind.element_type, tuple(map(static_or_dynamic, sizes)), tuple(strides), total)
-        return self.result(memref.SubviewOp(source, offsets, sizes, [1] * len(shape), result))
+        return self.ops.result(memref.SubviewOp(source, offsets, sizes, [1] * len(shape), result))
 
     # Single elements
 
@@ -187,37 +174,37 @@ class MemoryBuilder(TensorBuilder):
 
     def load_element(self, base: SSAValue, index: Index, *, is_volatile: bool = False) -> SSAValue:
         """``memref.load`` of one element, in the type of the memory."""
-        load = self.insert(memref.LoadOp(self.element(base, index), [self.index(0)]))
+        load = self.ops.insert(memref.LoadOp(self.element(base, index), [self.ops.index(0)]))
         if is_volatile:
             load.attributes[memref.VOLATILE] = UnitAttr()
         return load.results[0]
 
     def store_element(self, value: SSAValue, base: SSAValue, index: Index) -> None:
         """``memref.store`` of one element."""
-        value = self.as_type(value, element_of(base))
-        self.insert(memref.StoreOp(value, self.element(base, index), [self.index(0)]))
+        value = self.ops.as_type(value, element_of(base))
+        self.ops.insert(memref.StoreOp(value, self.element(base, index), [self.ops.index(0)]))
 
     # Tiles
 
     def alloc(self, element: Attribute, shape: Sequence[int]) -> SSAValue:
         """``memref.alloc() : memref<4x8xf32>``."""
-        return self.result(memref.AllocOp((), (), memref_of(element, *shape)))
+        return self.ops.result(memref.AllocOp((), (), memref_of(element, *shape)))
 
     def fill_buffer(self, value: SSAValue, buffer: SSAValue) -> None:
         """``linalg.fill`` of a buffer."""
-        self.insert(linalg.FillOp((value,), (buffer,)))
+        self.ops.insert(linalg.FillOp((value,), (buffer,)))
 
     def copy(self, source: SSAValue, target: SSAValue) -> None:
         """``memref.copy``."""
-        self.insert(memref.CopyOp(source, target))
+        self.ops.insert(memref.CopyOp(source, target))
 
     def contents(self, buffer: SSAValue) -> SSAValue:
         """``bufferization.to_tensor %buffer restrict writable``: the buffer as a tensor that owns it."""
-        return self.result(bufferization.ToTensorOp(buffer, restrict=True, writable=True))
+        return self.ops.result(bufferization.ToTensorOp(buffer, restrict=True, writable=True))
 
     def write(self, value: SSAValue, target: SSAValue) -> None:
         """``bufferization.materialize_in_destination %value in writable %target``."""
-        self.insert(bufferization.MaterializeInDestinationOp(value, target, writable=True))
+        self.ops.insert(bufferization.MaterializeInDestinationOp(value, target, writable=True))
 
 
 def _layout_of(kind: MemRefType[Attribute]) -> tuple[list[int], int]:

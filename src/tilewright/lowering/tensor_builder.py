@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, AffineMapAttr, ArrayAttr, MemRe
 from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineMap
 
-from tilewright.dialects import linalg, tensor
+from tilewright.dialects import arith, linalg, tensor
 from tilewright.dialects.linalg.structured import entry_block
 from tilewright.dialects.types import element_type
 from tilewright.dialects.types import shape_of as extents_of
@@ -168,6 +168,16 @@ class TensorBuilder(ScalarBuilder):
     def lane_index(self, dim: int) -> SSAValue:
         """``linalg.index``: inside a body, the lane's place along a dimension."""
         return self.result(linalg.IndexOp(dim))
+
+    def as_type(self, value: SSAValue, element: Attribute) -> SSAValue:
+        """A scalar or a tensor with its bits read as another type of the same width; itself where it has that type."""
+        if element_of(value) == element:
+            return value
+        if not is_tensor(value):
+            return self.cast(arith.BitcastOp, value, element)
+        kind = tensor_of(element, *shape_of(value))
+        (result,) = self.elementwise([value], [kind], lambda lanes: (self.cast(arith.BitcastOp, lanes[0], element),))
+        return result
 
     # Lanes and slices
 

@@ -33,16 +33,17 @@ LOWERINGS = AccessLowerings()
 
 
 @LOWERINGS.lowers(tt.PtrToIntOp)
-def lower_ptr_to_int(op: tt.PtrToIntOp, b: MemoryBuilder) -> Sequence[SSAValue]:
+def lower_ptr_to_int(op: tt.PtrToIntOp, memory: MemoryBuilder) -> Sequence[SSAValue]:
     """The address of the memory, plus the pointer's offset there in bytes."""
+    b = memory.ops
     if is_tensor(op.src):
         raise NotAddressable("a tensor of addresses")
-    start, offset = b.find_start(op.src)
+    start, offset = memory.find_start(op.src)
     element = check_pointer(start)
     if element == i1:
         start = b.result(tt.BitcastOp(start, tt.PointerType(i8)))
     size = max(1, bit_width(element) // 8)
-    first = b.result(memref.ExtractAlignedPointerAsIndexOp(b.element(b.memory(start), 0)))
+    first = b.result(memref.ExtractAlignedPointerAsIndexOp(memory.element(memory.memory(start), 0)))
     place = b.ssa(b.add(first, b.mul(offset, size)))
     return (b.cast(arith.IndexCastOp, place, i64),)
 

@@ -30,6 +30,7 @@ from tilewright.lowering.memory_builder import MemoryBuilder
 from tilewright.lowering.scalar_builder import Index
 from tilewright.lowering.structured_to_memref.runs import find_run
 from tilewright.lowering.structured_to_memref.tiles import Tile
+from tilewright.lowering.tensor_builder import TensorBuilder
 from tilewright.support.records import dataclass
 from tilewright.transforms.linalg.choose_views import UNIT_STRIDE_GUARD
 
@@ -68,26 +69,27 @@ Part = Callable[[SSAValue, Box], None]
 """What to do with a part: a view of memory with the extents of the box, and the box in lanes of the tile."""
 
 
-def for_each_part(b: MemoryBuilder, tile: Tile, box: Box, part: Part) -> None:
+def for_each_part(memory: MemoryBuilder, tile: Tile, box: Box, part: Part) -> None:
     """Call `part` for views that cover the box: once, inside of loops, in both branches of a test, or not at all."""
+    b = memory.ops
     if box.is_empty(tile.sizes):
         return
     straight = without_static_wraps(tile)
     if not straight.irregular_dims:
-        emit_plain_part(b, straight, box, part)
+        emit_plain_part(memory, straight, box, part)
         return
     found = _plain_if_wraps_do_nothing(b, straight) if straight.gather_dim is None else _plain_if_run(b, straight)
     if found is None:
-        _emit_lanes(b, straight, box, part, straight.irregular_dims, {})
+        _emit_lanes(memory, straight, box, part, straight.irregular_dims, {})
         return
     condition, plain = found
 
     def one_part() -> Sequence[SSAValue]:
-        emit_plain_part(b, plain, box, part)
+        emit_plain_part(memory, plain, box, part)
         return ()
 
     def lane_by_lane() -> Sequence[SSAValue]:
-        _emit_lanes(b, straight, box, part, straight.irregular_dims, {})
+        _emit_lanes(memory, straight, box, part, straight.irregular_dims, {})
         return ()
 
     branch = b.if_else(condition, (), one_part, lane_by_lane)
@@ -95,14 +97,14 @@ def for_each_part(b: MemoryBuilder, tile: Tile, box: Box, part: Part) -> None:
         branch.attributes[UNIT_STRIDE_GUARD] = int_attr(straight.irregular_dims[0])
 
 
-def _plain_if_wraps_do_nothing(b: MemoryBuilder, tile: Tile) -> tuple[SSAValue, Tile]:
+def _plain_if_wraps_do_nothing(b: TensorBuilder, tile: Tile) -> tuple[SSAValue, Tile]:
     """The condition that a tile does not wrap, and what it is then."""
     remainders = {dim: _wrapped(b, tile.offsets[dim], tile.wraps[dim]) for dim in tile.wrapped_dims}
     offsets = tuple(remainders.get(dim, offset) for dim, offset in enumerate(tile.offsets))
     return _stays_inside(b, tile, remainders), replace(tile, offsets=offsets, wraps=(0,) * tile.rank, op=None)
 
 
-def _plain_if_run(b: MemoryBuilder, tile: Tile) -> tuple[SSAValue, Tile] | None:
+def _plain_if_run(b: TensorBuilder, tile: Tile) -> tuple[SSAValue, Tile] | None:
     """The condition that the gathered rows of a tile follow one another, and what it is then; None if they need not."""
     dim = tile.gather_dim
     assert dim is not None and tile.rows is not None
@@ -114,30 +116,32 @@ def _plain_if_run(b: MemoryBuilder, tile: Tile) -> tuple[SSAValue, Tile] | None:
     return run.reaches(b, tile.sizes[dim]), plain
 
 
-def plain_view(b: MemoryBuilder, tile: Tile) -> SSAValue:
+def plain_view(memory: MemoryBuilder, tile: Tile) -> SSAValue:
     """One view of a regular tile; accesses through the same pointer share it, at the pointer's place."""
+    b = memory.ops
     if tile.op is None:
-        return _emit_view(b, tile)
-    known = b.views.get(tile.op)
+        return _emit_view(memory, tile)
+    known = memory.views.get(tile.op)
     if known is None:
         with b.at(Cursor.before(tile.op), tile.op.location):
-            known = b.views[tile.op] = _emit_view(b, tile)
+            known = memory.views[tile.op] = _emit_view(memory, tile)
     return known
 
 
-def _emit_view(b: MemoryBuilder, tile: Tile) -> SSAValue:
-    base, offset = b.resolve(tile.pointer)
+def _emit_view(memory: MemoryBuilder, tile: Tile) -> SSAValue:
+    b = memory.ops
+    base, offset = memory.resolve(tile.pointer)
     for entry in tile.offsets:
         offset = b.add(offset, entry)
-    return b.view(base, offset, tile.sizes, tile.strides)
+    return memory.view(base, offset, tile.sizes, tile.strides)
 
 
-def emit_plain_part(b: MemoryBuilder, tile: Tile, box: Box, part: Part) -> None:
+def emit_plain_part(memory: MemoryBuilder, tile: Tile, box: Box, part: Part) -> None:
     """A regular tile in one piece."""
-    part(b.subview(plain_view(b, tile), box.starts, box.counts), box)
+    part(memory.subview(plain_view(memory, tile), box.starts, box.counts), box)
 
 
-def lane_address(b: MemoryBuilder, tile: Tile, dim: int, place: Index) -> Index:
+def lane_address(b: TensorBuilder, tile: Tile, dim: int, place: Index) -> Index:
     """a_d of one lane, see `Tile`."""
     stride = tile.strides[dim]
     if dim == tile.gather_dim:
@@ -149,11 +153,12 @@ def lane_address(b: MemoryBuilder, tile: Tile, dim: int, place: Index) -> Index:
 
 
 def _emit_lanes(
-    b: MemoryBuilder, tile: Tile, box: Box, part: Part, dims: Sequence[int], fixed: dict[int, Index]
+    memory: MemoryBuilder, tile: Tile, box: Box, part: Part, dims: Sequence[int], fixed: dict[int, Index]
 ) -> None:
     """One loop for each irregular dimension, outermost first; then the part at the places chosen."""
+    b = memory.ops
     if not dims:
-        _emit_slice(b, tile, box, part, fixed)
+        _emit_slice(memory, tile, box, part, fixed)
         return
     dim, rest = dims[0], dims[1:]
 
@@ -162,7 +167,7 @@ def _emit_lanes(
 
         def body() -> Sequence[SSAValue]:
             address = lane_address(b, tile, dim, place)
-            _emit_lanes(b, tile, box.at(dim, place), part, rest, {**fixed, dim: address})
+            _emit_lanes(memory, tile, box.at(dim, place), part, rest, {**fixed, dim: address})
             return ()
 
         if dim == tile.gather_dim and tile.row_mask is not None:
@@ -174,21 +179,22 @@ def _emit_lanes(
     b.for_loop(box.starts[dim], b.add(box.starts[dim], box.counts[dim]), (), at_place)
 
 
-def _emit_slice(b: MemoryBuilder, tile: Tile, box: Box, part: Part, fixed: dict[int, Index]) -> None:
+def _emit_slice(memory: MemoryBuilder, tile: Tile, box: Box, part: Part, fixed: dict[int, Index]) -> None:
     """The part of a tile at fixed places of its irregular dimensions."""
-    base, offset = b.resolve(tile.pointer)
+    b = memory.ops
+    base, offset = memory.resolve(tile.pointer)
     for dim in range(tile.rank):
         offset = b.add(offset, fixed[dim] if dim in fixed else tile.offsets[dim])
     sizes = [1 if dim in fixed else size for dim, size in enumerate(tile.sizes)]
     starts = [0 if dim in fixed else box.starts[dim] for dim in range(tile.rank)]
-    view = b.view(base, offset, sizes, tile.strides)
-    part(b.subview(view, starts, box.counts), box)
+    view = memory.view(base, offset, sizes, tile.strides)
+    part(memory.subview(view, starts, box.counts), box)
 
 
 # Modulus
 
 
-def _wrapped(b: MemoryBuilder, value: Index, bound: Index) -> Index:
+def _wrapped(b: TensorBuilder, value: Index, bound: Index) -> Index:
     """``value remsi bound``; a bound that is 0 when the program runs (it comes from a stride of 0) means no wrap."""
     if isinstance(bound, int):
         if isinstance(value, int):
@@ -228,7 +234,7 @@ def without_static_wraps(tile: Tile) -> Tile:
     return replace(tile, offsets=tuple(offsets), wraps=tuple(wraps))
 
 
-def _stays_inside(b: MemoryBuilder, tile: Tile, remainders: dict[int, Index]) -> SSAValue:
+def _stays_inside(b: TensorBuilder, tile: Tile, remainders: dict[int, Index]) -> SSAValue:
     """Return whether no lane of the tile wraps: along each wrapped dimension the first and the last address lie in
     ``[0, bound)``.
 

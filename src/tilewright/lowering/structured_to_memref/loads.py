@@ -50,34 +50,36 @@ VOLATILE = "isVolatile"
 
 
 @LOWERINGS.lowers(tts.LoadOp)
-def lower_load(op: tts.LoadOp, b: MemoryBuilder) -> Sequence[SSAValue]:
+def lower_load(op: tts.LoadOp, memory: MemoryBuilder) -> Sequence[SSAValue]:
     """A load whose mask, if any, is a box at the origin."""
     tile = tile_of(op.ptr)
     counts = tuple(dim if isinstance(dim, int) else fold_index(dim) for dim in op.mixed_mask_dims)
-    return (_emit(op, b, tile, origin_box(tile, counts), None),)
+    return (_emit(op, memory, tile, origin_box(tile, counts), None),)
 
 
 @LOWERINGS.lowers(MaskedLoadOp)
-def lower_masked_load(op: MaskedLoadOp, b: MemoryBuilder) -> Sequence[SSAValue]:
+def lower_masked_load(op: MaskedLoadOp, memory: MemoryBuilder) -> Sequence[SSAValue]:
     """A load with a box anywhere, and a lane mask."""
     tile = tile_of(op.ptr)
     box = Box(_folded(op.mixed_mask_starts()), _folded(op.mixed_mask_dims()))
-    return (_emit(op, b, tile, box, op.mask),)
+    return (_emit(op, memory, tile, box, op.mask),)
 
 
-def _emit(op: tts.LoadOp | MaskedLoadOp, b: MemoryBuilder, tile: Tile, box: Box, mask: SSAValue | None) -> SSAValue:
+def _emit(
+    op: tts.LoadOp | MaskedLoadOp, memory: MemoryBuilder, tile: Tile, box: Box, mask: SSAValue | None
+) -> SSAValue:
     if VOLATILE in op.attributes:
-        return _load_by_lane(b, tile, box, mask, op.other, is_volatile=True)
-    return emit_load(b, tile, box, mask, op.other)
+        return _load_by_lane(memory, tile, box, mask, op.other, is_volatile=True)
+    return emit_load(memory, tile, box, mask, op.other)
 
 
-def lower_load_in_lanes(op: tts.LoadOp, b: MemoryBuilder) -> Sequence[SSAValue]:
+def lower_load_in_lanes(op: tts.LoadOp, memory: MemoryBuilder) -> Sequence[SSAValue]:
     """As `lower_load`, but for rows that wrap or are gathered: each of their lanes reads its own address."""
     tile = without_static_wraps(tile_of(op.ptr))
     if not tile.is_irregular_row or VOLATILE in op.attributes:
-        return lower_load(op, b)
+        return lower_load(op, memory)
     counts = tuple(dim if isinstance(dim, int) else fold_index(dim) for dim in op.mixed_mask_dims)
-    return (_load_by_lane(b, tile, origin_box(tile, counts), None, op.other),)
+    return (_load_by_lane(memory, tile, origin_box(tile, counts), None, op.other),)
 
 
 def origin_box(tile: Tile, counts: Sequence[int | SSAValue]) -> Box:
@@ -96,35 +98,37 @@ def _folded(entries: Sequence[int | SSAValue]) -> tuple[int | SSAValue, ...]:
     return tuple(entry if isinstance(entry, int) else fold_index(entry) for entry in entries)
 
 
-def emit_load(b: MemoryBuilder, tile: Tile, box: Box, mask: SSAValue | None, other: SSAValue | None) -> SSAValue:
+def emit_load(memory: MemoryBuilder, tile: Tile, box: Box, mask: SSAValue | None, other: SSAValue | None) -> SSAValue:
     """The live lanes of a tile; `other` is a scalar, a tensor, or nothing for zero."""
+    b = memory.ops
     if mask is not None or (tile.rank == 1 and tile.gather_dim is not None):
-        return _load_by_lane(b, tile, box, mask, other)
-    memory = element_of(b.resolve(tile.pointer)[0])
-    buffer = b.alloc(memory, tile.sizes)
-    _fill_dead_lanes(b, tile, box, buffer, other)
+        return _load_by_lane(memory, tile, box, mask, other)
+    stored = element_of(memory.resolve(tile.pointer)[0])
+    buffer = memory.alloc(stored, tile.sizes)
+    _fill_dead_lanes(memory, tile, box, buffer, other)
 
     def part(view: SSAValue, lanes: Box) -> None:
-        b.copy(view, b.subview(buffer, lanes.starts, lanes.counts))
+        memory.copy(view, memory.subview(buffer, lanes.starts, lanes.counts))
 
-    for_each_part(b, tile, box, part)
-    return b.as_type(b.contents(buffer), tile.element)
+    for_each_part(memory, tile, box, part)
+    return b.as_type(memory.contents(buffer), tile.element)
 
 
-def _fill_dead_lanes(b: MemoryBuilder, tile: Tile, box: Box, buffer: SSAValue, other: SSAValue | None) -> None:
+def _fill_dead_lanes(memory: MemoryBuilder, tile: Tile, box: Box, buffer: SSAValue, other: SSAValue | None) -> None:
     """Put `other` into the buffer where some lane may stay unwritten."""
+    b = memory.ops
     partial = True if tile.row_mask is not None else is_partial(b, box, tile.sizes)
     if partial is False:
         return
 
-    memory = element_of(buffer)
-    default = b.zero(memory) if other is None else b.as_type(other, memory)
+    stored = element_of(buffer)
+    default = b.zero(stored) if other is None else b.as_type(other, stored)
 
     def fill() -> Sequence[SSAValue]:
         if is_tensor(default):
-            b.write(default, buffer)
+            memory.write(default, buffer)
         else:
-            b.fill_buffer(default, buffer)
+            memory.fill_buffer(default, buffer)
         return ()
 
     if partial is True:
@@ -134,7 +138,7 @@ def _fill_dead_lanes(b: MemoryBuilder, tile: Tile, box: Box, buffer: SSAValue, o
 
 
 def _load_by_lane(
-    b: MemoryBuilder,
+    memory: MemoryBuilder,
     tile: Tile,
     box: Box,
     mask: SSAValue | None,
@@ -143,7 +147,8 @@ def _load_by_lane(
     is_volatile: bool = False,
 ) -> SSAValue:
     """Every lane tests its mask and reads its own address."""
-    (base, start), ends = b.resolve(tile.pointer), box_ends(b, box)
+    b = memory.ops
+    (base, start), ends = memory.resolve(tile.pointer), box_ends(b, box)
     default = b.zero(tile.element) if other is None else other
     kind = tensor_of(tile.element, *tile.sizes)
     inputs: list[SSAValue] = []
@@ -164,7 +169,7 @@ def _load_by_lane(
 
         def read() -> Sequence[SSAValue]:
             offset = b.add(start, lane_offset(b, tile, places)) if wrapped is None else wrapped
-            value = b.load_element(base, offset, is_volatile=is_volatile)
+            value = memory.load_element(base, offset, is_volatile=is_volatile)
             return (b.as_type(value, tile.element),)
 
         return read() if live is None else b.if_else(live, [tile.element], read, lambda: (dead_value,)).results

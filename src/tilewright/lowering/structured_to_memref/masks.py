@@ -8,11 +8,10 @@ from xdsl.dialects.builtin import AffineMapAttr, i1
 from xdsl.ir import SSAValue
 
 from tilewright.dialects import arith
-from tilewright.lowering.memory_builder import MemoryBuilder
 from tilewright.lowering.scalar_builder import Index
 from tilewright.lowering.structured_to_memref.boxes import Box, lane_address
 from tilewright.lowering.structured_to_memref.tiles import Tile
-from tilewright.lowering.tensor_builder import projection_map, shape_of
+from tilewright.lowering.tensor_builder import TensorBuilder, projection_map, shape_of
 
 
 def mask_map(mask: SSAValue, sizes: Sequence[int]) -> AffineMapAttr:
@@ -22,7 +21,7 @@ def mask_map(mask: SSAValue, sizes: Sequence[int]) -> AffineMapAttr:
     return projection_map(rank, tuple(None if extents[d] == 1 and sizes[d] != 1 else d for d in range(rank)))
 
 
-def is_partial(b: MemoryBuilder, box: Box, sizes: Sequence[int]) -> SSAValue | bool:
+def is_partial(b: TensorBuilder, box: Box, sizes: Sequence[int]) -> SSAValue | bool:
     """Return whether some lane of the tile is outside of the box: known, or a test (the "or" over dimensions of count <
     size)."""
     verdict: SSAValue | None = None
@@ -36,13 +35,13 @@ def is_partial(b: MemoryBuilder, box: Box, sizes: Sequence[int]) -> SSAValue | b
     return False if verdict is None else verdict
 
 
-def box_ends(b: MemoryBuilder, box: Box) -> tuple[Index, ...]:
+def box_ends(b: TensorBuilder, box: Box) -> tuple[Index, ...]:
     """One past the last live place of each dimension; computed before the op whose body asks `live_lane`."""
     return tuple(b.add(start, count) for start, count in zip(box.starts, box.counts, strict=True))
 
 
 def live_lane(
-    b: MemoryBuilder,
+    b: TensorBuilder,
     tile: Tile,
     box: Box,
     ends: Sequence[Index],
@@ -65,7 +64,7 @@ def live_lane(
     return verdict
 
 
-def lane_offset(b: MemoryBuilder, tile: Tile, places: Sequence[SSAValue]) -> Index:
+def lane_offset(b: TensorBuilder, tile: Tile, places: Sequence[SSAValue]) -> Index:
     """Inside the body of a structured op: the element offset of the lane from the base."""
     total: Index = 0
     for dim, place in enumerate(places):

@@ -13,8 +13,8 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from tilewright.dialects import arith, linalg
 from tilewright.dialects.arith import CmpIPredicate
-from tilewright.lowering.memory_builder import MemoryBuilder
 from tilewright.lowering.scalar_builder import Index
+from tilewright.lowering.tensor_builder import TensorBuilder
 from tilewright.support.records import dataclass
 from tilewright.transforms.linalg.structured import access_of, is_elementwise
 
@@ -27,11 +27,11 @@ class Run:
     bound: SSAValue
     is_included: bool
 
-    def first_row(self, b: MemoryBuilder) -> Index:
+    def first_row(self, b: TensorBuilder) -> Index:
         """Row 0."""
         return self.first if isinstance(self.first, int) else b.as_index(self.first)
 
-    def reaches(self, b: MemoryBuilder, count: int) -> SSAValue:
+    def reaches(self, b: TensorBuilder, count: int) -> SSAValue:
         """Return whether the first `count` rows follow one another."""
         last = b.ssa(b.add(self.first_row(b), count - 1))
         return b.cmpi("sle" if self.is_included else "slt", last, b.as_index(self.bound))

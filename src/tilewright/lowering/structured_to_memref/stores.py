@@ -29,44 +29,46 @@ from tilewright.lowering.tensor_builder import element_of, identity_map
 
 
 @LOWERINGS.lowers(tts.StoreOp)
-def lower_store(op: tts.StoreOp, b: MemoryBuilder) -> Sequence[SSAValue]:
+def lower_store(op: tts.StoreOp, memory: MemoryBuilder) -> Sequence[SSAValue]:
     """A store whose mask, if any, is a box at the origin."""
     tile = tile_of(op.ptr)
     counts = tuple(dim if isinstance(dim, int) else fold_index(dim) for dim in op.mixed_mask_dims)
-    emit_store(b, tile, op.value, origin_box(tile, counts), None)
+    emit_store(memory, tile, op.value, origin_box(tile, counts), None)
     return ()
 
 
 @LOWERINGS.lowers(MaskedStoreOp)
-def lower_masked_store(op: MaskedStoreOp, b: MemoryBuilder) -> Sequence[SSAValue]:
+def lower_masked_store(op: MaskedStoreOp, memory: MemoryBuilder) -> Sequence[SSAValue]:
     """A store with a box anywhere, and a lane mask."""
     tile = tile_of(op.ptr)
     starts, counts = (
         tuple(entry if isinstance(entry, int) else fold_index(entry) for entry in entries)
         for entries in (op.mixed_mask_starts(), op.mixed_mask_dims())
     )
-    emit_store(b, tile, op.value, Box(starts, counts), op.mask)
+    emit_store(memory, tile, op.value, Box(starts, counts), op.mask)
     return ()
 
 
-def emit_store(b: MemoryBuilder, tile: Tile, value: SSAValue, box: Box, mask: SSAValue | None) -> None:
+def emit_store(memory: MemoryBuilder, tile: Tile, value: SSAValue, box: Box, mask: SSAValue | None) -> None:
     """Write the live lanes of a tensor."""
+    b = memory.ops
     if mask is not None or (tile.rank == 1 and tile.gather_dim is not None):
-        _store_by_lane(b, tile, value, box, mask)
+        _store_by_lane(memory, tile, value, box, mask)
         return
 
-    value = b.as_type(value, element_of(b.resolve(tile.pointer)[0]))
+    value = b.as_type(value, element_of(memory.resolve(tile.pointer)[0]))
 
     def part(view: SSAValue, lanes: Box) -> None:
         piece = value if lanes.is_whole(tile.sizes) else b.extract_slice(value, lanes.starts, lanes.counts)
-        b.write(piece, view)
+        memory.write(piece, view)
 
-    for_each_part(b, tile, box, part)
+    for_each_part(memory, tile, box, part)
 
 
-def _store_by_lane(b: MemoryBuilder, tile: Tile, value: SSAValue, box: Box, mask: SSAValue | None) -> None:
+def _store_by_lane(memory: MemoryBuilder, tile: Tile, value: SSAValue, box: Box, mask: SSAValue | None) -> None:
     """Every lane tests its mask and writes its own address: a `linalg.generic` without results."""
-    (base, start), ends = b.resolve(tile.pointer), box_ends(b, box)
+    b = memory.ops
+    (base, start), ends = memory.resolve(tile.pointer), box_ends(b, box)
     inputs, maps = [value], [identity_map(tile.rank)]
     if mask is not None:
         inputs.append(mask)
@@ -77,7 +79,7 @@ def _store_by_lane(b: MemoryBuilder, tile: Tile, value: SSAValue, box: Box, mask
         live = live_lane(b, tile, box, ends, places, lanes[1] if mask is not None else None)
 
         def write() -> Sequence[SSAValue]:
-            b.store_element(lanes[0], base, b.add(start, lane_offset(b, tile, places)))
+            memory.store_element(lanes[0], base, b.add(start, lane_offset(b, tile, places)))
             return ()
 
         if live is None:

@@ -34,25 +34,26 @@ from tilewright.dialects import tts
 from tilewright.lowering.access_lowering import AccessLowerings
 from tilewright.lowering.memory_builder import MemoryBuilder
 from tilewright.lowering.scalar_builder import Index, fold_index
-from tilewright.lowering.tensor_builder import element_of
+from tilewright.lowering.tensor_builder import TensorBuilder, element_of
 
 LOWERINGS = AccessLowerings()
 
 
-def element_index(b: MemoryBuilder, start: Index, offset: SSAValue) -> Index:
+def element_index(b: TensorBuilder, start: Index, offset: SSAValue) -> Index:
     """The place of a lane in the memory of its base."""
     return b.add(start, fold_index(b.as_index(offset)))
 
 
 @LOWERINGS.lowers(tts.GatherOp)
-def lower_gather(op: tts.GatherOp, b: MemoryBuilder) -> Sequence[SSAValue]:
+def lower_gather(op: tts.GatherOp, memory: MemoryBuilder) -> Sequence[SSAValue]:
     """Reads; dead lanes are ``default``, and zero without it."""
-    base, start = b.resolve(op.ptr)
+    b = memory.ops
+    base, start = memory.resolve(op.ptr)
     element, is_volatile = element_of(op.result), "isVolatile" in op.attributes
     default = op.other if op.other is not None else b.zero(element) if op.mask is not None else None
 
     def load(offset: SSAValue) -> SSAValue:
-        return b.as_type(b.load_element(base, element_index(b, start, offset), is_volatile=is_volatile), element)
+        return b.as_type(memory.load_element(base, element_index(b, start, offset), is_volatile=is_volatile), element)
 
     def read(offset: SSAValue, live: SSAValue | None) -> SSAValue:
         if live is None or default is None:
@@ -68,13 +69,14 @@ def lower_gather(op: tts.GatherOp, b: MemoryBuilder) -> Sequence[SSAValue]:
 
 
 @LOWERINGS.lowers(tts.ScatterOp)
-def lower_scatter(op: tts.ScatterOp, b: MemoryBuilder) -> Sequence[SSAValue]:
+def lower_scatter(op: tts.ScatterOp, memory: MemoryBuilder) -> Sequence[SSAValue]:
     """Writes, in the order of the lanes."""
-    base, start = b.resolve(op.ptr)
+    b = memory.ops
+    base, start = memory.resolve(op.ptr)
 
     def write(offset: SSAValue, value: SSAValue, live: SSAValue | None) -> None:
         def store() -> Sequence[SSAValue]:
-            b.store_element(value, base, element_index(b, start, offset))
+            memory.store_element(value, base, element_index(b, start, offset))
             return ()
 
         if live is None:

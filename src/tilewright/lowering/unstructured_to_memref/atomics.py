@@ -27,7 +27,7 @@ from tilewright.dialects.tt.enums import MemSyncScope, RMWOp
 from tilewright.dialects.tts.atomics import AtomicCASOp, AtomicRMWOp
 from tilewright.lowering.guarded_atomics import mark_system_scope
 from tilewright.lowering.memory_builder import MemoryBuilder, NotAddressable
-from tilewright.lowering.tensor_builder import element_of, is_tensor
+from tilewright.lowering.tensor_builder import TensorBuilder, element_of, is_tensor
 from tilewright.lowering.unstructured_to_memref.accesses import LOWERINGS, element_index
 
 _INTEGER_KINDS = {
@@ -45,30 +45,32 @@ _FLOAT_KINDS = {RMWOp.FADD: "addf", RMWOp.MAX: "maximumf", RMWOp.MIN: "minimumf"
 
 
 @LOWERINGS.lowers(AtomicRMWOp)
-def lower_atomic_rmw(op: AtomicRMWOp, b: MemoryBuilder) -> Sequence[SSAValue]:
+def lower_atomic_rmw(op: AtomicRMWOp, memory: MemoryBuilder) -> Sequence[SSAValue]:
     """``memref.atomic_rmw`` for each live lane; a dead lane touches nothing and yields zero."""
+    b = memory.ops
     element = element_of(op.value)
     wanted = RMWOp.of(op.atomic_rmw_op)
     kind = (_INTEGER_KINDS if isinstance(element, IntegerType) else _FLOAT_KINDS).get(wanted)
     if kind is None:
         raise NotAddressable(f"atomic {wanted.name.lower()} of {element}")
-    base, start = b.resolve(op.base, as_declared=True)
+    base, start = memory.resolve(op.base, as_declared=True)
 
     def access(offset: SSAValue, value: SSAValue) -> SSAValue:
-        place = b.element(base, element_index(b, start, offset))
+        place = memory.element(base, element_index(b, start, offset))
         return _scoped(b.insert(memref.AtomicRMWOp(value, place, [b.index(0)], kind)), op).results[0]
 
     return _by_lane(b, op.result, [op.offset, op.value], op.mask, access)
 
 
 @LOWERINGS.lowers(AtomicCASOp)
-def lower_atomic_cas(op: AtomicCASOp, b: MemoryBuilder) -> Sequence[SSAValue]:
+def lower_atomic_cas(op: AtomicCASOp, memory: MemoryBuilder) -> Sequence[SSAValue]:
     """``memref.generic_atomic_rmw`` for each lane."""
-    base, start = b.resolve(op.base, as_declared=True)
+    b = memory.ops
+    base, start = memory.resolve(op.base, as_declared=True)
     element = element_of(op.value)
 
     def access(offset: SSAValue, expected: SSAValue, value: SSAValue) -> SSAValue:
-        place = b.element(base, element_index(b, start, offset))
+        place = memory.element(base, element_index(b, start, offset))
         block = Block(arg_types=[element])
 
         def body(args: Sequence[SSAValue]) -> Sequence[SSAValue]:
@@ -90,7 +92,7 @@ def _scoped(atomic: Operation, op: AtomicRMWOp | AtomicCASOp) -> Operation:
     return atomic
 
 
-def _bits(b: MemoryBuilder, value: SSAValue, element: Attribute) -> SSAValue:
+def _bits(b: TensorBuilder, value: SSAValue, element: Attribute) -> SSAValue:
     """The value as an integer of its width."""
     if isinstance(element, IntegerType):
         return value
@@ -99,7 +101,7 @@ def _bits(b: MemoryBuilder, value: SSAValue, element: Attribute) -> SSAValue:
 
 
 def _by_lane(
-    b: MemoryBuilder,
+    b: TensorBuilder,
     result: SSAValue,
     operands: Sequence[SSAValue],
     mask: SSAValue | None,
