@@ -65,7 +65,10 @@ class Accumulators:
         """
         nest, frames = values.nest, values.frames
         assert nest.combination is not None
-        inner = [Frame(frames[-1].cursor, dim, vector * nest.lanes) for dim in nest.order[len(frames) - 1 :]]
+        inner = [
+            Frame(frames[-1].cursor, dim, vector * nest.schedule.lanes)
+            for dim in nest.schedule.order[len(frames) - 1 :]
+        ]
         return BodyValues(self.emitter, nest, [*frames, *inner]).get_lanes(nest.combination.right[number])
 
     def first_term(self, nest: Nest, number: int, accumulator: SSAValue) -> SSAValue | None:
@@ -91,7 +94,7 @@ class Accumulators:
         self, op_class: type[arith.AddiOp | arith.SubiOp], values: BodyValues, carried: list[SSAValue]
     ) -> list[SSAValue]:
         """Shift by the place within the step: that of the vector, and the lane's."""
-        changed, width, lanes = list(carried), len(self.reducing), values.nest.lanes
+        changed, width, lanes = list(carried), len(self.reducing), values.nest.schedule.lanes
         for number in self.numbers:
             element = self.yielded[number].type
             with self.emitter.at(values.frames[-1].cursor):
@@ -110,7 +113,7 @@ class Accumulators:
             assert nest.combination is not None
             with self.emitter.at(shared.cursor):
                 first = self.emitter.index_cast(self.emitter.ssa(shared.induction), self.yielded[number].type)
-                lanes = self.emitter.broadcast(first, nest.lanes)
+                lanes = self.emitter.broadcast(first, nest.schedule.lanes)
             for frames in groups:
                 frames[-1].values[nest.combination.right[number]] = lanes
 
@@ -155,7 +158,7 @@ class Accumulators:
         for number, accumulator in zip(self.reducing, accumulators, strict=True):
             output = self.outputs[number]
             if self.together is not None:
-                self.together.keep(number, values.induction(nest.order[0]), accumulator, self.combine)
+                self.together.keep(number, values.induction(nest.schedule.order[0]), accumulator, self.combine)
                 continue
             result = accumulator
             if nest.vector_reduces() and self.combination is None:

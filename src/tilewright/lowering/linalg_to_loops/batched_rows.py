@@ -74,10 +74,10 @@ class BatchedRows:
 
 def plan_batched_rows(emitter: LoopEmitter, nest: Nest, reducing: Sequence[int]) -> BatchedRows | None:
     """Buffers for the lanes of rows, if a nest reduces many rows of vectors into tiles."""
-    lanes = nest.lanes // nest.registers
-    if not nest.vector_reduces() or nest.folds() or len(nest.order) != 2 or lanes < FEWEST_LANES:
+    lanes = nest.schedule.lanes // nest.schedule.registers
+    if not nest.vector_reduces() or nest.folds() or len(nest.schedule.order) != 2 or lanes < FEWEST_LANES:
         return None
-    row_dim = nest.order[0]
+    row_dim = nest.schedule.order[0]
     rows = nest.extents[row_dim]
     if nest.iterators[row_dim] or nest.bounds[row_dim] != rows or rows % lanes:
         return None
@@ -88,7 +88,7 @@ def plan_batched_rows(emitter: LoopEmitter, nest: Nest, reducing: Sequence[int])
     for number, output in zip(reducing, outputs, strict=True):
         assert output.dest is not None
         buffers[number] = emitter.alloca(output.dest.element, rows * lanes)
-    return BatchedRows(emitter, lanes, nest.registers, rows, buffers)
+    return BatchedRows(emitter, lanes, nest.schedule.registers, rows, buffers)
 
 
 def _is_tile_of_rows(output: Output, row_dim: int) -> bool:

@@ -68,8 +68,8 @@ class BodyValues:
         self.emitter = emitter
         self.nest = nest
         self.frames = frames
-        self.level_of = {dim: level + 1 for level, dim in enumerate(nest.order)}
-        self.start_dim = SEGMENT if SEGMENT in self.level_of else nest.vector_dim
+        self.level_of = {dim: level + 1 for level, dim in enumerate(nest.schedule.order)}
+        self.start_dim = SEGMENT if SEGMENT in self.level_of else nest.schedule.vector_dim
         self._inputs = dict(zip(nest.body.args, nest.inputs, strict=False))
         first_output = len(nest.inputs)
         self._outputs = {
@@ -86,22 +86,22 @@ class BodyValues:
 
     def is_lanes(self, dims: frozenset[int]) -> bool:
         """Return whether a value that depends on `dims` is a vector."""
-        return self.nest.lanes > 1 and self.nest.vector_dim in dims
+        return self.nest.schedule.lanes > 1 and self.nest.schedule.vector_dim in dims
 
     def induction(self, dim: int) -> Index:
         return self.frames[self.level_of[dim]].induction
 
     def mask(self) -> SSAValue | None:
         """The lane mask of the vector dimension's current step."""
-        if self.nest.vector_dim is None:
+        if self.nest.schedule.vector_dim is None:
             return None
-        return self.frames[self.level_of[self.nest.vector_dim]].mask
+        return self.frames[self.level_of[self.nest.schedule.vector_dim]].mask
 
     # -- values -----------------------------------------------------------------------------------------------------
 
     def get(self, value: SSAValue) -> SSAValue:
         """A body value at the current step: a vector if it depends on the vector dimension, else a scalar."""
-        dims = self.nest.depends.get(value)
+        dims = self.nest.facts.depends.get(value)
         if dims is None:
             return value
         frame = self.frames[self.depth(dims)]
@@ -112,26 +112,26 @@ class BodyValues:
 
     def get_lanes(self, value: SSAValue) -> SSAValue:
         """`get`, as a vector even where all lanes are equal."""
-        return self.spread(self.get(value), self.nest.depends.get(value, frozenset()))
+        return self.spread(self.get(value), self.nest.facts.depends.get(value, frozenset()))
 
     def spread(self, scalar: SSAValue, dims: frozenset[int]) -> SSAValue:
         """A scalar of depth `dims` as a vector; vectors stay as they are."""
-        if self.nest.lanes == 1 or self.is_lanes(dims):
+        if self.nest.schedule.lanes == 1 or self.is_lanes(dims):
             return scalar
         frame = self.frames[self.depth(dims)]
         key = ("spread", scalar)
         if (found := frame.values.get(key)) is None:
             with self.emitter.at(frame.cursor):
-                found = frame.values[key] = self.emitter.broadcast(scalar, self.nest.lanes)
+                found = frame.values[key] = self.emitter.broadcast(scalar, self.nest.schedule.lanes)
         return found
 
     def first(self, value: SSAValue) -> SSAValue:
         """Return what an integer that has a step is in the first lane: of a segment where there are segments, else of a
         vector."""
-        if not self.is_lanes(dims := self.nest.depends.get(value, frozenset())):
+        if not self.is_lanes(dims := self.nest.facts.depends.get(value, frozenset())):
             return self.get(value)
-        assert self.nest.vector_dim is not None and self.start_dim is not None
-        frame = self.frames[self.depth(dims - {self.nest.vector_dim} | {self.start_dim})]
+        assert self.nest.schedule.vector_dim is not None and self.start_dim is not None
+        frame = self.frames[self.depth(dims - {self.nest.schedule.vector_dim} | {self.start_dim})]
         if (found := frame.values.get(first_of(value))) is None:
             with self.emitter.at(frame.cursor):
                 found = frame.values[first_of(value)] = self._compute_first(value)
@@ -139,8 +139,8 @@ class BodyValues:
 
     def lanes_into_segment(self) -> Index:
         """Return how many lanes of the segment are before this vector."""
-        assert self.nest.vector_dim is not None
-        frame = self.frames[self.level_of[self.nest.vector_dim]]
+        assert self.nest.schedule.vector_dim is not None
+        frame = self.frames[self.level_of[self.nest.schedule.vector_dim]]
         if (found := frame.values.get("into segment")) is None:
             with self.emitter.at(frame.cursor):
                 found = self.emitter.ssa(self.emitter.sub(frame.induction, self.induction(SEGMENT)))
@@ -171,17 +171,17 @@ class BodyValues:
             return self.index_lanes(op.input.owner.dim.value.data, op.result.type)
         if isinstance(op, memref.LoadOp | tensor.ExtractOp):
             return emit_load(self, op)
-        if op in self.nest.steps.remainders:
+        if op in self.nest.facts.steps.remainders:
             return self._remainder_lanes(op)
         return self.apply(op)[op.results.index(value)]
 
     def apply(self, op: Operation) -> list[SSAValue]:
         """A copy of an elementwise op on the current values; its results are remembered."""
-        dims = self.nest.depends[op.results[0]]
+        dims = self.nest.facts.depends[op.results[0]]
         lanes = self.is_lanes(dims)
         # What is the same all along a segment may be the difference of lanes: those of the first lane give it.
         operands = [self.get_lanes(operand) if lanes else self.first(operand) for operand in op.operands]
-        types = [vector_type(self.nest.lanes, result.type) if lanes else result.type for result in op.results]
+        types = [vector_type(self.nest.schedule.lanes, result.type) if lanes else result.type for result in op.results]
         frame = self.frames[self.depth(dims)]
         with self.emitter.at(frame.cursor):
             attributes, properties = dict(op.attributes), dict(op.properties)
@@ -209,10 +209,10 @@ class BodyValues:
         base = self.emitter.ssa(self.induction(dim))
         if not isinstance(type, IndexType):
             base = self.emitter.index_cast(base, type)
-        if self.nest.lanes == 1 or dim != self.nest.vector_dim:
+        if self.nest.schedule.lanes == 1 or dim != self.nest.schedule.vector_dim:
             return base
         steps = self.lane_numbers(type)
-        return self.emitter.arith(arith.AddiOp, self.emitter.broadcast(base, self.nest.lanes), steps)
+        return self.emitter.arith(arith.AddiOp, self.emitter.broadcast(base, self.nest.schedule.lanes), steps)
 
     def lane_numbers(self, type: Attribute) -> SSAValue:
         """0, 1, 2, ... once per nest."""
@@ -220,7 +220,7 @@ class BodyValues:
         key = ("step", type)
         if (found := frame.values.get(key)) is None:
             with self.emitter.at(frame.cursor):
-                found = frame.values[key] = self.emitter.step(self.nest.lanes, type)
+                found = frame.values[key] = self.emitter.step(self.nest.schedule.lanes, type)
         return found
 
     # -- memory -----------------------------------------------------------------------------------------------------
@@ -283,7 +283,7 @@ class BodyValues:
         if (found := frame.values.get(key)) is None:
             steps = self.lane_numbers(INDEX)
             with self.emitter.at(frame.cursor):
-                strides = self.emitter.broadcast(self.emitter.ssa(stride), self.nest.lanes)
+                strides = self.emitter.broadcast(self.emitter.ssa(stride), self.nest.schedule.lanes)
                 found = frame.values[key] = self.emitter.arith(arith.MuliOp, steps, strides)
         return found
 

@@ -66,10 +66,10 @@ def find_unmasked_part(emitter: LoopEmitter, nest: Nest) -> UnmaskedPart | None:
     %unmasked = clamp(%n - %start, 0, 128) & -16
     for %j = 0 to %unmasked step 16 { %x };  for %j = %unmasked to 128 step 16 { select(...) }
     """
-    dim = nest.vector_dim
-    if dim is None or is_at_most(nest.bounds[dim], nest.lanes):
+    dim = nest.schedule.vector_dim
+    if dim is None or is_at_most(nest.bounds[dim], nest.schedule.lanes):
         return None
-    if is_at_most(nest.bounds[dim], nest.lanes * nest.unroll) and not has_short_rows(nest):
+    if is_at_most(nest.bounds[dim], nest.schedule.lanes * nest.schedule.unroll) and not has_short_rows(nest):
         return None
     comparisons: dict[SSAValue, SSAValue] = {}
     bound: Index = nest.bounds[dim]
@@ -79,14 +79,14 @@ def find_unmasked_part(emitter: LoopEmitter, nest: Nest) -> UnmaskedPart | None:
             continue
         result = op.results[0]
         holds = emitter.constant(int(found.result_below), result.type)
-        comparisons[result] = emitter.broadcast(holds, nest.lanes)
+        comparisons[result] = emitter.broadcast(holds, nest.schedule.lanes)
         bound = emitter.min(bound, lane_bound(emitter, found.limit, found.shift, nest.extents[dim]))
     ends = _ends_of_rows(nest, dim)
     for end in ends:
         bound = emitter.min(bound, emitter.max(end, 0))
     if not comparisons and not ends:
         return None
-    return UnmaskedPart(emitter.align_down(bound, nest.lanes * nest.unroll), comparisons)
+    return UnmaskedPart(emitter.align_down(bound, nest.schedule.lanes * nest.schedule.unroll), comparisons)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ def find_version_check(emitter: LoopEmitter, nest: Nest, unmasked: UnmaskedPart 
     comparisons: dict[SSAValue, bool] = {}
     for op in nest.body.ops:
         found = find_limited_lane(nest, op)
-        if found is None or found.dim == nest.vector_dim:
+        if found is None or found.dim == nest.schedule.vector_dim:
             continue
         bound = nest.bounds[found.dim]
         limit = lane_bound(emitter, found.limit, found.shift, nest.extents[found.dim])
@@ -124,8 +124,8 @@ def find_version_check(emitter: LoopEmitter, nest: Nest, unmasked: UnmaskedPart 
         comparisons[op.results[0]] = found.result_below
     short = unmasked if unmasked is not None and has_short_rows(nest) else None
     if short is not None:
-        assert nest.vector_dim is not None
-        extent = nest.bounds[nest.vector_dim]
+        assert nest.schedule.vector_dim is not None
+        extent = nest.bounds[nest.schedule.vector_dim]
         condition = emitter.both(condition, emitter.compare("eq", short.bound, extent))
         short = UnmaskedPart(extent, short.comparisons)
     return VersionCheck(condition, comparisons, short) if comparisons or short is not None else None
@@ -135,22 +135,22 @@ def has_short_rows(nest: Nest) -> bool:
     """Return whether the rows of vectors that a loop goes over are so short that the front is all of a row, or not
     used.
     """
-    dim = nest.vector_dim
+    dim = nest.schedule.vector_dim
     if (
         dim is None
-        or len(nest.order) < 2
-        or nest.order[-1] != dim
+        or len(nest.schedule.order) < 2
+        or nest.schedule.order[-1] != dim
         or any(output.dest is None for output in nest.outputs)
     ):
         return False
     extent = nest.bounds[dim]
-    step = nest.lanes * nest.unroll
-    return isinstance(extent, int) and extent % step == 0 and extent <= FEW_VECTORS * nest.lanes
+    step = nest.schedule.lanes * nest.schedule.unroll
+    return isinstance(extent, int) and extent % step == 0 and extent <= FEW_VECTORS * nest.schedule.lanes
 
 
 def _writes_in_loops(nest: Nest) -> bool:
     """Return whether there are loops around rows, whose only results are what they write."""
-    return len(nest.order) > 1 and all(output.dest is not None for output in nest.outputs)
+    return len(nest.schedule.order) > 1 and all(output.dest is not None for output in nest.outputs)
 
 
 def _ends_of_rows(nest: Nest, dim: int) -> list[Index]:
@@ -175,7 +175,7 @@ def find_limited_lane(nest: Nest, op: Operation) -> _LimitedLane | None:
     if not isinstance(op, arith.CmpiOp) or op.predicate.value.data not in FALSE_PAST_BOUND:
         return None
     lane = _lane_of(nest, op.lhs)
-    if lane is None or not nest.depends[op.result] or not is_outside(nest, op.rhs):
+    if lane is None or not nest.facts.depends[op.result] or not is_outside(nest, op.rhs):
         return None
     return _LimitedLane(*lane, op.rhs, not FALSE_PAST_BOUND[op.predicate.value.data])
 

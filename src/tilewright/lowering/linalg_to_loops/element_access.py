@@ -95,11 +95,11 @@ def emit_load(values: BodyValues, op: memref.LoadOp | tensor.ExtractOp) -> SSAVa
     result = op.results[0]
     if isinstance(address, Uniform):
         # Equal in all lanes, and yet a vector where its indices are.
-        lanes_differ = values.is_lanes(nest.depends[result])
+        lanes_differ = values.is_lanes(nest.facts.depends[result])
         return values.spread(address.value, frozenset()) if lanes_differ else address.value
     stored = element_type(address.flat.type)
     zero = emitter.zero(stored)
-    if values.is_lanes(nest.depends[result]):
+    if values.is_lanes(nest.facts.depends[result]):
         mask = predicate_mask(values, op)
         nest.around.accesses.note(op.location, lane_step(nest, address), "gathered")
         place, step = _place_of_first(values, address, may_shuffle=mask is None)
@@ -111,7 +111,7 @@ def emit_load(values: BodyValues, op: memref.LoadOp | tensor.ExtractOp) -> SSAVa
             filler = values.spread(zero, frozenset())
             loaded = load_strided(emitter, address.flat, place, step, filler)
         elif mask is None:
-            loaded = emitter.vector_load(address.flat, place, nest.lanes)
+            loaded = emitter.vector_load(address.flat, place, nest.schedule.lanes)
         else:
             loaded = emitter.masked_load(address.flat, place, mask, values.spread(zero, frozenset()))
     else:
@@ -125,7 +125,7 @@ def emit_store(values: BodyValues, op: memref.StoreOp) -> None:
     emitter = values.emitter
     address = address_of(values, op)
     assert isinstance(address, Address)
-    if values.nest.lanes > 1:
+    if values.nest.schedule.lanes > 1:
         element, mask = values.get_lanes(op.value), predicate_mask(values, op)
         values.nest.around.accesses.note(op.location, lane_step(values.nest, address), "scattered")
         place, step = _place_of_first(values, address, may_shuffle=mask is None)
@@ -149,7 +149,7 @@ def emit_atomic(values: BodyValues, op: memref.AtomicRMWOp) -> None:
     emitter = values.emitter
     address = address_of(values, op)
     assert isinstance(address, Address)
-    if values.nest.lanes > 1:
+    if values.nest.schedule.lanes > 1:
         element, mask = values.get_lanes(op.value), predicate_mask(values, op)
         live = values.all_lanes() if mask is None else mask
         base, _ = _place_of_first(values, address, may_shuffle=False)
@@ -181,8 +181,8 @@ def lane_step(nest: Nest, address: Address) -> int | None:
     """Return how far each lane's place is from that of the lane before; None where no such number is known."""
     step = 0
     for value, stride in address.terms:
-        if nest.vector_dim in nest.depends.get(value, frozenset()):
-            own, scale = nest.steps.of.get(value), constant_of(stride)
+        if nest.schedule.vector_dim in nest.facts.depends.get(value, frozenset()):
+            own, scale = nest.facts.steps.of.get(value), constant_of(stride)
             if own is None or scale is None:
                 return None
             step += own * scale
@@ -194,13 +194,13 @@ def _place_of_first(values: BodyValues, address: Address, *, may_shuffle: bool) 
     number for which shuffles do. None where no such number is known."""
     nest = values.nest
     step, parts = lane_step(nest, address), list[tuple[int, SSAValue, Index]]()
-    assert nest.vector_dim is not None and values.start_dim is not None
+    assert nest.schedule.vector_dim is not None and values.start_dim is not None
     if step is None or (step != 1 and not (may_shuffle and is_narrow(step))):
         return None, 0
     for value, stride in address.terms:
-        dims = nest.depends.get(value, frozenset())
-        if nest.vector_dim in dims:
-            dims = dims - {nest.vector_dim} | {values.start_dim}
+        dims = nest.facts.depends.get(value, frozenset())
+        if nest.schedule.vector_dim in dims:
+            dims = dims - {nest.schedule.vector_dim} | {values.start_dim}
         parts.append((values.depth(dims), value, stride))
     emitter, total = values.emitter, address.base
     for level, value, stride in sorted(parts, key=lambda part: part[0]):
@@ -212,7 +212,7 @@ def _place_of_first(values: BodyValues, address: Address, *, may_shuffle: bool) 
             frame.values[key] = found
         total = found
     # Places are those of the first lane of a segment, or of this vector.
-    if values.start_dim != nest.vector_dim:
+    if values.start_dim != nest.schedule.vector_dim:
         total = emitter.add(total, emitter.mul(values.lanes_into_segment(), step))
     return total, step
 
@@ -222,13 +222,17 @@ def _lane_address(values: BodyValues, address: Address) -> tuple[Index, SSAValue
     emitter, nest = values.emitter, values.nest
     base = address.base
     varying: list[tuple[SSAValue, Index]] = []
-    if len(address.terms) == 1 and address.terms[0][1] == 1 and (place := nest.places.of.get(address.terms[0][0])):
+    if (
+        len(address.terms) == 1
+        and address.terms[0][1] == 1
+        and (place := nest.facts.offsets.of.get(address.terms[0][0]))
+    ):
         for value in place.shared:
             base = emitter.add(base, _shared_index(values, value))
         # Along a segment of one quotient all lanes may be at one place, and only the mask tells them apart.
         return base, values.get_lanes(place.lanes)
     for value, stride in address.terms:
-        if values.is_lanes(nest.depends.get(value, frozenset())):
+        if values.is_lanes(nest.facts.depends.get(value, frozenset())):
             varying.append((value, stride))
         else:
             base = emitter.add(base, emitter.mul(values.get(value), stride))
@@ -248,7 +252,7 @@ def _lane_address(values: BodyValues, address: Address) -> tuple[Index, SSAValue
 
 def _shared_index(values: BodyValues, value: SSAValue) -> SSAValue:
     """A number that all lanes share as an index, cast where it is computed."""
-    frame = values.frames[values.depth(values.nest.depends.get(value, frozenset()))]
+    frame = values.frames[values.depth(values.nest.facts.depends.get(value, frozenset()))]
     key = ("index", value)
     if (found := frame.values.get(key)) is None:
         with values.emitter.at(frame.cursor):
@@ -267,7 +271,7 @@ def _narrow(value: SSAValue) -> SSAValue | None:
 def predicate_scalar(values: BodyValues, op: Operation) -> SSAValue | None:
     """All conditions of an access as one i1; None where there are none."""
     total: SSAValue | None = None
-    for condition, polarity in values.nest.predicates.get(op, ()):
+    for condition, polarity in values.nest.facts.predicates.get(op, ()):
         value = values.get(condition)
         if is_constantly(value, polarity):
             continue
@@ -280,7 +284,7 @@ def predicate_scalar(values: BodyValues, op: Operation) -> SSAValue | None:
 def predicate_mask(values: BodyValues, op: Operation) -> SSAValue | None:
     """All conditions of an access, and the lanes that exist, as a mask; None where that is all lanes."""
     total = values.mask()
-    for condition, polarity in values.nest.predicates.get(op, ()):
+    for condition, polarity in values.nest.facts.predicates.get(op, ()):
         if is_constantly(values.get(condition), polarity):
             continue
         value = values.get_lanes(condition)

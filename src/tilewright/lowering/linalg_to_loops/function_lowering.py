@@ -180,7 +180,7 @@ class FunctionLowering:
             if isinstance(op, tensor.ExtractOp) and not isinstance(self.source(op.tensor), Uniform):
                 self.in_memory(op.tensor)
         nest = plan_nest(nest, self.facts)
-        if nest.lanes == 1 and prod(nest.extents) > 1:
+        if nest.schedule.lanes == 1 and prod(nest.extents) > 1:
             reason = obstacle_to_vectors(nest) or "no dimension of it is worth a vector"
             self.known.context.remark_at(
                 self.emitter.location, f"one element at a time: {reason}", RemarkKind.NOT_VECTORIZED

@@ -23,7 +23,7 @@ from tilewright.lowering.linalg_to_loops.body_values import BodyValues, Frame
 from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, lowers, tensor_shape
 from tilewright.lowering.linalg_to_loops.lane_combinations import combine, scan_lanes
-from tilewright.lowering.linalg_to_loops.nest import Nest, Operand
+from tilewright.lowering.linalg_to_loops.nest import Nest, Operand, Schedule
 from tilewright.lowering.linalg_to_loops.operand_access import read_operand, write_output
 from tilewright.lowering.linalg_to_loops.region_tiles import carried_buffer
 from tilewright.lowering.linalg_to_loops.sources import Window
@@ -95,7 +95,7 @@ class _ScanWriter:
         self.operands = [Operand(lowering.source(source), self.access) for source in scan.sources]
         self.nest = Nest(
             lowering, Block(), (), (), (False,) * rank, scan.shape, bounds=scan.shape, has_tiles=True,
-            order=tuple(range(rank)), vector_dim=rank - 1, lanes=self.lanes,
+            schedule=Schedule(tuple(range(rank)), rank - 1, self.lanes),
         )  # fmt: skip
 
     def write_row(self, frames: list[Frame], bound: Index) -> None:
@@ -116,7 +116,7 @@ class _ScanWriter:
         self, frames: list[Frame], cursor: Cursor, place: Index, carried: list[SSAValue] | None
     ) -> list[SSAValue]:
         """Scan one vector and store it; its last combined element in all lanes."""
-        values = BodyValues(self.emitter, self.nest, [*frames, Frame(cursor, self.nest.vector_dim, place)])
+        values = BodyValues(self.emitter, self.nest, [*frames, Frame(cursor, self.nest.schedule.vector_dim, place)])
         read = [values.spread(read_operand(values, operand), operand.dims()) for operand in self.operands]
         scanned = scan_lanes(self.emitter, self.scan.combination, read, reverse=self.scan.reverse)
         if carried is not None:

@@ -19,7 +19,7 @@ from tilewright.lowering.linalg_to_loops.body_values import BodyValues, Frame
 from tilewright.lowering.linalg_to_loops.comparisons import find_unmasked_part
 from tilewright.lowering.linalg_to_loops.emitter import LoopEmitter, lanes_of, vector_type
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, lowers
-from tilewright.lowering.linalg_to_loops.nest import Nest, Operand, Output
+from tilewright.lowering.linalg_to_loops.nest import Nest, Operand, Output, Schedule
 from tilewright.lowering.linalg_to_loops.nest_plan import plan_nest
 from tilewright.lowering.linalg_to_loops.sources import Uniform, Vectors, Window
 from tilewright.transforms.linalg.promote_carried_tiles import EACH_ELEMENT, can_run_in_registers
@@ -117,7 +117,7 @@ def _plan(lowering: FunctionLowering, op: linalg.GenericOp, lanes: int) -> Nest:
         for number, init in enumerate(op.outputs, len(inputs))
     ]
     nest = Nest(lowering, body, inputs, outputs, (False,), extents, extents, has_tiles=True)
-    return replace(plan_nest(nest, lowering.facts), vector_dim=0, order=(0,), lanes=lanes, registers=1, unroll=1)
+    return replace(plan_nest(nest, lowering.facts), schedule=Schedule((0,), 0, lanes))
 
 
 def _vectors(emitter: LoopEmitter, nest: Nest, known: dict[object, SSAValue], *, is_unmasked: bool) -> list[SSAValue]:
@@ -126,6 +126,6 @@ def _vectors(emitter: LoopEmitter, nest: Nest, known: dict[object, SSAValue], *,
     outside = Frame(cursor)
     steps = [
         BodyValues(emitter, nest, [outside, Frame(cursor, 0, first, dict(known), is_unmasked=is_unmasked)])
-        for first in range(0, extent, nest.lanes)
+        for first in range(0, extent, nest.schedule.lanes)
     ]
     return [values.get_lanes(value) for value in nest.yielded for values in steps]

@@ -103,6 +103,33 @@ class Surroundings(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class BodyFacts:
+    """What is known of the values of a nest's body."""
+
+    predicates: Mapping[Operation, Predicate] = field(default_factory=dict[Operation, Predicate])
+    depends: Mapping[SSAValue, frozenset[int]] = field(default_factory=dict[SSAValue, frozenset[int]])
+    steps: LaneSteps = field(default_factory=LaneSteps)
+    """Which integers grow by how much from lane to lane; with segments, along one of them."""
+    offsets: SplitOffsets = field(default_factory=SplitOffsets)
+    """Which offsets are numbers of 32 bits away from one that all lanes share."""
+    cost: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """In what order the loops of a nest stand, and how much one step does."""
+
+    order: tuple[int, ...] = ()
+    vector_dim: int | None = None
+    lanes: int = 1
+    registers: int = 1
+    """How many registers the lanes of a vector take."""
+    unroll: int = 1
+    jammed: int = 1
+    """How many iterations of the last loop, which is written out, share the loops around it (see `unroll_and_jam`)."""
+
+
+@dataclass(frozen=True, slots=True)
 class Nest:
     """One generic with everything resolved to memory and scalars, and, once it is planned, with its schedule."""
 
@@ -119,28 +146,15 @@ class Nest:
     """Whether the extents are those of the tiles that the operands are, so that whole vectors stay inside of them."""
     combination: Combination | None = None
     """How all results are combined together, where one of them has no combiner of its own."""
-    predicates: Mapping[Operation, Predicate] = field(default_factory=dict[Operation, Predicate])
-    depends: Mapping[SSAValue, frozenset[int]] = field(default_factory=dict[SSAValue, frozenset[int]])
-    steps: LaneSteps = field(default_factory=LaneSteps)
-    """Which integers grow by how much from lane to lane; with segments, along one of them."""
-    places: SplitOffsets = field(default_factory=SplitOffsets)
-    """Which places are numbers of 32 bits away from one that all lanes share."""
-    cost: int = 0
-    order: tuple[int, ...] = ()
-    vector_dim: int | None = None
     target: TargetFacts = DEFAULT_FACTS
-    lanes: int = 1
-    registers: int = 1
-    """How many registers the lanes of a vector take."""
-    unroll: int = 1
-    jammed: int = 1
-    """How many iterations of the last loop, which is written out, share the loops around it (see `unroll_and_jam`)."""
+    facts: BodyFacts = field(default_factory=BodyFacts)
+    schedule: Schedule = field(default_factory=Schedule)
     fetches: tuple[Fetch, ...] = ()
     """What each full step asks for ahead of its use."""
 
     def is_version_of(self, other: Nest) -> bool:
         """Return whether both are one generic with the same loops, whatever is known of its values."""
-        return self.body is other.body and self.order == other.order
+        return self.body is other.body and self.schedule.order == other.schedule.order
 
     @property
     def depends_on_body(self) -> set[Operation]:
@@ -164,7 +178,8 @@ class Nest:
 
     def vector_reduces(self) -> bool:
         """Return whether the lanes of a vector belong to one accumulator."""
-        return self.vector_dim is not None and self.iterators[self.vector_dim] and self.has_reduction
+        dim = self.schedule.vector_dim
+        return dim is not None and self.iterators[dim] and self.has_reduction
 
     def folds(self) -> bool:
         """Return whether accumulators start as the first elements, and lanes are combined by the body itself."""

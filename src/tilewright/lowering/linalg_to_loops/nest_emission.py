@@ -71,7 +71,7 @@ class _NestWriter:
         if accumulators.padding is None:
             loops.unmasked = find_unmasked_part(emitter, nest)
         together, segmented = accumulators.together, None
-        if together is None and not nest.folds() and nest.jammed == 1:
+        if together is None and not nest.folds() and nest.schedule.jammed == 1:
             segmented = plan_segments(nest, loops.unmasked.comparisons if loops.unmasked else ())
         if segmented is not None:
             self._version_segments(segmented, outside)
@@ -80,14 +80,14 @@ class _NestWriter:
         with emitter.at(Cursor(cursor.block, cursor.anchor)):
             if together is not None:
                 together.finish(nest.outputs, accumulators.combine)
-            if nest.lanes > 1 and any(isinstance(op, memref.AtomicRMWOp) for op in nest.body.ops):
+            if nest.schedule.lanes > 1 and any(isinstance(op, memref.AtomicRMWOp) for op in nest.body.ops):
                 call_external(emitter, END_ATOMICS, ())
         return accumulators.scalars
 
     def _plan(self) -> None:
         """Plan how lanes become results: of all past a mask's bound, of many rows together, or of each row."""
         nest, accumulators = self.loops.nest, self.loops.accumulators
-        if nest.vector_reduces() and not nest.folds() and sum(nest.iterators[dim] for dim in nest.order) == 1:
+        if nest.vector_reduces() and not nest.folds() and sum(nest.iterators[dim] for dim in nest.schedule.order) == 1:
             accumulators.padding = find_padding(self.emitter, nest)
         if accumulators.padding is None:
             accumulators.together = plan_batched_rows(self.emitter, nest, accumulators.reducing)
@@ -95,15 +95,16 @@ class _NestWriter:
             jammed = plan_jam(nest) if accumulators.together is None else None
             self.loops.nest = jammed or nest
             return
-        assert nest.vector_dim is not None
+        assert nest.schedule.vector_dim is not None
         bounds = list(nest.bounds)
-        bounds[nest.vector_dim] = accumulators.padding.bound
+        bounds[nest.schedule.vector_dim] = accumulators.padding.bound
         self.loops.nest = replace(nest, bounds=tuple(bounds))
 
     def _assume(self, comparisons: Iterable[SSAValue]) -> None:
         """From here on some comparisons have one result in all iterations."""
-        depends = {**self.loops.nest.depends, **dict.fromkeys(comparisons, frozenset[int]())}
-        self.loops.nest = replace(self.loops.nest, depends=depends)
+        depends = {**self.loops.nest.facts.depends, **dict.fromkeys(comparisons, frozenset[int]())}
+        nest = self.loops.nest
+        self.loops.nest = replace(nest, facts=replace(nest.facts, depends=depends))
 
     def _row(self, outside: Frame) -> None:
         """Emit the loops. Outputs that are prefetched, or may wait for reads, get no non-temporal stores."""
@@ -150,7 +151,7 @@ class _NestWriter:
 
     def _stream_or_not(self, streaming: Streaming, outside: Frame) -> None:
         """Two versions of a loop, chosen by the size of the launch."""
-        dim = self.loops.nest.vector_dim
+        dim = self.loops.nest.schedule.vector_dim
         assert dim is not None
         exact = self.loops.prefetching.weighs_traffic and streaming.loop is None
         elements = self.loops.nest.bounds[dim] if exact else streaming.elements

@@ -18,7 +18,7 @@ from tilewright.lowering.linalg_to_loops.comparisons import (
     UnmaskedPart,
 )
 from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index, LoopEmitter
-from tilewright.lowering.linalg_to_loops.nest import JAM, SEGMENT, Nest
+from tilewright.lowering.linalg_to_loops.nest import JAM, SEGMENT, Nest, Schedule
 from tilewright.lowering.linalg_to_loops.prefetching import Prefetching
 from tilewright.lowering.linalg_to_loops.step_body import emit_step
 from tilewright.lowering.linalg_to_loops.steps import Step, steps_of
@@ -42,9 +42,14 @@ class LoopWriter:
         self.unmasked: UnmaskedPart | None = None
 
     @property
+    def schedule(self) -> Schedule:
+        """Of the nest as it is now."""
+        return self.nest.schedule
+
+    @property
     def start(self) -> int:
         """The level where accumulators start: the first loop of the reduction, or over segments of its lanes."""
-        order, iterators = self.nest.order, self.nest.iterators
+        order, iterators = self.schedule.order, self.nest.iterators
         reduces = self.nest.has_reduction
         carried = (level for level, dim in enumerate(order) if reduces and dim >= 0 and iterators[dim])
         first = next(carried, len(order))
@@ -55,10 +60,10 @@ class LoopWriter:
         if level == self.start and self.nest.has_reduction:
             self._reduce(level, [frames])
             return
-        if level == len(self.nest.order):
+        if level == len(self.schedule.order):
             self._step(frames, [])
             return
-        dim = self.nest.order[level]
+        dim = self.schedule.order[level]
         if dim == SEGMENT:
 
             def inside(inner: list[Frame], carried: list[SSAValue]) -> list[SSAValue]:
@@ -70,7 +75,7 @@ class LoopWriter:
                 scalar_frames = [frame.without_vectors() for frame in frames]
                 self._loops(level, scalar_frames, self._steps_after_segments(scalar_frames))
             return
-        if level == len(self.nest.order) - 2 and (transposed := find_transposed_operands(self.nest)):
+        if level == len(self.schedule.order) - 2 and (transposed := find_transposed_operands(self.nest)):
             self._blocks(level, frames, transposed)
             return
         with self.emitter.at(frames[-1].cursor):
@@ -79,7 +84,7 @@ class LoopWriter:
 
     def _blocks(self, level: int, frames: list[Frame], transposed: list[TransposedOperand]) -> None:
         """The two innermost loops by square blocks; then the lanes, and the rows, that are left over."""
-        row, column, side = *self.nest.order[level:], self.nest.lanes
+        row, column, side = *self.schedule.order[level:], self.schedule.lanes
         outer, bound = frames[-1], self.nest.bounds[row]
         with self.emitter.at(outer.cursor):
             full = self.emitter.align_down(bound, side)
@@ -123,9 +128,9 @@ class LoopWriter:
         self._close(inner, loop, [])
 
     def _loops(self, level: int, frames: list[Frame], steps: list[Step]) -> None:
-        dim = self.nest.order[level]
+        dim = self.schedule.order[level]
         for step in steps:
-            if dim == self.nest.vector_dim and self.nest.has_reduction:
+            if dim == self.schedule.vector_dim and self.nest.has_reduction:
                 self._side_by_side(level, frames, step)
             else:
                 self.write_loop(level, frames, step)
@@ -137,8 +142,8 @@ class LoopWriter:
         inside: Callable[[list[Frame], list[SSAValue]], list[SSAValue]],
     ) -> list[SSAValue]:
         """The loop over segments of the unmasked part; returns what `inside` makes of `carried`."""
-        assert self.nest.vector_dim is not None
-        upper = self.nest.bounds[self.nest.vector_dim] if self.unmasked is None else self.unmasked.bound
+        assert self.schedule.vector_dim is not None
+        upper = self.nest.bounds[self.schedule.vector_dim] if self.unmasked is None else self.unmasked.bound
         outer = frames[-1]
         with self.emitter.at(outer.cursor):
             loop, body = self.emitter.while_below(0, upper, carried)
@@ -161,9 +166,9 @@ class LoopWriter:
         """Return what segments leave over: the vector dimension after its unmasked part."""
         if self.unmasked is None:
             return []
-        assert self.nest.vector_dim is not None
+        assert self.schedule.vector_dim is not None
         with self.emitter.at(frames[-1].cursor):
-            return [step for step in self._steps(self.nest.vector_dim, frames) if not step.is_unmasked]
+            return [step for step in self._steps(self.schedule.vector_dim, frames) if not step.is_unmasked]
 
     def _steps(self, dim: int, frames: list[Frame]) -> list[Step]:
         return steps_of(self.emitter, self.nest, self.unmasked, dim, frames[-1])
@@ -172,14 +177,20 @@ class LoopWriter:
         self, level: int, frames: list[Frame], step: Step, carried: list[SSAValue]
     ) -> tuple[list[Frame], list[SSAValue], Operation | None]:
         """Open one loop; a loop that runs exactly once needs no op."""
-        dim = self.nest.order[level]
-        width = self.nest.lanes * step.vectors if dim == self.nest.vector_dim else self.nest.jammed if dim == JAM else 1
+        dim = self.schedule.order[level]
+        width = (
+            self.schedule.lanes * step.vectors
+            if dim == self.schedule.vector_dim
+            else self.schedule.jammed
+            if dim == JAM
+            else 1
+        )
         outer = frames[-1]
         if isinstance(step.lower, int) and isinstance(step.upper, int) and 0 < step.upper - step.lower <= width:
             inner = self._frame(outer.cursor, dim, step, step.lower)
             if step.masked:
                 with self.emitter.at(inner.cursor):
-                    inner.mask = self.emitter.create_mask(step.upper - step.lower, self.nest.lanes)
+                    inner.mask = self.emitter.create_mask(step.upper - step.lower, self.schedule.lanes)
             return [*frames, inner], carried, None
         with self.emitter.at(outer.cursor):
             loop, body = self.emitter.open_for(step.lower, step.upper, width, carried)
@@ -187,7 +198,7 @@ class LoopWriter:
         inner = self._frame(Cursor(body), dim, step, body.args[0])
         if step.masked:
             with self.emitter.at(inner.cursor):
-                inner.mask = self.emitter.create_mask(self.emitter.sub(step.upper, body.args[0]), self.nest.lanes)
+                inner.mask = self.emitter.create_mask(self.emitter.sub(step.upper, body.args[0]), self.schedule.lanes)
         return [*frames, inner], list(body.args[1:]), loop
 
     def _frame(self, cursor: Cursor, dim: int | None, step: Step, induction: Index = 0) -> Frame:
@@ -228,7 +239,7 @@ class LoopWriter:
         for number in range(1, step.vectors):
             frame = self._frame(shared.cursor, shared.dim, step)
             with self.emitter.at(frame.cursor):
-                frame.induction = self.emitter.add(shared.induction, number * self.nest.lanes)
+                frame.induction = self.emitter.add(shared.induction, number * self.schedule.lanes)
             groups.append([*outer, frame])
         return groups
 
@@ -249,9 +260,9 @@ class LoopWriter:
     def _owners(self, frames: list[Frame]) -> list[list[Frame]]:
         """The frames of each set of accumulators: one, or those of iterations that share the reduction, which no loop
         over it is open for."""
-        if self.nest.jammed == 1:
+        if self.schedule.jammed == 1:
             return [frames]
-        cursor, missing = frames[-1].cursor, self.nest.order[len(frames) - 1 : -1]
+        cursor, missing = frames[-1].cursor, self.schedule.order[len(frames) - 1 : -1]
         inner = [Frame(cursor, dim) for dim in missing]
         return [[*frames, *inner, last] for last in self._jammed([*frames, *inner])]
 
@@ -259,21 +270,21 @@ class LoopWriter:
         """A frame for each of the iterations that share a reduction."""
         cursor, first = frames[-1].cursor, self._first_jammed(frames)
         with self.emitter.at(cursor):
-            numbers = [self.emitter.add(first, number) for number in range(self.nest.jammed)]
-        return [Frame(cursor, self.nest.order[-1], number) for number in numbers]
+            numbers = [self.emitter.add(first, number) for number in range(self.schedule.jammed)]
+        return [Frame(cursor, self.schedule.order[-1], number) for number in numbers]
 
     def _first_jammed(self, frames: list[Frame]) -> Index:
         """Return the first of the iterations that share a reduction."""
-        order = self.nest.order
+        order = self.schedule.order
         return frames[order.index(JAM) + 1].induction if JAM in order else 0
 
     def _reduction_loops(self, level: int, groups: list[list[Frame]], carried: list[SSAValue]) -> list[SSAValue]:
-        if level == len(self.nest.order) - (self.nest.jammed > 1):
-            if self.nest.jammed > 1:
+        if level == len(self.schedule.order) - (self.schedule.jammed > 1):
+            if self.schedule.jammed > 1:
                 groups = [[*frames, last] for frames in groups for last in self._jammed(frames)]
             sets = self.accumulators.sets(carried)
             return [result for frames, mine in zip(groups, sets, strict=True) for result in self._step(frames, mine)]
-        dim, frames = self.nest.order[level], groups[0]
+        dim, frames = self.schedule.order[level], groups[0]
         if dim == SEGMENT:
             carried = self._in_segments(
                 frames, carried, lambda inner, initial: self._reduction_loops(level + 1, [inner], initial)
@@ -291,7 +302,7 @@ class LoopWriter:
     def _reduction_loop(
         self, level: int, groups: list[list[Frame]], step: Step, carried: list[SSAValue]
     ) -> list[SSAValue]:
-        if self.nest.order[level] == self.nest.vector_dim:
+        if self.schedule.order[level] == self.schedule.vector_dim:
             return self._loop_over_lanes(level, groups[0], step, carried)
         if self._is_short(level, step):
             return self._unrolled(level, groups, step, carried)
@@ -306,15 +317,19 @@ class LoopWriter:
     def _is_short(self, level: int, step: Step) -> bool:
         """Return whether a loop around one vector has so few steps that its counter would cost as much as they do."""
         nest = self.nest
-        if level != len(nest.order) - 1 - (nest.jammed > 1) or nest.lanes == 1 or nest.unroll > 1:
+        if (
+            level != len(nest.schedule.order) - 1 - (nest.schedule.jammed > 1)
+            or nest.schedule.lanes == 1
+            or nest.schedule.unroll > 1
+        ):
             return False
         steps = step.upper - step.lower if isinstance(step.lower, int) and isinstance(step.upper, int) else 0
-        most = MOST_CARRIED_WORK if nest.jammed == 1 else MOST_JAMMED_WORK
-        return 1 < steps <= SHORT_LOOP and steps * nest.cost * nest.jammed <= most
+        most = MOST_CARRIED_WORK if nest.schedule.jammed == 1 else MOST_JAMMED_WORK
+        return 1 < steps <= SHORT_LOOP and steps * nest.facts.cost * nest.schedule.jammed <= most
 
     def _unrolled(self, level: int, groups: list[list[Frame]], step: Step, carried: list[SSAValue]) -> list[SSAValue]:
         """The steps of a short loop, one after the other."""
-        dim = self.nest.order[level]
+        dim = self.schedule.order[level]
         assert isinstance(step.lower, int) and isinstance(step.upper, int)
         for number in range(step.lower, step.upper):
             inner = [[*frames, self._frame(frames[-1].cursor, dim, step, number)] for frames in groups]
@@ -344,6 +359,8 @@ class LoopWriter:
         """One step: what `carried` is after it."""
         values = self._values(frames)
         with self.emitter.at(frames[-1].cursor):
-            if values.mask() is None and (self.nest.jammed == 1 or frames[-1].induction == self._first_jammed(frames)):
+            if values.mask() is None and (
+                self.schedule.jammed == 1 or frames[-1].induction == self._first_jammed(frames)
+            ):
                 self.prefetching.enter_step(values)
             return emit_step(values, self.accumulators, carried)

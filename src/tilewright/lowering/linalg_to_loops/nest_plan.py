@@ -8,6 +8,7 @@ generic  (d0 reduction, d1 parallel)  ins (d0, d1) stride 1 in d1
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from math import prod
 
@@ -20,8 +21,8 @@ from tilewright.dialects.types import bit_width
 from tilewright.lowering.linalg_to_loops.atomic_offsets import find_offsets_of_atomics
 from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.lane_steps import find_lane_steps
-from tilewright.lowering.linalg_to_loops.nest import Nest, stride_along
-from tilewright.lowering.linalg_to_loops.predication import find_obstacle, if_convert, is_straight
+from tilewright.lowering.linalg_to_loops.nest import BodyFacts, Nest, Schedule, stride_along
+from tilewright.lowering.linalg_to_loops.predication import Predicate, find_obstacle, if_convert, is_straight
 from tilewright.lowering.linalg_to_loops.sources import memory_of
 from tilewright.lowering.linalg_to_loops.split_offsets import find_split_offsets
 from tilewright.support.cpu_costs import (
@@ -46,61 +47,67 @@ from tilewright.transforms.linalg.effects import root_of_memref
 
 def plan_nest(nest: Nest, target: TargetFacts) -> Nest:
     """The nest with order, vector dimension, lanes and unrolling."""
-    nest = replace(nest, target=target, predicates=if_convert(nest.body))
-    nest = replace(nest, depends=find_dependences(nest), cost=sum(vector_cost(op) for op in nest.body.ops))
+    predicates = if_convert(nest.body)
+    facts = BodyFacts(predicates, find_dependences(nest, predicates), cost=sum(vector_cost(op) for op in nest.body.ops))
+    nest = replace(nest, target=target, facts=facts)
     dim = choose_vector_dim(nest) if obstacle_to_vectors(nest) is None else None
     if dim is not None and is_straight(nest.body):
-        steps = find_lane_steps(nest.body, nest.depends, nest.predicates, dim)
-        nest = replace(nest, steps=steps, places=find_split_offsets(nest.body, nest.depends, dim))
-    nest = with_lanes(replace(nest, vector_dim=dim))
-    if nest.lanes == 1:
-        nest = replace(nest, vector_dim=None)
-    return replace(nest, order=order_loops(nest), unroll=choose_unrolling(nest))
+        steps = find_lane_steps(nest.body, facts.depends, predicates, dim)
+        offsets = find_split_offsets(nest.body, facts.depends, dim)
+        nest = replace(nest, facts=replace(facts, steps=steps, offsets=offsets))
+    nest = with_lanes(replace(nest, schedule=Schedule(vector_dim=dim)))
+    if nest.schedule.lanes == 1:
+        nest = replace(nest, schedule=Schedule())
+    schedule = replace(nest.schedule, order=order_loops(nest), unroll=choose_unrolling(nest))
+    return replace(nest, schedule=schedule)
 
 
 def choose_unrolling(nest: Nest) -> int:
     """Return how many vectors a loop over lanes takes at a time: several, where a reduction would wait for one of
     them.
     """
-    if nest.vector_dim is None or not nest.has_reduction:
+    if nest.schedule.vector_dim is None or not nest.has_reduction:
         return 1
-    vectors = nest.extents[nest.vector_dim] // nest.lanes
+    vectors = nest.extents[nest.schedule.vector_dim] // nest.schedule.lanes
     if nest.folds():
-        is_long = vectors >= 2 * UNROLL and nest.bounds[nest.vector_dim] == nest.extents[nest.vector_dim]
-        return UNROLL if nest.cost <= FOLDED_BODY and is_long else 1
+        is_long = (
+            vectors >= 2 * UNROLL and nest.bounds[nest.schedule.vector_dim] == nest.extents[nest.schedule.vector_dim]
+        )
+        return UNROLL if nest.facts.cost <= FOLDED_BODY and is_long else 1
     if nest.starts_at_first():
-        return min(UNROLL, _power_of_two_at_most(vectors)) if nest.cost <= FOLDED_BODY else 1
+        return min(UNROLL, _power_of_two_at_most(vectors)) if nest.facts.cost <= FOLDED_BODY else 1
     chains = sum(output.reduces for output in nest.outputs)  # which do not wait for one another
-    if nest.cost <= LIGHT_BODY * chains:
+    if nest.facts.cost <= LIGHT_BODY * chains:
         return min(max(1, UNROLL // chains), _power_of_two_at_most(vectors))
     return 1
 
 
 def with_lanes(nest: Nest) -> Nest:
     """The nest with as many lanes in its vectors as suit it, and the registers that these take."""
-    if nest.vector_dim is None:
-        return replace(nest, lanes=1, registers=1)
+    if nest.schedule.vector_dim is None:
+        return replace(nest, schedule=replace(nest.schedule, lanes=1, registers=1))
     register_lanes, registers = nest.target.lanes(widest_lane(nest)), 1
     is_wide = nest.target.vector_bits >= 512
     if is_wide and waits_for_memory(nest):
         register_lanes = max(1, register_lanes // 2)
     elif is_wide and narrows_pairs(nest):
         register_lanes, registers = 2 * register_lanes, 2
-    lanes = min(register_lanes, _power_of_two_at_most(nest.extents[nest.vector_dim]))
-    return replace(nest, lanes=lanes, registers=registers if lanes == register_lanes else 1)
+    lanes = min(register_lanes, _power_of_two_at_most(nest.extents[nest.schedule.vector_dim]))
+    registers = registers if lanes == register_lanes else 1
+    return replace(nest, schedule=replace(nest.schedule, lanes=lanes, registers=registers))
 
 
 def waits_for_memory(nest: Nest) -> bool:
     """Return whether the caller's arrays, unless they are short, take longer to pass by than what is computed from
     them.
     """
-    inputs = (memory_of(operand.source) for operand in nest.inputs if nest.vector_dim in operand.dims())
+    inputs = (memory_of(operand.source) for operand in nest.inputs if nest.schedule.vector_dim in operand.dims())
     read = [window for window in inputs if window is not None]
     written = [output.dest for output in nest.outputs if output.dest is not None]
     windows = (*read, *written)
     if nest.has_reduction or all(window.owned for window in windows):
         return False
-    if nest.cost <= STREAMING_COST:
+    if nest.facts.cost <= STREAMING_COST:
         return True
     if (
         not nest.target.streams_half_vectors
@@ -111,7 +118,7 @@ def waits_for_memory(nest: Nest) -> bool:
     if any(window.owned or bit_width(window.element) < widest_lane(nest) for window in windows):
         return False
     arrays = len({window.root for window in read}) + len(written)
-    return nest.cost <= STREAMING_COST * arrays
+    return nest.facts.cost <= STREAMING_COST * arrays
 
 
 def narrows_pairs(nest: Nest) -> bool:
@@ -119,12 +126,12 @@ def narrows_pairs(nest: Nest) -> bool:
     time.
     """
     ops = list(nest.body.ops)
-    if nest.cost < HEAVY or len(ops) > MOST_PAIRED or widest_lane(nest) != 32:
+    if nest.facts.cost < HEAVY or len(ops) > MOST_PAIRED or widest_lane(nest) != 32:
         return False
     return any(isinstance(op, arith.TruncFOp) and isinstance(op.results[0].type, BFloat16Type) for op in ops)
 
 
-def find_dependences(nest: Nest) -> dict[SSAValue, frozenset[int]]:
+def find_dependences(nest: Nest, predicates: Mapping[Operation, Predicate]) -> dict[SSAValue, frozenset[int]]:
     """The dimensions that each value of the body depends on; accumulators depend on everything."""
     everything = frozenset(range(len(nest.extents)))
     depends: dict[SSAValue, frozenset[int]] = {}
@@ -141,7 +148,7 @@ def find_dependences(nest: Nest) -> dict[SSAValue, frozenset[int]]:
             dims = everything
         else:
             dims = nothing.union(*(depends.get(operand, nothing) for operand in op.operands))
-            for condition, _ in nest.predicates.get(op, ()):
+            for condition, _ in predicates.get(op, ()):
                 dims |= depends.get(condition, nothing)
         for result in op.results:
             depends[result] = dims
@@ -155,11 +162,11 @@ def widest_lane(nest: Nest) -> int:
     widest = 8
     atomic_offsets = find_offsets_of_atomics(nest.body)
     for value in (*nest.body.args, *(result for op in nest.body.ops for result in op.results)):
-        if isinstance(value.type, IndexType | MemRefType) or nest.vector_dim not in nest.depends[value]:
+        if isinstance(value.type, IndexType | MemRefType) or nest.schedule.vector_dim not in nest.facts.depends[value]:
             continue
-        if value in nest.places.inner:
+        if value in nest.facts.offsets.inner:
             continue
-        if value in nest.steps.of and all(_is_place(use.operation, nest) for use in value.uses):
+        if value in nest.facts.steps.of and all(_is_place(use.operation, nest) for use in value.uses):
             continue
         if value not in atomic_offsets:
             widest = max(widest, bit_width(value.type))
@@ -168,7 +175,7 @@ def widest_lane(nest: Nest) -> int:
 
 def _is_place(op: Operation, nest: Nest) -> bool:
     """Return whether an op only goes on computing a place, or is the view of it."""
-    return isinstance(op, memref.ReinterpretCastOp) or any(result in nest.steps.of for result in op.results)
+    return isinstance(op, memref.ReinterpretCastOp) or any(result in nest.facts.steps.of for result in op.results)
 
 
 def obstacle_to_vectors(nest: Nest) -> str | None:
@@ -248,7 +255,7 @@ def _access_score(stride: Index) -> int:
 
 def order_loops(nest: Nest) -> tuple[int, ...]:
     """Parallel loops outside, reductions inside; lanes innermost unless accumulators lie side by side in them."""
-    dim = nest.vector_dim
+    dim = nest.schedule.vector_dim
     others = [other for other in range(len(nest.extents)) if other != dim]
     lanes = () if dim is None else (dim,)
     if not nest.has_reduction:

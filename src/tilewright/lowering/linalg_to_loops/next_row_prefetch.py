@@ -56,7 +56,7 @@ class NextRowPrefetch:
 
     def note(self, nest: Nest) -> None:
         """A planned nest, which the emitter is about to write at the cursor."""
-        loop, dim = self._loop(), nest.vector_dim
+        loop, dim = self._loop(), nest.schedule.vector_dim
         if loop is None or dim is None:
             return
         self._written.update(output.dest.flat for output in nest.outputs if output.dest is not None)

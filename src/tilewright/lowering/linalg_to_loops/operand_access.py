@@ -48,20 +48,22 @@ def read_operand(values: BodyValues, operand: Operand) -> SSAValue:
         case Vectors(vectors):
             index = values.affine(operand.access[0])
             assert isinstance(index, int), "what is in registers is read by steps that are written out"
-            return vectors[index // values.nest.lanes]
+            return vectors[index // values.nest.schedule.lanes]
 
 
 def _read_words(values: BodyValues, first_bytes: Window, operand: Operand) -> SSAValue:
     index = values.linear_index(first_bytes, operand.access)
     if not values.is_lanes(operand.dims()):
         return load_word(values.emitter, first_bytes.flat, index)
-    stride, mask = stride_along(first_bytes, operand.access, values.nest.vector_dim or 0), values.mask()
+    stride, mask = stride_along(first_bytes, operand.access, values.nest.schedule.vector_dim or 0), values.mask()
     if stride == WORD_BYTES and mask is None:
-        return load_words(values.emitter, first_bytes.flat, index, values.nest.lanes)
+        return load_words(values.emitter, first_bytes.flat, index, values.nest.schedule.lanes)
     if not first_bytes.owned:
         _note(values, operand.location, stride, "gathered")
     mask = values.all_lanes() if mask is None else mask
-    return gather_words(values.emitter, first_bytes.flat, index, values.lane_offsets(stride), mask, values.nest.lanes)
+    return gather_words(
+        values.emitter, first_bytes.flat, index, values.lane_offsets(stride), mask, values.nest.schedule.lanes
+    )
 
 
 def _read_window(
@@ -71,7 +73,7 @@ def _read_window(
     index = values.linear_index(window, operand.access)
     if not values.is_lanes(operand.dims()):
         return values.emitter.unpack(values.emitter.load(window.flat, index), window.stored_as_byte)
-    stride = stride_along(window, operand.access, values.nest.vector_dim or 0)
+    stride = stride_along(window, operand.access, values.nest.schedule.vector_dim or 0)
     if not window.owned:
         _note(values, operand.location, stride, "gathered")
     mask = values.mask() if mask is None else mask
@@ -79,7 +81,7 @@ def _read_window(
     if stride == 1 and fill is None and _holds_whole_vectors(values, window) and not _is_integer(stored):
         mask = None
     if stride == 1 and mask is None:
-        lanes = values.emitter.vector_load(window.flat, index, values.nest.lanes)
+        lanes = values.emitter.vector_load(window.flat, index, values.nest.schedule.lanes)
         return values.emitter.unpack(lanes, window.stored_as_byte)
     if fill is None:
         zero = values.emitter.zero(stored)
@@ -136,9 +138,12 @@ def _holds_whole_vectors(values: BodyValues, window: Window) -> bool:
     """Return whether the last, partial vector may be touched as a whole: its other lanes are spare room of the
     tile.
     """
-    dim = values.nest.vector_dim
+    dim = values.nest.schedule.vector_dim
     return (
-        window.owned and values.nest.has_tiles and dim is not None and values.nest.extents[dim] % values.nest.lanes == 0
+        window.owned
+        and values.nest.has_tiles
+        and dim is not None
+        and values.nest.extents[dim] % values.nest.schedule.lanes == 0
     )
 
 
@@ -198,14 +203,14 @@ def _lane_bounds(values: BodyValues, box: Box, expr: AffineExpr, position: int) 
 
 
 def _is_unmasked(values: BodyValues) -> bool:
-    dim = values.nest.vector_dim
+    dim = values.nest.schedule.vector_dim
     return dim is not None and values.frames[values.level_of[dim]].is_unmasked
 
 
 def _box_mask(
     values: BodyValues, operand: Operand, bounds: tuple[Index, Index] | None, inside: SSAValue | bool
 ) -> SSAValue | None:
-    emitter, lanes = values.emitter, values.nest.lanes
+    emitter, lanes = values.emitter, values.nest.schedule.lanes
     if bounds is None and inside is True:
         return None
     if bounds is None:
@@ -213,9 +218,9 @@ def _box_mask(
         mask = emitter.broadcast(condition, lanes)
         step_mask = values.mask()
         return mask if step_mask is None else emitter.arith(arith.AndIOp, mask, step_mask)
-    assert values.nest.vector_dim is not None
+    assert values.nest.schedule.vector_dim is not None
     low, high = bounds
-    induction = values.induction(values.nest.vector_dim)
+    induction = values.induction(values.nest.schedule.vector_dim)
     high = emitter.select_index(inside, high, 0)
     mask = emitter.create_mask(emitter.sub(high, induction), lanes)
     if not is_at_most(low, 0):
@@ -253,9 +258,9 @@ def write_output(
     """Store the current step's element or lanes, if allowed with the lanes that do not exist; of the vector
     dimension no lane from `end` on."""
     index = values.linear_index(window, access)
-    vector_dim = values.nest.vector_dim
+    vector_dim = values.nest.schedule.vector_dim
     value = values.emitter.pack(value, window.stored_as_byte)
-    if values.nest.lanes == 1 or not any(vector_dim in expr.used_dims() for expr in access):
+    if values.nest.schedule.lanes == 1 or not any(vector_dim in expr.used_dims() for expr in access):
         values.emitter.store(value, window.flat, index)
         return
     stride = stride_along(window, access, vector_dim or 0)
@@ -285,9 +290,9 @@ def write_in_turn(
 
 
 def _mask_below(values: BodyValues, end: Index) -> SSAValue:
-    assert values.nest.vector_dim is not None
+    assert values.nest.schedule.vector_dim is not None
     below = values.emitter.create_mask(
-        values.emitter.sub(end, values.induction(values.nest.vector_dim)), values.nest.lanes
+        values.emitter.sub(end, values.induction(values.nest.schedule.vector_dim)), values.nest.schedule.lanes
     )
     mask = values.mask()
     return below if mask is None else values.emitter.arith(arith.AndIOp, below, mask)

@@ -59,7 +59,7 @@ class Padding:
 
 def find_padding(emitter: LoopEmitter, nest: Nest) -> Padding | None:
     """Return how far the vector dimension of a reduction really has to run; None where no bound is known."""
-    dim = nest.vector_dim
+    dim = nest.schedule.vector_dim
     assert dim is not None
     for output in nest.outputs:
         if output.reduces and not _can_repeat(output.combiner):
@@ -94,15 +94,20 @@ def find_padding(emitter: LoopEmitter, nest: Nest) -> Padding | None:
 def padded_element(values: BodyValues, padding: Padding, number: int) -> SSAValue:
     """Return what one lane past the bound contributes to output `number`."""
     nest = values.nest
-    dim = nest.vector_dim
+    dim = nest.schedule.vector_dim
     inputs = [
         Operand(Uniform(operand.source.fill), ())
         if dim in operand.dims() and isinstance(operand.source, Box)
         else operand
         for operand in nest.inputs
     ]
-    depends = {value: dims - {dim} for value, dims in nest.depends.items()}
-    scalar_nest = replace(nest, inputs=inputs, lanes=1, vector_dim=None, depends=depends)
+    depends = {value: dims - {dim} for value, dims in nest.facts.depends.items()}
+    scalar_nest = replace(
+        nest,
+        inputs=inputs,
+        facts=replace(nest.facts, depends=depends),
+        schedule=replace(nest.schedule, lanes=1, vector_dim=None),
+    )
     level = values.level_of[dim] if dim is not None else len(values.frames)
     frames = [
         Frame(
@@ -125,8 +130,8 @@ def padded_element(values: BodyValues, padding: Padding, number: int) -> SSAValu
 
 
 def _is_shared(nest: Nest, key: object) -> bool:
-    return isinstance(key, SSAValue) and nest.vector_dim not in nest.depends.get(
-        cast("SSAValue", key), frozenset((nest.vector_dim,))
+    return isinstance(key, SSAValue) and nest.schedule.vector_dim not in nest.facts.depends.get(
+        cast("SSAValue", key), frozenset((nest.schedule.vector_dim,))
     )
 
 

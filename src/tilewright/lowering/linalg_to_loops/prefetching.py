@@ -86,7 +86,7 @@ class Prefetching:
                 nest, lambda window: self._is_new(window) and self._is_of_program(window.offset)
             )
         self._count_reads(nest)
-        if self.program_id is None or nest.vector_dim is None:
+        if self.program_id is None or nest.schedule.vector_dim is None:
             return ()
         if self.emitter.cursor.block is not self.emitter.entry:
             self._rows.note(nest)
@@ -94,7 +94,7 @@ class Prefetching:
         fetches: list[Fetch] = []
         for operand in nest.inputs:
             window = memory_of(operand.source)
-            if window is None or window.owned or nest.vector_dim not in operand.dims():
+            if window is None or window.owned or nest.schedule.vector_dim not in operand.dims():
                 continue
             key = (window.flat, window.offset)
             if key in self._read and key not in self._fetched and (fetch := self._following(nest, operand, window)):
@@ -201,15 +201,22 @@ class Prefetching:
         if window is None or window.owned or earlier is None or not earlier.steps:
             return ()
         key = (window.flat, window.offset)
-        assert earlier.nest.vector_dim is not None
-        if key in self._fetched or nest.extents != earlier.nest.extents or nest.vector_dim != earlier.nest.vector_dim:
+        assert earlier.nest.schedule.vector_dim is not None
+        if (
+            key in self._fetched
+            or nest.extents != earlier.nest.extents
+            or nest.schedule.vector_dim != earlier.nest.schedule.vector_dim
+        ):
             return ()
         if output.access != earlier.fetches[0].access:
             return ()
-        if stride_along(window, output.access, earlier.nest.vector_dim) != 1 or window.bytes > LARGEST_TILE_BYTES:
+        if (
+            stride_along(window, output.access, earlier.nest.schedule.vector_dim) != 1
+            or window.bytes > LARGEST_TILE_BYTES
+        ):
             return ()
         self._rereading = None
-        if earlier.nest.cost >= HEAVY:
+        if earlier.nest.facts.cost >= HEAVY:
             self._ask_for_lines(earlier, window, output, streaming)
         return earlier.fetches
 
@@ -232,9 +239,9 @@ class Prefetching:
 
     def _is_streamed(self, nest: Nest, streaming: Streaming | None) -> SSAValue | bool:
         """Return whether the launch is so large that a later nest over the same elements streams its outputs."""
-        if streaming is None or not self.weighs_traffic or nest.vector_dim is None:
+        if streaming is None or not self.weighs_traffic or nest.schedule.vector_dim is None:
             return False
-        elements = self._expressions.copy(nest.bounds[nest.vector_dim])
+        elements = self._expressions.copy(nest.bounds[nest.schedule.vector_dim])
         return elements is not None and streaming.is_large(self.emitter, elements, self.streamed_from(streaming))
 
     def _fetch_in_step(
@@ -253,12 +260,12 @@ class Prefetching:
 
     def _following(self, nest: Nest, operand: Operand, window: Window) -> Fetch | None:
         """The tile that the next program reads where this one reads `window`."""
-        assert nest.vector_dim is not None
-        if stride_along(window, operand.access, nest.vector_dim) != 1 or window.bytes > LARGEST_TILE_BYTES:
+        assert nest.schedule.vector_dim is not None
+        if stride_along(window, operand.access, nest.schedule.vector_dim) != 1 or window.bytes > LARGEST_TILE_BYTES:
             return None
         if isinstance(window.offset, int) or (following := self._expressions.in_next_program(window.offset)) is None:
             return None
-        near = NEAR_BYTES if nest.cost >= HEAVY else self.facts.fetched_near_bytes
+        near = NEAR_BYTES if nest.facts.cost >= HEAVY else self.facts.fetched_near_bytes
         return Fetch(replace(window, offset=following), operand.access, _locality_of(window, near))
 
 

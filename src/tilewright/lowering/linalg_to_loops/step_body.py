@@ -68,7 +68,7 @@ def _in_turn(values: BodyValues, written: Sequence[Written]) -> Iterator[list[Wr
     left = list(written)
     while left:
         output, dest, _ = left[0]
-        stride = stride_along(dest, output.access, values.nest.vector_dim or 0)
+        stride = stride_along(dest, output.access, values.nest.schedule.vector_dim or 0)
         group = left[:1]
         if is_narrow(stride) and stride > 1 and _is_whole(values, output):
             alike = [item for item in left if item[0].access == output.access and _is_whole(values, item[0])]
@@ -97,7 +97,7 @@ def _write(values: BodyValues, output: Output, dest: Window, element: SSAValue) 
         write_output(values, dest, output.access, element, whole_vectors=output.is_alone)
         return
     (dim,) = past
-    if dim == values.nest.vector_dim:
+    if dim == values.nest.schedule.vector_dim:
         write_output(values, dest, output.access, element, end=output.bounds[dim])
         return
     emitter = values.emitter
@@ -127,7 +127,7 @@ def _run_in_order(values: BodyValues) -> None:
             continue
         for inner in op.walk():
             for operand in inner.operands:
-                if operand in nest.depends and operand not in mapper:
+                if operand in nest.facts.depends and operand not in mapper:
                     mapper[operand] = values.get(operand)
         copy = values.emitter.insert(op.clone(value_mapper=mapper))
         results: list[SSAValue] = list(copy.results)

@@ -34,12 +34,12 @@ class Step:
 def steps_of(emitter: LoopEmitter, nest: Nest, unmasked: UnmaskedPart | None, dim: int, outer: Frame) -> list[Step]:
     """The loops over a dimension inside of the loop `outer`, one after the other."""
     if dim == JAM:
-        return [Step(0, nest.extents[nest.order[-1]])]
+        return [Step(0, nest.extents[nest.schedule.order[-1]])]
     bound = nest.bounds[dim]
-    if dim != nest.vector_dim:
+    if dim != nest.schedule.vector_dim:
         is_only_one = nest.iterators[dim] and sum(nest.iterators) == 1
         return [Step(int(is_only_one and nest.starts_at_first()), bound)]
-    lanes, steps = nest.lanes, list[Step]()
+    lanes, steps = nest.schedule.lanes, list[Step]()
     if outer.dim == SEGMENT:
         length = emitter.sub(outer.end, outer.induction)
         full = emitter.add(outer.induction, emitter.align_down(length, lanes))
@@ -49,13 +49,13 @@ def steps_of(emitter: LoopEmitter, nest: Nest, unmasked: UnmaskedPart | None, di
             Step(full, outer.end, masked=True, is_unmasked=is_unmasked),
         ]
     # Where accumulators start as the first elements, loops start after these.
-    start: Index = lanes * nest.unroll if nest.folds() else 0
+    start: Index = lanes * nest.schedule.unroll if nest.folds() else 0
     if unmasked is not None:
-        steps.append(Step(start, unmasked.bound, nest.unroll, is_unmasked=True))
+        steps.append(Step(start, unmasked.bound, nest.schedule.unroll, is_unmasked=True))
         start = emitter.max(start, unmasked.bound) if start else unmasked.bound
-    elif nest.unroll > 1:
-        stop = emitter.align_down(bound, lanes * nest.unroll)
-        steps.append(Step(start, stop, nest.unroll))
+    elif nest.schedule.unroll > 1:
+        stop = emitter.align_down(bound, lanes * nest.schedule.unroll)
+        steps.append(Step(start, stop, nest.schedule.unroll))
         start = stop
     full = emitter.align_down(bound, lanes)
     steps.append(Step(start, full))
@@ -66,5 +66,5 @@ def steps_of(emitter: LoopEmitter, nest: Nest, unmasked: UnmaskedPart | None, di
 
 def streamed_steps(emitter: LoopEmitter, nest: Nest, head: Index, bound: Index) -> list[Step]:
     """As `steps_of`, with the first `head` elements by themselves and then vectors that go past the caches."""
-    full = emitter.add(head, emitter.align_down(emitter.sub(bound, head), nest.lanes))
+    full = emitter.add(head, emitter.align_down(emitter.sub(bound, head), nest.schedule.lanes))
     return [Step(0, head, masked=True), Step(head, full, streamed=True), Step(full, bound, masked=True)]

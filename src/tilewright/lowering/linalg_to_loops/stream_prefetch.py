@@ -67,8 +67,8 @@ def plan_streams(
     """The streams of a planned nest. `is_new` tells memory that no nest before has read; `goes_on` whether the next
     program reads on from where this one ends; `along` whether to ask for what follows in memory, `rows_ahead` whether
     for rows ahead."""
-    dim = nest.vector_dim
-    if dim is None or not nest.order or nest.order[-1] != dim:
+    dim = nest.schedule.vector_dim
+    if dim is None or not nest.schedule.order or nest.schedule.order[-1] != dim:
         return []
     inputs: list[Stream] = []
     for operand in nest.inputs:
@@ -96,7 +96,10 @@ def plan_word_streams(nest: Nest, is_new: Callable[[Window], bool]) -> list[Stre
         window = memory_of(operand.source) if isinstance(operand.source, Words) else None
         if window is None or window.owned or not is_new(window):
             continue
-        if nest.vector_dim is not None and stride_along(window, operand.access, nest.vector_dim) == WORD_BYTES:
+        if (
+            nest.schedule.vector_dim is not None
+            and stride_along(window, operand.access, nest.schedule.vector_dim) == WORD_BYTES
+        ):
             found.append(Stream(window, operand.access, WORDS_AHEAD_BYTES, is_write=False, by_line=True))
     return found if len(found) <= MOST_STREAMS else []
 
@@ -115,7 +118,7 @@ def _stream(
         return []
     bits = bit_width(window.element)
     segment = 0 if nest.extents[dim] == ANY_EXTENT else nest.extents[dim] * bits // 8
-    if segment < LONG_BYTES and not (segment >= SHORT_BYTES and nest.order == (dim,) and goes_on(window)):
+    if segment < LONG_BYTES and not (segment >= SHORT_BYTES and nest.schedule.order == (dim,) and goes_on(window)):
         return []
     return [Stream(window, access, AHEAD_BYTES * 8 // bits, is_write)]
 
@@ -128,13 +131,13 @@ def _rows(nest: Nest, dim: int, window: Window, access: tuple[AffineExpr, ...]) 
     """
     if nest.body.first_op is nest.body.last_op or any(isinstance(op, WRITES) for op in nest.body.ops):
         return []
-    if window.owned or len(nest.order) < 2 or stride_along(window, access, dim) != 1:
+    if window.owned or len(nest.schedule.order) < 2 or stride_along(window, access, dim) != 1:
         return []
-    stride = stride_along(window, access, nest.order[-2])
+    stride = stride_along(window, access, nest.schedule.order[-2])
     row_bytes = nest.extents[dim] * bit_width(window.element) // 8
     if not SHORT_ROW_BYTES <= row_bytes < LONG_BYTES or (isinstance(stride, int) and stride <= nest.extents[dim]):
         return []
     ahead = max(1, ROWS_AHEAD_BYTES // row_bytes)
-    if 2 * ahead > nest.extents[nest.order[-2]]:
+    if 2 * ahead > nest.extents[nest.schedule.order[-2]]:
         return []
     return [Stream(window, access, ahead, is_write=False, stride=stride)]

@@ -119,7 +119,7 @@ def plan_streaming(emitter: LoopEmitter, nest: Nest, only_written: Collection[SS
     grid = emitter.grid_arguments()
     if not grid:
         return None
-    if nest.has_reduction or nest.order != (nest.vector_dim,) or not is_straight(nest.body):
+    if nest.has_reduction or nest.schedule.order != (nest.schedule.vector_dim,) or not is_straight(nest.body):
         return None
     if any(isinstance(op, memref.StoreOp) for op in nest.body.ops):
         return None
@@ -137,7 +137,7 @@ def plan_streaming(emitter: LoopEmitter, nest: Nest, only_written: Collection[SS
     if len(sizes) != 1:
         return None
     size = sizes.pop()
-    if size == 0 or prod(nest.extents) * size < SMALLEST_TILE_BYTES or nest.lanes * size > LINE_BYTES:
+    if size == 0 or prod(nest.extents) * size < SMALLEST_TILE_BYTES or nest.schedule.lanes * size > LINE_BYTES:
         return None
     return Streaming(tuple(found), size, prod(nest.extents), tuple(grid[:3]), loop)
 
@@ -169,10 +169,10 @@ def changes_in(loop: scf.ForOp, value: Index) -> bool:
 
 def _may_stream(nest: Nest, output: Output, window: Window) -> bool:
     """Return whether whole vectors of memory that is not ours are written, as far as the nest runs."""
-    if window.owned or isinstance(window.offset, int) or nest.vector_dim is None:
+    if window.owned or isinstance(window.offset, int) or nest.schedule.vector_dim is None:
         return False
     if output.is_cut and not all(map(is_at_most, nest.bounds, output.bounds)):
         return False
-    return stride_along(window, output.access, nest.vector_dim) == 1 and all(
+    return stride_along(window, output.access, nest.schedule.vector_dim) == 1 and all(
         isinstance(expr, AffineDimExpr | AffineConstantExpr) for expr in output.access
     )

@@ -34,21 +34,27 @@ from tilewright.transforms.linalg.body_cost import ACCESSES, vector_cost
 def plan_segments(nest: Nest, known: Collection[SSAValue]) -> Nest | None:
     """A planned nest with a loop over segments around its vector loop; None where it divides no lane numbers. The
     comparisons in `known` are numbers there."""
-    dim = nest.vector_dim
-    if dim is None or nest.lanes == 1 or nest.folds() or not is_straight(nest.body):
+    dim = nest.schedule.vector_dim
+    if dim is None or nest.schedule.lanes == 1 or nest.folds() or not is_straight(nest.body):
         return None
-    depends = {**nest.depends, **dict.fromkeys(known, frozenset[int]())}
-    level = nest.order.index(dim)
-    outside = frozenset(nest.order[:level])
-    steps = find_lane_steps(nest.body, depends, nest.predicates, dim, outside)
+    depends = {**nest.facts.depends, **dict.fromkeys(known, frozenset[int]())}
+    level = nest.schedule.order.index(dim)
+    outside = frozenset(nest.schedule.order[:level])
+    steps = find_lane_steps(nest.body, depends, nest.facts.predicates, dim, outside)
     if not steps.divisions:
         return None
     for value, step in steps.of.items():
         if step == 0:
             depends[value] = depends[value] - {dim} | {SEGMENT}
-    order = (*nest.order[:level], SEGMENT, *nest.order[level:])
+    order = (*nest.schedule.order[:level], SEGMENT, *nest.schedule.order[level:])
     # Vectors of a segment start anywhere, so the last one of a tile may reach beyond it.
-    segmented = replace(nest, order=order, depends=depends, steps=steps, has_tiles=False, unroll=1, fetches=())
+    segmented = replace(
+        nest,
+        facts=replace(nest.facts, depends=depends, steps=steps),
+        schedule=replace(nest.schedule, order=order, unroll=1),
+        has_tiles=False,
+        fetches=(),
+    )
     if not nest.has_reduction and not _has_strides(segmented):  # accumulators keep the lanes that they have after it
         return _widened(segmented)
     return segmented
@@ -58,7 +64,7 @@ def _has_strides(nest: Nest) -> bool:
     """Return whether lanes lie apart somewhere: the last vector of a segment, which is not full, gathers them."""
     views = [op for op in nest.body.ops if isinstance(op, memref.ReinterpretCastOp)]
     places = (value for op in views for value in op.mixed_offsets if isinstance(value, SSAValue))
-    return any(nest.steps.of.get(place, 1) not in (0, 1) for place in places)
+    return any(nest.facts.steps.of.get(place, 1) not in (0, 1) for place in places)
 
 
 def _widened(nest: Nest) -> Nest:
@@ -67,11 +73,14 @@ def _widened(nest: Nest) -> Nest:
     Where little is computed they get half of them: more of a short segment is in full vectors.
     """
     wide = with_lanes(nest)
-    divisors = [division.divisor for division in nest.steps.divisions]
-    if all(isinstance(divisor, int) and divisor >= LONG_SEGMENT * wide.lanes for divisor in divisors):
+    divisors = [division.divisor for division in nest.facts.steps.divisions]
+    if all(isinstance(divisor, int) and divisor >= LONG_SEGMENT * wide.schedule.lanes for divisor in divisors):
         return wide
     computed = sum(vector_cost(op) for op in nest.body.ops if not op.regions and not isinstance(op, ACCESSES))
-    return replace(wide, lanes=max(nest.lanes, wide.lanes // 2)) if computed < HEAVY else wide
+    if computed >= HEAVY:
+        return wide
+    lanes = max(nest.schedule.lanes, wide.schedule.lanes // 2)
+    return replace(wide, schedule=replace(wide.schedule, lanes=lanes))
 
 
 def number_in_all_lanes(lanes: SSAValue) -> SSAValue:
@@ -84,7 +93,7 @@ def segments_pay(values: BodyValues) -> SSAValue | bool:
     """Return whether all divisors are long enough; `values` are those before the loop."""
     emitter = values.emitter
     verdict: SSAValue | bool = True
-    for divisor in dict.fromkeys(division.divisor for division in values.nest.steps.divisions):
+    for divisor in dict.fromkeys(division.divisor for division in values.nest.facts.steps.divisions):
         if isinstance(divisor, SSAValue):
             number = values.get(divisor)
             least = emitter.constant(SHORTEST_SEGMENT, number.type)
@@ -94,7 +103,7 @@ def segments_pay(values: BodyValues) -> SSAValue | bool:
 
 def start_segment(values: BodyValues, upper: Index) -> Index:
     """Divide the first lane of a segment, and say where the segment ends; `values` are those before its loop."""
-    emitter, steps = values.emitter, values.nest.steps
+    emitter, steps = values.emitter, values.nest.facts.steps
     known = values.frames[-1].values
     end = upper
     with emitter.at(values.frames[-1].cursor):

@@ -37,29 +37,38 @@ class TransposedOperand:
             return True
         for expr, low, high in zip(self.operand.access, box.low, box.high, strict=True):
             assert isinstance(expr, AffineDimExpr)
-            unmasked = column.is_unmasked and expr.position == nest.vector_dim
+            unmasked = column.is_unmasked and expr.position == nest.schedule.vector_dim
             if low != 0 or not (unmasked or is_at_most(nest.bounds[expr.position], high)):
                 return False
         return True
 
     def load_block(self, emitter: LoopEmitter, nest: Nest, frames: list[Frame]) -> list[SSAValue]:
-        """The lanes of `nest.lanes` rows, of which `frames` is the first, at the cursor."""
+        """The lanes of `nest.schedule.lanes` rows, of which `frames` is the first, at the cursor."""
         *outer, column = frames
         loaded = list[SSAValue]()
-        for lane in range(nest.lanes):
+        for lane in range(nest.schedule.lanes):
             here = Frame(column.cursor, column.dim, emitter.add(column.induction, lane))
             place = BodyValues(emitter, nest, [*outer, here]).linear_index(self.window, self.operand.access)
-            loaded.append(emitter.vector_load(self.window.flat, place, nest.lanes))
+            loaded.append(emitter.vector_load(self.window.flat, place, nest.schedule.lanes))
         return transpose_lanes(emitter, loaded)
 
 
 def find_transposed_operands(nest: Nest) -> list[TransposedOperand]:
     """The operands that a nest had better transpose in registers; none where its loops are not a row of vectors, or
     where blocks could read what was written for another element."""
-    if nest.lanes not in BLOCK_SIDES or any(nest.iterators) or SEGMENT in nest.order or len(nest.order) < 2:
+    if (
+        nest.schedule.lanes not in BLOCK_SIDES
+        or any(nest.iterators)
+        or SEGMENT in nest.schedule.order
+        or len(nest.schedule.order) < 2
+    ):
         return []
-    row, column = nest.order[-2:]
-    if column != nest.vector_dim or nest.extents[row] < nest.lanes or is_at_most(nest.bounds[row], nest.lanes - 1):
+    row, column = nest.schedule.order[-2:]
+    if (
+        column != nest.schedule.vector_dim
+        or nest.extents[row] < nest.schedule.lanes
+        or is_at_most(nest.bounds[row], nest.schedule.lanes - 1)
+    ):
         return []
     if any(op.regions or isinstance(op, ACCESSES) for op in nest.body.ops):
         return []

@@ -21,7 +21,7 @@ from tilewright.transforms.linalg.index_proofs import is_at_most
 
 def without_unchanged_lanes(emitter: LoopEmitter, nest: Nest) -> Nest:
     """A planned nest that ends where all its outputs keep what they hold; the same nest where that is not known."""
-    dim = nest.vector_dim
+    dim = nest.schedule.vector_dim
     if dim is None or nest.has_reduction or any(may_write(op) for op in nest.body.ops):
         return nest
     common: set[SSAValue] | None = None

@@ -25,32 +25,34 @@ from tilewright.transforms.linalg.body_cost import WRITES, vector_cost
 
 def plan_jam(nest: Nest) -> Nest | None:
     """A planned nest of which iterations of a parallel loop share the reduction; None where that saves nothing."""
-    if nest.vector_dim is None or not nest.has_reduction or not _is_plain(nest) or _may_overlap(nest):
+    if nest.schedule.vector_dim is None or not nest.has_reduction or not _is_plain(nest) or _may_overlap(nest):
         return None
     shared, dim = max(((_shared_work(nest, dim), -dim) for dim in _jammable(nest)), default=(0, 0))
     if not shared:
         return None
     dim = -dim
     free = (nest.target.vector_registers - _shared_registers(nest, dim)) // 2
-    each = nest.registers * len(nest.outputs)
+    each = nest.schedule.registers * len(nest.outputs)
     count = next((size for size in JAMMED if nest.extents[dim] % size == 0 and size * each <= free), 1)
     if count == 1:
         return None
     outer = (JAM,) if count < nest.extents[dim] else ()
-    order = [kept for other in nest.order for kept in (outer if other == dim else (other,))]
+    order = [kept for other in nest.schedule.order for kept in (outer if other == dim else (other,))]
     if nest.vector_reduces():
-        if count < nest.unroll:  # too few accumulators to hide their latency
+        if count < nest.schedule.unroll:  # too few accumulators to hide their latency
             return None
-        return replace(nest, order=(*order, dim), jammed=count, unroll=1)
-    unroll = max(size for size in (1, 2, 4) if size <= nest.unroll and (size == 1 or size * count * each <= free))
-    return replace(nest, order=(*order, dim), jammed=count, unroll=unroll)
+        return replace(nest, schedule=replace(nest.schedule, order=(*order, dim), jammed=count, unroll=1))
+    unroll = max(
+        size for size in (1, 2, 4) if size <= nest.schedule.unroll and (size == 1 or size * count * each <= free)
+    )
+    return replace(nest, schedule=replace(nest.schedule, order=(*order, dim), jammed=count, unroll=unroll))
 
 
 def _jammable(nest: Nest) -> Iterable[int]:
     """The dimensions of loops outside of the reduction, all of whose iterations run."""
-    inner = next(level for level, dim in enumerate(nest.order) if nest.iterators[dim])
-    for dim in nest.order[:inner]:
-        if dim != nest.vector_dim and nest.extents[dim] > 1 and nest.bounds[dim] == nest.extents[dim]:
+    inner = next(level for level, dim in enumerate(nest.schedule.order) if nest.iterators[dim])
+    for dim in nest.schedule.order[:inner]:
+        if dim != nest.schedule.vector_dim and nest.extents[dim] > 1 and nest.bounds[dim] == nest.extents[dim]:
             yield dim
 
 
@@ -76,23 +78,27 @@ def _may_overlap(nest: Nest) -> bool:
 
 def _shared_work(nest: Nest, dim: int) -> int:
     """Return the cost of what each step of the reduction computes or loads that does not depend on a dimension."""
-    return sum(work for value, work in _work(nest).items() if dim not in nest.depends[value])
+    return sum(work for value, work in _work(nest).items() if dim not in nest.facts.depends[value])
 
 
 def _work(nest: Nest) -> dict[SSAValue, int]:
     """The cost of each value that is made anew in each step of the reduction."""
-    reduced = {dim for dim in nest.order if nest.iterators[dim]}
+    reduced = {dim for dim in nest.schedule.order if nest.iterators[dim]}
     inputs = {argument: LOAD for argument in nest.body.args[: len(nest.inputs)] if argument.uses.get_length()}
     made = {op.results[0]: vector_cost(op) for op in nest.body.ops if op.results}
-    return {value: cost for value, cost in (inputs | made).items() if nest.depends[value] & reduced}
+    return {value: cost for value, cost in (inputs | made).items() if nest.facts.depends[value] & reduced}
 
 
 def _shared_registers(nest: Nest, dim: int) -> int:
     """Return how many vectors all iterations of a dimension read."""
-    shared = {value for value in _work(nest) if {dim, nest.vector_dim} & nest.depends[value] == {nest.vector_dim}}
+    shared = {
+        value
+        for value in _work(nest)
+        if {dim, nest.schedule.vector_dim} & nest.facts.depends[value] == {nest.schedule.vector_dim}
+    }
     users = {value: [use.operation for use in value.uses] for value in shared}
     read = [value for value, ops in users.items() if any(not {*op.results} <= shared for op in ops)]
-    return nest.registers * len(read)
+    return nest.schedule.registers * len(read)
 
 
 __all__ = ["plan_jam"]
