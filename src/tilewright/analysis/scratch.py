@@ -39,8 +39,9 @@ from tilewright.dialects.ttg.verification import TARGET
 from tilewright.dialects.ttng import TensormapCreateOp
 from tilewright.dialects.types import as_tensor, bit_width, element_type, is_tensor
 from tilewright.ir.diagnostics import op_error
+from tilewright.layouts.between_ctas import ClusterConversion, plan_between_ctas
 from tilewright.layouts.convert import ConversionPlan, plan_conversion
-from tilewright.layouts.distributed import LANE, WARP
+from tilewright.layouts.distributed import BLOCK, LANE, WARP
 from tilewright.layouts.linear import LinearLayout
 from tilewright.layouts.reduction import ReductionPlan, plan_reduction, scalar_layout
 from tilewright.layouts.scan import ScanPlan, plan_scan
@@ -120,6 +121,15 @@ def sharing_plan(value: SSAValue) -> SharedMemoryConversion | None:
     return plan_shared_memory(layout, layout, storage_bits(value.type), in_rounds=False)
 
 
+def cluster_sharing_plan(value: SSAValue) -> ClusterConversion | None:
+    """Return how a tensor that only one of the CTAs with equal elements has got, in the threads of `sharing_plan`,
+    reaches all threads of all of them; None where each CTA has elements of its own."""
+    layout = linear_layout(value.type)
+    if not layout.free_variable_masks.get(BLOCK, 0):
+        return None
+    return plan_between_ctas(layout, layout, storage_bits(value.type), from_first=True)
+
+
 def operand_offsets(sizes: Sequence[int]) -> tuple[int, ...]:
     """Return where the scratch of each of several operands starts, and last where it ends. A start is aligned for the
     widest access that fits into the operand's bytes.
@@ -136,7 +146,7 @@ def operand_offsets(sizes: Sequence[int]) -> tuple[int, ...]:
 
 def _convert_bytes(op: ConvertLayoutOp) -> int:
     plan = conversion_plan(op)
-    return plan.num_bytes if isinstance(plan, SharedMemoryConversion) else 0
+    return plan.num_bytes if isinstance(plan, SharedMemoryConversion | ClusterConversion) else 0
 
 
 def _reduce_bytes(op: ReduceOp) -> int:
@@ -162,7 +172,7 @@ def _atomic_bytes(op: AtomicRMWOp | AtomicCASOp | AtomicLoadOp | AtomicPollOp | 
         return 0
     if not is_tensor(op.result.type):
         return storage_bits(op.result.type) // 8
-    plan = sharing_plan(op.result)
+    plan = cluster_sharing_plan(op.result) or sharing_plan(op.result)
     return 0 if plan is None else plan.num_bytes
 
 

@@ -61,6 +61,8 @@ class SharedAccess:
     warps: tuple[int, ...]
     steps: tuple[AccessStep, ...]
     copies: tuple[int, ...]
+    blocks: tuple[int, ...] = ()
+    """What the bits of the CTA's number in its cluster add, where each CTA holds what several of them read."""
 
     @property
     def vector(self) -> int:

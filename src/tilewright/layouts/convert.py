@@ -6,7 +6,8 @@
 - `RegisterPermutation`: elements move between registers of their own thread;
 - `WarpShuffle`: elements move between threads of their own warp, by swaps of one register bit with one lane bit and a
   permutation of lanes;
-- `SharedMemoryConversion`: through shared memory, in a layout without bank conflicts (`swizzle`).
+- `SharedMemoryConversion`: through shared memory, in a layout without bank conflicts (`swizzle`);
+- `ClusterConversion`: through the shared memory of several CTAs (`between_ctas`).
 
 A plan is a frozen description. `simulate` executes one on arrays, so tests can check that it moves every element.
 """
@@ -17,6 +18,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from tilewright.layouts import gf2
+from tilewright.layouts.between_ctas import ClusterConversion, plan_between_ctas
 from tilewright.layouts.distributed import BLOCK, LANE, REGISTER, WARP
 from tilewright.layouts.linear import LinearLayout
 from tilewright.layouts.swizzle import MATRIX_FREE, MatrixMoves, SharedMemoryConversion, plan_shared_memory
@@ -73,7 +75,7 @@ class WarpShuffle:
         return registers // 2 * len(self.swaps)
 
 
-ConversionPlan = NoConversion | RegisterPermutation | WarpShuffle | SharedMemoryConversion
+ConversionPlan = NoConversion | RegisterPermutation | WarpShuffle | SharedMemoryConversion | ClusterConversion
 
 
 @lru_cache(maxsize=4096)
@@ -88,6 +90,8 @@ def plan_conversion(
     moved = moved_dims(source, target)
     if not moved:
         return NoConversion()
+    if BLOCK in moved:
+        return plan_between_ctas(source, target, element_bits)
     if moved == {REGISTER}:
         return RegisterPermutation(_register_sources(target.invert_and_compose(source)))
     if moved <= {REGISTER, LANE}:

@@ -62,7 +62,6 @@ class SharedMemoryConversion:
     store_access: SharedAccess
     load_access: SharedAccess
     stays_in_warp: bool
-    crosses_blocks: bool
 
     @property
     def num_elements(self) -> int:
@@ -185,7 +184,6 @@ def _plan_with(
         accesses[0],
         accesses[1],
         stays_in_warp=_stays_in_warp(*sides),
-        crosses_blocks=target.invert_and_compose(source).quotient([BLOCK]) is None,
     )
 
 

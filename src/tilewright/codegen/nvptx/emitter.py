@@ -16,7 +16,12 @@ from __future__ import annotations
 
 from tilewright.codegen.nvptx.atomics import AtomicInstructions
 from tilewright.codegen.nvptx.facts import NvptxFacts
-from tilewright.codegen.nvptx.hopper import BarrierInstructions, BulkCopyInstructions, WarpGroupInstructions
+from tilewright.codegen.nvptx.hopper import (
+    BarrierInstructions,
+    BulkCopyInstructions,
+    ClusterInstructions,
+    WarpGroupInstructions,
+)
 from tilewright.codegen.nvptx.matrix import MatrixInstructions
 from tilewright.codegen.nvptx.memory import MemoryInstructions
 from tilewright.codegen.nvptx.threads import ThreadInstructions
@@ -28,6 +33,7 @@ class NvptxEmitter(
     AtomicInstructions,
     MatrixInstructions,
     BarrierInstructions,
+    ClusterInstructions,
     BulkCopyInstructions,
     WarpGroupInstructions,
 ):

@@ -165,6 +165,29 @@ class BarrierInstructions:
         inline_asm(text, "barrier.cluster.wait.aligned;", "", [], (), clobbers_memory=True)
 
 
+class ClusterInstructions:
+    """Shared memory of the other CTAs of a cluster, at addresses that are i32 numbers."""
+
+    def address_in_cta(self, text: FunctionText, pointer: str, rank: str) -> str:
+        """The address of the same byte in the memory of another CTA."""
+        asm = "mapa.shared::cluster.u32 $0, $1, $2;"
+        operands = [(SHARED_POINTER, pointer), ("i32", rank)]
+        return inline_asm(text, asm, "=r,r,r", ["i32"], operands, has_effect=False)[0]
+
+    def load_from_cta(self, text: FunctionText, address: str, word_bits: int, count: int) -> list[str]:
+        """`count` words of 8 to 64 bits at an address of `address_in_cta`, or some bytes further."""
+        if word_bits == 8:
+            asm = "ld.shared::cluster.u8 $0, [$1];"
+            [word] = inline_asm(text, asm, "=r,r", ["i32"], [("i32", address)], clobbers_memory=True)
+            return [text.cast("trunc", "i32", word, "i8")]
+        letter = {16: "h", 32: "r", 64: "l"}[word_bits]
+        registers = ", ".join(f"${index}" for index in range(count))
+        form, registers = ("", registers) if count == 1 else (f".v{count}", f"{{{registers}}}")
+        asm = f"ld.shared::cluster{form}.b{word_bits} {registers}, [${count}];"
+        constraints = ",".join([f"={letter}"] * count + ["r"])
+        return inline_asm(text, asm, constraints, [f"i{word_bits}"] * count, [("i32", address)], clobbers_memory=True)
+
+
 class BulkCopyInstructions:
     """Copies of boxes between global and shared memory, and tensor maps made by a kernel."""
 

@@ -40,7 +40,7 @@ def _plan(op: ttg.AsyncCopyGlobalToLocalOp, fn: FunctionLowering) -> tuple[Share
     together = access_plan(fn, op.src, op.mask, element)
     width = min(together.width, MAX_COPY_BYTES // element.bytes)
     while True:
-        access, offsets = plan_buffer_access(fn, op.src, buffer, matrices=False, max_vector=width)
+        access, offsets = plan_buffer_access(fn, op.src, buffer, writes=True, matrices=False, max_vector=width)
         if _lie_together(access, together):
             return access, offsets
         width //= 2

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 
 from xdsl.ir import Operation, SSAValue
 
-from tilewright.analysis.scratch import sharing_plan
+from tilewright.analysis.scratch import cluster_sharing_plan, sharing_plan
 from tilewright.codegen.llvm_text import FunctionText
 from tilewright.codegen.nvptx.atomics import AtomicOrder
 from tilewright.dialects import tt
@@ -20,6 +20,7 @@ from tilewright.dialects.tt.enums import MemSemantic, MemSyncScope, RMWOp
 from tilewright.dialects.types import is_tensor
 from tilewright.ir.diagnostics import op_error
 from tilewright.lowering.ttg_to_llvm.access_plan import AccessPlan
+from tilewright.lowering.ttg_to_llvm.between_ctas import exchange_between_ctas, load_from_cta
 from tilewright.lowering.ttg_to_llvm.conversion import exchange
 from tilewright.lowering.ttg_to_llvm.function_lowering import PASS_NAME, FunctionLowering, lowers
 from tilewright.lowering.ttg_to_llvm.memory_ops import SCALAR_PLAN, access_plan, from_memory, memory_type, to_memory
@@ -93,10 +94,10 @@ def lower_atomic_store(op: tt.AtomicStoreOp, fn: FunctionLowering) -> None:
     element, order = fn.element(op.value), _order(op)
     plan = _narrowed(access_plan(fn, op.ptr, op.mask, element), 1)
     pointers, values = fn.registers(op.ptr), fn.registers(op.value)
-    owner = fn.owner_predicate(fn.layout(op.ptr)) if is_tensor(op.ptr.type) else fn.first_thread()
+    owner = fn.owner_predicate(fn.layout(op.ptr)) if is_tensor(op.ptr.type) else fn.first_thread_of_program()
     masks = fn.registers(op.mask) if op.mask is not None else None
     if _releases(op):
-        fn.barrier()
+        fn.program_barrier()
     for [register] in plan.groups:
         predicate = fn.both(None if masks is None else masks[register], owner)
         value = as_integer(fn.text, element, values[register])
@@ -170,7 +171,7 @@ def _wait_for_acquired(op: tt.AtomicLoadOp | tt.AtomicPollOp, fn: FunctionLoweri
     """A barrier after reads that acquire; where a scalar was shared, one has been there."""
     is_shared = not is_tensor(op.ptr.type) and bool(op.result.uses)
     if MemSemantic.of(op.sem) == MemSemantic.ACQUIRE and not is_shared:
-        fn.barrier()
+        fn.program_barrier()
 
 
 def _order(op: tt.Atomic) -> AtomicOrder:
@@ -193,9 +194,9 @@ def _run_all(
 ) -> None:
     """Run the atomic of each group where its mask holds and this thread is the one to do it, and share the results."""
     is_scalar = plan is SCALAR_PLAN or not is_tensor(op.ptr.type)
-    owner = fn.first_thread() if is_scalar else fn.owner_predicate(fn.layout(op.ptr))
+    owner = fn.first_thread_of_program() if is_scalar else fn.owner_predicate(fn.layout(op.ptr))
     if is_scalar and _releases(op):
-        fn.barrier()
+        fn.program_barrier()
     masks = fn.registers(mask) if mask is not None else None
     old: dict[int, str] = {}
     for group in plan.groups:
@@ -213,6 +214,13 @@ def _run_all(
 
 def share_result(fn: FunctionLowering, result: SSAValue, element: ElementType, registers: Sequence[str]) -> None:
     """Bind a tensor of which one thread of those that hold an element has got it, and give it to the others."""
+    between_ctas = cluster_sharing_plan(result)
+    if between_ctas is not None:
+        assert isinstance(result.owner, Operation)
+        writer = fn.owner_predicate(fn.layout(result), in_each_cta=True)
+        scratch = fn.shared_pointer(result.owner)
+        fn.set(result, exchange_between_ctas(fn, between_ctas, element, registers, scratch, writer))
+        return
     sharing = sharing_plan(result)
     if sharing is not None:
         assert isinstance(result.owner, Operation)
@@ -225,9 +233,14 @@ def _releases(op: tt.Atomic) -> bool:
 
 
 def _broadcast_scalar(op: tt.Atomic, fn: FunctionLowering, element: ElementType, value: str) -> str:
-    """Return what the first thread has, for all."""
+    """Return what the first thread of the program has, for all."""
     pointer, scalar = fn.shared_pointer(op), memory_type(element)
     stored = to_memory(fn, element, value)
-    fn.emitter.store_vector(fn.text, pointer, scalar, element.bits, [stored], space=3, predicate=fn.first_thread())
-    fn.barrier()
-    return from_memory(fn, element, fn.emitter.load_vector(fn.text, pointer, scalar, element.bits, 1, space=3)[0])
+    owner = fn.first_thread_of_program()
+    fn.emitter.store_vector(fn.text, pointer, scalar, element.bits, [stored], space=3, predicate=owner)
+    fn.program_barrier()
+    if fn.module.num_ctas == 1:
+        return from_memory(fn, element, fn.emitter.load_vector(fn.text, pointer, scalar, element.bits, 1, space=3)[0])
+    [result] = load_from_cta(fn, element, fn.emitter.address_in_cta(fn.text, pointer, "0"), 1)
+    fn.program_barrier()
+    return result

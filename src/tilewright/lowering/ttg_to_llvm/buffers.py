@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 from xdsl.ir import SSAValue
@@ -105,24 +106,48 @@ def _access(
     registers: LinearLayout, buffer: LinearLayout, bits: int, max_vector: int, *, matrices: bool
 ) -> tuple[SharedAccess, LinearLayout]:
     layout = registers.compose(buffer)
-    blocks = layout.sublayout([BLOCK], [BLOCK]) if BLOCK in layout.out_dims else None
-    if blocks is not None and (any(layout.sublayout([REGISTER, LANE, WARP], [BLOCK]).columns)):
-        raise UnsupportedTypeError("an access to the shared memory of another CTA")
     inside = layout.sublayout([REGISTER, LANE, WARP], [OFFSET])
-    return plan_access(inside, bits, matrices=matrices, max_vector=max_vector), inside
+    access = plan_access(inside, bits, matrices=matrices, max_vector=max_vector)
+    blocks = layout.packed_bases.get(BLOCK, ())
+    return (replace(access, blocks=layout.sublayout([BLOCK], [OFFSET]).columns) if any(blocks) else access), inside
+
+
+def _check_own_part(registers: LinearLayout, buffer: MemDescType, *, writes: bool) -> None:
+    """UnsupportedTypeError where a CTA would access the memory of another: what it reads has to be in its part of the
+    buffer, and what it writes has to be all of that part that is written."""
+    num_blocks = registers.in_dims.get(BLOCK, 1)
+    if num_blocks == 1:
+        return
+    layout, cga = registers.compose(offsets_of(buffer)), buffer_layout(buffer).cga
+    parts = layout.sublayout([REGISTER, LANE, WARP], [BLOCK]).columns if BLOCK in layout.out_dims else ()
+    own = layout.sublayout([BLOCK], [BLOCK]).columns if BLOCK in layout.out_dims else (0,) * len(cga)
+    inside = layout.sublayout([BLOCK], [OFFSET]).columns
+    is_local = not any(parts)
+    for bit, (part, offset) in enumerate(zip(own, inside, strict=True)):
+        is_split = bit < len(cga) and any(cga[bit])
+        is_local &= part == (1 << bit if is_split else 0) and (not offset or not (writes or is_split))
+    if not is_local:
+        raise UnsupportedTypeError("an access to the shared memory of another CTA")
 
 
 def plan_buffer_access(
-    fn: FunctionLowering, tensor: SSAValue, buffer: MemDescType, *, matrices: bool, max_vector: int = 128
+    fn: FunctionLowering,
+    tensor: SSAValue,
+    buffer: MemDescType,
+    *,
+    writes: bool,
+    matrices: bool,
+    max_vector: int = 128,
 ) -> tuple[SharedAccess, LinearLayout]:
     """Return how a tensor is read from or written to a buffer, and the map from (register, lane, warp) to offsets."""
-    return plan_layout_access(fn.layout(tensor), buffer, matrices=matrices, max_vector=max_vector)
+    return plan_layout_access(fn.layout(tensor), buffer, writes=writes, matrices=matrices, max_vector=max_vector)
 
 
 def plan_layout_access(
-    registers: LinearLayout, buffer: MemDescType, *, matrices: bool, max_vector: int = 128
+    registers: LinearLayout, buffer: MemDescType, *, writes: bool, matrices: bool, max_vector: int = 128
 ) -> tuple[SharedAccess, LinearLayout]:
     """The same for the layout of a tensor."""
+    _check_own_part(registers, buffer, writes=writes)
     bits = element_bytes(buffer) * 8
     for interval, padding in pads_of(buffer):
         max_vector = min(max_vector, interval * 8 // bits, padding * 8 // bits)

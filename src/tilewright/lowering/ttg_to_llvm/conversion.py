@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from tilewright.analysis.scratch import operand_offsets
 from tilewright.dialects import tt
 from tilewright.layouts.access import AccessKind, SharedAccess
+from tilewright.layouts.between_ctas import ClusterConversion
 from tilewright.layouts.convert import ConversionPlan, NoConversion, RegisterPermutation, WarpShuffle
 from tilewright.layouts.distributed import LANE, REGISTER, WARP
 from tilewright.layouts.swizzle import SharedMemoryConversion
+from tilewright.lowering.ttg_to_llvm.between_ctas import exchange_between_ctas
 from tilewright.lowering.ttg_to_llvm.buffers import writer_predicate
 from tilewright.lowering.ttg_to_llvm.function_lowering import FunctionLowering, allocation_offset
 from tilewright.lowering.ttg_to_llvm.index import map_bits
@@ -38,10 +40,19 @@ def convert_registers(
         case SharedMemoryConversion():
             assert scratch is not None
             return exchange(fn, [plan], [element], [registers], [scratch])[0]
+        case ClusterConversion():
+            assert scratch is not None
+            return exchange_between_ctas(fn, plan, element, registers, scratch)
 
 
-def _num_results(plan: WarpShuffle | SharedMemoryConversion) -> int:
-    return len(plan.scatter) if isinstance(plan, WarpShuffle) else len(plan.load_access.copies)
+def _num_results(plan: WarpShuffle | SharedMemoryConversion | ClusterConversion) -> int:
+    match plan:
+        case WarpShuffle():
+            return len(plan.scatter)
+        case SharedMemoryConversion():
+            return len(plan.load_access.copies)
+        case ClusterConversion():
+            return plan.load.in_dims[REGISTER]
 
 
 # ------------------------------------------------------------------------------------------------------- warp shuffles

@@ -217,8 +217,9 @@ class FunctionLowering(ControlFlowLowering[LocatedFunctionText]):
             operand = self._numbers[name] = make()
         return operand
 
-    def owner_predicate(self, layout: LinearLayout) -> str | None:
-        """An i1 that holds in one thread of all that hold the same elements; None where no two do.
+    def owner_predicate(self, layout: LinearLayout, *, in_each_cta: bool = False) -> str | None:
+        """An i1 that holds in one thread of all that hold the same elements, or of those in one CTA; None where no two
+        do.
 
         For accesses that must happen once (stores, atomics): registers that repeat are the caller's to skip, see
         `distinct_registers`.
@@ -227,7 +228,7 @@ class FunctionLowering(ControlFlowLowering[LocatedFunctionText]):
         lane_bits = layout.in_dims[LANE].bit_length() - 1
         mask = masks.get(LANE, 0) | masks.get(WARP, 0) << lane_bits
         conditions = [self._is_clear("thread", mask, self.thread)] if mask else []
-        if masks.get(BLOCK, 0):
+        if masks.get(BLOCK, 0) and not in_each_cta:
             conditions.append(self._is_clear("block", masks[BLOCK], self.block))
         if len(conditions) == 2:
             first, second = conditions
@@ -237,6 +238,13 @@ class FunctionLowering(ControlFlowLowering[LocatedFunctionText]):
     def first_thread(self) -> str:
         """An i1 that holds in one thread of the CTA."""
         return self._number("first", lambda: self.text.entry.icmp("eq", "i32", self.thread, 0))
+
+    def first_thread_of_program(self) -> str:
+        """An i1 that holds in one thread of the program, which may run on several CTAs."""
+        if self.module.num_ctas == 1:
+            return self.first_thread()
+        first, leads = self.first_thread(), self._is_clear("block", self.module.num_ctas - 1, self.block)
+        return self._number("first of program", lambda: self.text.entry.binary("and", "i1", first, leads))
 
     def first_lane(self) -> str:
         """An i1 that holds in one thread of each warp."""
@@ -289,6 +297,16 @@ class FunctionLowering(ControlFlowLowering[LocatedFunctionText]):
             self.emitter.barrier_of(self.text, 0, 32 * self.num_warps)
         else:
             self.emitter.barrier(self.text)
+
+    def program_barrier(self) -> None:
+        """As `barrier`, of all CTAs that run the program. Raises UnsupportedTypeError in partitions of its warps."""
+        if self.module.num_ctas == 1:
+            self.barrier()
+            return
+        if self.module.total_warps != self.num_warps:
+            raise UnsupportedTypeError("CTAs that exchange elements while their warps have several roles")
+        self.emitter.cluster_arrive(self.text, relaxed=False)
+        self.emitter.cluster_wait(self.text)
 
     @contextmanager
     def on_warps(self, warps: Warps) -> Generator[None]:

@@ -54,7 +54,7 @@ def lower_local_scatter(op: ttg.LocalScatterOp, fn: FunctionLowering) -> None:
     element, layout = fn.element(op.values), fn.layout(op.values)
     bits = element.bytes * 8
     pointers, values = _pointers(fn, op.dst, op.indices, op.axis.value.data), fn.registers(op.values)
-    owner = fn.owner_predicate(layout)
+    owner = fn.owner_predicate(layout, in_each_cta=True)
     for register in distinct_registers(layout):
         words = to_words(fn.text, element, [values[register]], bits)
         fn.emitter.store_words(fn.text, pointers[register], words, bits, space=SHARED_SPACE, predicate=owner)
@@ -67,7 +67,7 @@ def lower_local_atomic_scatter(op: ttg.LocalAtomicScatterRMWOp, fn: FunctionLowe
     kind = RMWOp.of(op.atomic_rmw_op).keyword
     if element.bits < 16 or (element.bits == 16 and not element.is_float):
         raise op_error(op, f"has no atomic {kind} on {element.bits} bits: use 32 or 64", pass_name=PASS_NAME)
-    scalar, owner = memory_type(element), fn.owner_predicate(layout)
+    scalar, owner = memory_type(element), fn.owner_predicate(layout, in_each_cta=True)
     pointers, values = _pointers(fn, op.dst, op.indices, op.axis.value.data), fn.registers(op.values)
     masks = fn.registers(op.mask) if op.mask is not None else None
     old: dict[int, str] = {}

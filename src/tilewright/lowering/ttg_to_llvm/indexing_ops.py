@@ -138,7 +138,7 @@ def _zero_bins(fn: FunctionLowering, base: str, bins: int) -> None:
 def _count(fn: FunctionLowering, op: tt.HistogramOp, base: str, bins: int) -> None:
     layout, registers = fn.layout(op.src), fn.registers(op.src)
     masks = fn.registers(op.mask) if op.mask is not None else ("true",) * len(registers)
-    owner = fn.owner_predicate(layout)
+    owner = fn.owner_predicate(layout, in_each_cta=True)
     for register in distinct_registers(layout):
         number = as_i32(fn, op.src, registers[register])
         pointer = step_pointer(fn, base, _scaled(fn, number, BIN_BYTES))

@@ -50,7 +50,7 @@ def _store(fn: FunctionLowering, tensor: SSAValue, target: SSAValue) -> None:
     """Write a tensor to a buffer; of threads that hold the same element one writes."""
     buffer = as_buffer(target)
     matrices = fn.facts.capability >= STORE_MATRIX_CAPABILITY
-    access, offsets = plan_buffer_access(fn, tensor, buffer, matrices=matrices)
+    access, offsets = plan_buffer_access(fn, tensor, buffer, writes=True, matrices=matrices)
     addresses = buffer_addresses(fn, fn.shared(target), access, buffer)
     predicate = writer_predicate(fn, offsets, whole_warps=access.kind is not AccessKind.VECTOR)
     emit_stores(fn, access, addresses, fn.element(tensor), fn.registers(tensor), predicate=predicate)
@@ -59,7 +59,8 @@ def _store(fn: FunctionLowering, tensor: SSAValue, target: SSAValue) -> None:
 @lowers(ttg.LocalLoadOp)
 def lower_local_load(op: ttg.LocalLoadOp, fn: FunctionLowering) -> None:
     buffer = as_buffer(op.src)
-    access, _ = plan_buffer_access(fn, op.result, buffer, matrices=fn.facts.capability >= LOAD_MATRIX_CAPABILITY)
+    matrices = fn.facts.capability >= LOAD_MATRIX_CAPABILITY
+    access, _ = plan_buffer_access(fn, op.result, buffer, writes=False, matrices=matrices)
     addresses = buffer_addresses(fn, fn.shared(op.src), access, buffer)
     registers = [""] * len(access.copies)
     emit_loads(fn, access, addresses, fn.element(op.result), registers)

@@ -84,13 +84,13 @@ def step_pointer(fn: FunctionLowering, pointer: str, offset: str) -> str:
 
 
 def thread_part(fn: FunctionLowering, access: SharedAccess) -> Partial:
-    """Return what lane and warp add to the addresses of an access, in bytes."""
+    """Return what lane, warp and CTA add to the addresses of an access, in bytes."""
     size = access.element_bits // 8
     columns = {
         REGISTER: (),
         LANE: [column * size for column in access.lanes],
         WARP: [column * size for column in access.warps],
-        BLOCK: (),
+        BLOCK: [column * size for column in access.blocks],
     }
     bits = max((column.bit_length() for group in columns.values() for column in group), default=0)
     return fn.index.thread_part(LinearLayout(columns.items(), [(BYTE_OFFSET, bits)]), BYTE_OFFSET)

@@ -28,9 +28,9 @@ def stages(capability: int, options: Any) -> Sequence[tuple[str, Sequence[Pass]]
     loops = loop_options(options)
     convert = ConvertTritonToTritonGPUPass(target=f"cuda:{capability}", num_warps=loops.num_warps, num_ctas=num_ctas)
     ttgir = passes_for(capability, loops)
-    # Where nothing copies by tensor maps, descriptors are pointers, extents and strides; and where rows are gathered,
-    # which Hopper's tensor maps cannot do for rows of any width.
-    is_rewritten = all(pass_.name != TMA_LOWERING for pass_ in ttgir)
+    # Where nothing copies by tensor maps, as in programs of several CTAs, descriptors are pointers, extents, strides;
+    # and where rows are gathered, which Hopper's tensor maps cannot do for rows of any width.
+    is_rewritten = num_ctas > 1 or all(pass_.name != TMA_LOWERING for pass_ in ttgir)
     ttir = make_ttir(rewrite_tensor_descriptors=is_rewritten, rewrite_gathered_descriptors=True, unit_inner_stride=True)
     return ("ttir", ttir), ("ttgir", [*loop_passes_for(capability, loops), convert, *ttgir])
 
@@ -38,7 +38,7 @@ def stages(capability: int, options: Any) -> Sequence[tuple[str, Sequence[Pass]]
 def loop_options(options: Any) -> LoopOptions:
     """Gather what a launch asks of loops and what the switches say.
 
-    Nothing is loaded by TMA where clusters share blocks, nor where accesses are checked.
+    Programs of several CTAs load nothing by TMA and overlap no iterations; nor is TMA used where accesses are checked.
     """
     from tilewright.transforms.common.modes import NEVER
     from tilewright.transforms.ttg.loop_options import SWITCHES, LoopOptions
@@ -47,6 +47,8 @@ def loop_options(options: Any) -> LoopOptions:
     if getattr(options, "num_ctas", 1) > 1 or knobs.get("sanitize") or switches["specialize_warps"] == NEVER:
         switches["tma_loads"] = NEVER
     launch = {name: getattr(options, name) for name in ("num_warps", "num_stages") if hasattr(options, name)}
+    if getattr(options, "num_ctas", 1) > 1:
+        launch["num_stages"] = 1
     return LoopOptions(**launch, **switches)
 
 
@@ -62,13 +64,13 @@ def memory_passes() -> list[Pass]:
     barriers between them that they need."""
     from tilewright.transforms.ttg.allocate_shared_memory import AllocateSharedMemoryPass
     from tilewright.transforms.ttg.allocate_warp_groups import AllocateWarpGroupsPass
-    from tilewright.transforms.ttg.check_clusters import CheckClustersPass
+    from tilewright.transforms.ttg.gather_cluster_operands import GatherClusterOperandsPass
     from tilewright.transforms.ttg.global_scratch_memory_allocation import GlobalScratchMemoryAllocationPass
     from tilewright.transforms.ttg.membar import MembarPass
     from tilewright.transforms.ttg.proxy_fence_insertion import ProxyFenceInsertionPass
 
     return [
-        CheckClustersPass(),
+        GatherClusterOperandsPass(),
         AllocateWarpGroupsPass(),
         AllocateSharedMemoryPass(),
         GlobalScratchMemoryAllocationPass(),

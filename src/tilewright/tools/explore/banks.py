@@ -71,5 +71,5 @@ def _access(
     from tilewright.lowering.ttg_to_llvm.carried_values import layout_of_type
 
     assert isinstance(buffer, MemDescType)
-    access, _ = plan_layout_access(layout_of_type(tensor), buffer, matrices=matrices)
+    access, _ = plan_layout_access(layout_of_type(tensor), buffer, writes=False, matrices=matrices)
     return BankAccess(op.name, place, f"{what}, {access.kind.value}", access.conflicts, access.passes)

@@ -1,0 +1,105 @@
+"""Conversions that move elements between the CTAs of a cluster, through their shared memory.
+
+Each CTA writes what it has to its own scratch buffer, at an offset that depends on lane and register alone; then each
+reads every element where it lies, in its own memory or in another CTA's. A read takes the offset and the number of the
+CTA, both linear in (register, lane, warp, block) of the reader.
+"""
+
+from __future__ import annotations
+
+from tilewright.layouts import gf2
+from tilewright.layouts.access import MAX_VECTOR_BITS, AccessKind, AccessStep, SharedAccess
+from tilewright.layouts.distributed import BLOCK, LANE, REGISTER, WARP
+from tilewright.layouts.linear import LinearLayout
+from tilewright.support.records import dataclass
+
+OFFSET, RANK = "offset", "rank"
+_PART = "part"
+
+
+@dataclass(frozen=True)
+class ClusterConversion:
+    """Through a scratch buffer of `num_elements` in each CTA.
+
+    `store` and `load` map (register, lane, warp, block) to the offset of an element and the CTA that it is in; the bits
+    of `own` come from the reading CTA, as all CTAs that differ in them hold the same. `vector` elements lie together on
+    both sides.
+    """
+
+    element_bits: int
+    num_elements: int
+    vector: int
+    store: LinearLayout
+    load: LinearLayout
+    own: int
+
+    @property
+    def num_bytes(self) -> int:
+        """Bytes of the scratch buffer; elements of less than a byte take one each."""
+        return self.num_elements * max(self.element_bits, 8) // 8
+
+    @property
+    def is_local(self) -> bool:
+        """True if each CTA reads from its own memory alone: all have everything that they want."""
+        num_blocks = self.load.in_dims[BLOCK]
+        return self.own == num_blocks - 1 and not any(self.load.sublayout(list(self.load.in_dims), [RANK]).columns)
+
+    @property
+    def store_access(self) -> SharedAccess:
+        """The stores of a thread into the memory of its CTA."""
+        columns = self.store.sublayout([REGISTER, LANE, WARP], [OFFSET]).packed_bases
+        offsets = _images(columns[REGISTER])
+        steps: dict[int, AccessStep] = {}
+        for offset in offsets:
+            if offset % self.vector == 0 and offset not in steps:
+                group = tuple(offsets.index(offset + place) for place in range(self.vector))
+                steps[offset] = AccessStep(offset, 0, group)
+        copies = tuple(offsets.index(offset) for offset in offsets)
+        width = max(self.element_bits, 8)
+        return SharedAccess(AccessKind.VECTOR, width, columns[LANE], columns[WARP], tuple(steps.values()), copies)
+
+
+def plan_between_ctas(
+    source: LinearLayout, target: LinearLayout, element_bits: int, *, from_first: bool = False
+) -> ClusterConversion:
+    """Plan how elements come from `source` to `target`; `from_first`, of CTAs that hold the same element it is read
+    from the one whose other bits are 0."""
+    have, want = source.flatten_outs("x"), target.flatten_outs("x")
+    bases = have.packed_bases
+    common = [base for base in bases[REGISTER] if base in want.packed_bases[REGISTER]]
+    limit = (MAX_VECTOR_BITS // max(element_bits, 8)).bit_length() - 1
+    vector = gf2.image(common)[:limit]
+    inside = (*vector, *gf2.extend(vector, (*bases[REGISTER], *bases[LANE], *bases[WARP])))
+    parts: list[int] = []
+    ranks: list[int] = []
+    own = 0
+    for bit, base in enumerate(bases[BLOCK]):
+        if not base:
+            own |= 0 if from_first else 1 << bit
+        elif gf2.rank((*inside, *parts, base)) > len(inside) + len(parts):
+            parts.append(base)
+            ranks.append(1 << bit)
+    scratch = LinearLayout([(OFFSET, inside), (_PART, parts)], [("x", have.out_bits)])
+    bits = len(bases[BLOCK])
+    to_rank = LinearLayout.identity_1d(1 << len(inside), OFFSET, OFFSET) * LinearLayout(
+        [(_PART, ranks)], [(RANK, bits)]
+    )
+    place = scratch.invert().compose(to_rank)
+    store, load = have.compose(place), want.compose(place)
+    return ClusterConversion(element_bits, 1 << len(inside), _width((store, load), len(vector)), store, load, own)
+
+
+def _width(sides: tuple[LinearLayout, LinearLayout], bits: int) -> int:
+    """Return how many elements of the first 2^bits lie in registers alone, on both sides."""
+    for side in sides:
+        columns = side.sublayout([LANE, WARP, BLOCK], [OFFSET]).columns
+        while any(column & ((1 << bits) - 1) for column in columns):
+            bits -= 1
+    return 1 << bits
+
+
+def _images(bases: tuple[int, ...]) -> list[int]:
+    images = [0]
+    for base in bases:
+        images += [image ^ base for image in images]
+    return images
