@@ -54,6 +54,13 @@ assert blocks_of(lambda x, y: x * y, x, x[0]) == [[{"XBLOCK": 1024}]]
 # Whole rows, few at a time, or whole columns: one size.
 assert blocks_of(lambda x: x.softmax(-1), x) == [[{"XBLOCK": 4}]]
 assert blocks_of(lambda x: (x[:32] * 2).sum(0), x) == [[{"XBLOCK": 64}]]
+# Longer rows in parts; those of a size that is not known are as long as in the first call.
+assert blocks_of(lambda x: x.softmax(-1), torch.randn(8, 3000)) == [[{"XBLOCK": 4, "R0_BLOCK": 256}]]
+assert blocks_of(lambda x: x.sum(), x) == [[{"XBLOCK": 1, "R0_BLOCK": 1024}]]
+scores, biases = torch.randn(2, 4, 17, 17), torch.randn(17, 17, 4)
+for weighed_by in lambda x, y: (x + y.permute(2, 0, 1)).softmax(-1), lambda x, y: x.softmax(-1):
+    [[blocks]] = blocks_of(weighed_by, scores, biases, dynamic=True)
+    assert (blocks["XBLOCK"], blocks["R0_BLOCK"]) == (8, 32)
 # Sizes that are not known are taken for long ones.
 assert blocks_of(lambda x: x.exp() + 1, x[:4], dynamic=True) == [[{"XBLOCK": 1024}]]
 assert blocks_of(lambda x: x.sum(0), x[:20], dynamic=True) == [[{"XBLOCK": 64, "R0_BLOCK": 8}]]

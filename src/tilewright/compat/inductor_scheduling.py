@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
-from tilewright.compat.inductor_tiling import has_one_block, in_rows, long_sizes, row_length
+from tilewright.compat.inductor_tiling import has_one_block, in_rows, long_sizes, row_length, usual_size
 from tilewright.runtime.threads import get_num_threads
 
 COLUMNS, ROWS = 64, 8
@@ -57,6 +57,13 @@ def row_blocks(rows: int, length: int, threads: int) -> dict[str, int]:
     return {"XBLOCK": share(rows, most, 1, threads)}
 
 
+def parts_of_rows(rows: int, length: int, threads: int) -> dict[str, int]:
+    """Return the blocks of a kernel that reduces rows of neighbours part by part, of about so many elements."""
+    part = min(ELEMENTS // FEWEST_ROWS, power_of_two(length))
+    blocks = row_blocks(rows, part, threads)
+    return {**blocks, "R0_BLOCK": min(ELEMENTS // blocks["XBLOCK"], power_of_two(length))}
+
+
 def elementwise_blocks(sizes: Mapping[str, int], threads: int) -> dict[str, int] | None:
     """Return the blocks of an elementwise kernel of one dimension or two, or None of three."""
     if has_one_block(sizes):
@@ -74,24 +81,28 @@ def kernel_blocks(features: Any, tiling: Mapping[str, Any], keywords: Mapping[st
     sizes, threads = long_sizes(tiling), get_num_threads()
     if not features.is_reduction():
         return elementwise_blocks(sizes, threads)
-    return reduction_blocks(features, sizes, keywords.get("tiling_scores") or {}, threads)
+    length = usual_size(tiling.get("r0_", 1))
+    return reduction_blocks(features, sizes, keywords.get("tiling_scores") or {}, length, threads)
 
 
 def reduction_blocks(
-    features: Any, sizes: Mapping[str, int], scores: Mapping[str, int], threads: int
+    features: Any, sizes: Mapping[str, int], scores: Mapping[str, int], length: int, threads: int
 ) -> dict[str, int] | None:
-    """Return the blocks of a kernel that reduces one dimension; `scores` say where neighbours in memory are."""
+    """Return the blocks of a kernel that reduces one dimension, which usually has this length; `scores` say where
+    neighbours in memory are.
+    """
     choices = import_module("torch._inductor.virtualized").V.choices
     hints = import_module("torch._inductor.runtime.hints").ReductionHint
     hint = features.get_reduction_hint()
     along_x, along_r = (scores.get(name, 0) for name in ("x", "r0_"))
     is_whole = choices.should_use_persistent_reduction(features, cooperative_reduction=False)
-    if is_whole and set(sizes) == {"y", "x", "r0_"}:
-        return {**row_blocks(sizes["x"], sizes["r0_"], threads), "YBLOCK": 1}
+    if set(sizes) == {"y", "x", "r0_"} and (is_whole or along_r >= along_x):
+        blocks = row_blocks(sizes["x"], length, threads) if is_whole else parts_of_rows(sizes["x"], length, threads)
+        return {**blocks, "YBLOCK": 1}
     if set(sizes) != {"x", "r0_"}:
         return None
-    if is_whole and (hint == hints.INNER or (hint == hints.DEFAULT and along_r >= along_x)):
-        return row_blocks(sizes["x"], sizes["r0_"], threads)
+    if hint == hints.INNER or (hint == hints.DEFAULT and along_r >= along_x):
+        return (row_blocks if is_whole else parts_of_rows)(sizes["x"], length, threads)
     if hint in (hints.OUTER, hints.OUTER_TINY) or (hint == hints.DEFAULT and (is_whole or along_x > 8 * along_r)):
         blocks = column_blocks(sizes["x"], sizes["r0_"], threads, length=row_length(features))
         return {"XBLOCK": blocks["XBLOCK"]} if is_whole and blocks else blocks

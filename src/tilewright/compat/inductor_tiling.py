@@ -33,6 +33,14 @@ def long_sizes(tiling: Mapping[str, Any]) -> dict[str, int]:
     return {name: int(size) if _are_known([size]) else LONG for name, size in tiling.items()}
 
 
+def usual_size(size: Any) -> int:
+    """Return a size, or what it was in the call that is compiled where that is not known."""
+    if _are_known([size]):
+        return int(size)
+    graph = import_module("torch._inductor.virtualized").V.graph
+    return int(graph.sizevars.optimization_hint(size, fallback=LONG))
+
+
 def has_one_block(sizes: Mapping[str, int]) -> bool:
     """Return whether `x` is the only dimension."""
     return all(size == 1 for name, size in sizes.items() if name != "x")
