@@ -565,6 +565,9 @@ def test_descriptors_that_do_not_fit() -> None:
 
 def test_layouts_are_drawn() -> None:
     assert "T0:0  T0:1  T1:0" in OTHER.format_tensor_view([256])
+    for layout in (gl.AutoLayout(), gl.CoalescedLayout()):
+        with pytest.raises(ValueError, match=f"{type(layout).__name__} cannot be visualized"):
+            layout.format_tensor_view([256])
     assert "lane  1: (2,) (3,)" in OTHER.format_hardware_view([256])
     assert "b1 @1" in gl.SwizzledSharedLayout(1, 1, 1, [0]).format_tensor_view([32])
 

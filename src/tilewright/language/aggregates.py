@@ -140,13 +140,13 @@ class _Record(base_value, metaclass=_AggregateClass):
         cls: Any = type(self)
         if name not in _fields_of(cls):
             raise with_hint(
-                of_kind(AttributeError(f"{cls.__name__} has no field '{name}'"), MissingFieldError),
+                of_kind(AttributeError(f"{cls.__name__} has no attribute '{name}'"), MissingFieldError),
                 f"its fields are {', '.join(_fields_of(cls))}",
             )
         if not self._is_under_construction:
-            raise with_hint(
-                AttributeError(f"cannot assign to field '{name}' on immutable aggregate {cls.__name__}"),
-                f"use aggregate_replace(..., {name}=...) to make a changed copy",
+            raise AttributeError(
+                f"cannot assign to field '{name}' on immutable aggregate {cls.__name__}; use aggregate_replace() to "
+                "construct a modified copy"
             )
         _check_field(cls, name, _fields_of(cls)[name], value)
         object.__setattr__(self, name, value)
@@ -181,7 +181,7 @@ def _inherited_fields(cls: type) -> builtins.tuple[dict[str, Any], dict[str, Any
         if base in (object, base_value, _Record):
             continue
         if not getattr(base, "__triton_aggregate__", False):
-            raise TypeError(f"an aggregate can only inherit from other aggregates, not from {base.__qualname__}")
+            raise TypeError(f"Aggregates can only inherit from other aggregates, but got non-aggregate base: {base}")
         fields.update(_fields_of(base))
         defaults.update(_defaults_of(base))
     return fields, defaults
@@ -243,21 +243,21 @@ def _set_fields(instance: Any, args: Sequence[Any], keywords: dict[str, Any]) ->
     """Set the fields in order, by name, or by default: the `__init__` of a class that has none of its own."""
     cls = class_of(instance)
     names = list(_fields_of(cls))
+    called = f"{cls.__name__}.__init__()"
     if len(args) > len(names):
-        raise TypeError(
-            f"{cls.__name__}() takes {len(names)} arguments, {', '.join(names)}, but {len(args)} were given"
-        )
+        counts = f"takes {len(names) + 1} positional arguments but {len(args) + 1} were given"
+        raise with_hint(TypeError(f"{called} {counts}"), f"its fields are {', '.join(names)}")
     given = dict(zip(names, args, strict=False))
     for name in names:
         if name in given and name in keywords:
-            raise TypeError(f"{cls.__name__}() got multiple values for argument '{name}'")
+            raise TypeError(f"{called} got multiple values for argument '{name}'")
         if name not in given and name not in keywords and name not in _defaults_of(cls):
-            raise TypeError(f"{cls.__name__}() missing required argument: '{name}'")
+            raise TypeError(f"{called} missing required argument: '{name}'")
         value = given[name] if name in given else keywords.pop(name, _defaults_of(cls).get(name))
         setattr(instance, name, _as_field(value))
     for name in keywords:
         raise with_hint(
-            TypeError(f"{cls.__name__}() got an unexpected keyword argument '{name}'"),
+            TypeError(f"{called} got an unexpected keyword argument '{name}'"),
             f"its fields are {', '.join(names)}",
         )
 

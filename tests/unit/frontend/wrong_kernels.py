@@ -527,7 +527,7 @@ class Pair:
     second: tl.tensor
 
 
-@wrong("Pair() missing required argument: 'second'")
+@wrong("Pair.__init__() missing required argument: 'second'")
 def misses_field(o, n):
     Pair(n)  # HERE
 
@@ -535,6 +535,16 @@ def misses_field(o, n):
 @wrong("Pair has no field 'third'", "its fields are first, second", kind=MissingFieldError)
 def reads_no_field(o, n):
     tl.store(o, Pair(n, n).third)  # HERE
+
+
+@wrong("Pair.__init__() takes 3 positional arguments but 4 were given", "its fields are first, second")
+def has_too_many_fields(o, n):
+    Pair(n, n, n)  # HERE
+
+
+@wrong("Pair.__init__() got multiple values for argument 'first'")
+def sets_a_field_twice(o, n):
+    Pair(n, first=n)  # HERE
 
 
 @wrong("Pair has no field 'third'", "first, second", kind=MissingFieldError)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -216,3 +217,20 @@ def test_two_distributions_of_triton(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(sys, "meta_path", [finder for finder in sys.meta_path if finder is not compat._finder])
     with pytest.raises(DistributionClashError, match="already imported"):
         compat.install()
+
+
+def test_aggregates_are_told_apart_in_the_words_of_triton() -> None:
+    @tilewright.aggregate
+    class Sizes:
+        rows: tl.constexpr
+
+    changed = "cannot assign to field 'rows' on immutable aggregate Sizes; use aggregate_replace()"
+    sizes = Sizes(4)
+    with pytest.raises(AttributeError, match=re.escape(changed)):
+        sizes.rows = 5
+    with pytest.raises(AttributeError, match="Sizes has no attribute 'columns'"):
+        sizes.columns = 5
+    with pytest.raises(
+        TypeError, match="Aggregates can only inherit from other aggregates, but got non-aggregate base"
+    ):
+        tilewright.aggregate(type("Wider", (Path,), {"__annotations__": {"rows": tl.constexpr}}))

@@ -144,6 +144,11 @@ class InferredLayout(DistributedLayout):
     def plain(self) -> distributed.DistributedLayout:
         raise wrong_layout(ValueError(f"{type(self).__name__} is not known yet"))
 
+    def format_tensor_view(self, shape: Sequence[int]) -> str:
+        raise wrong_layout(ValueError(f"{type(self).__name__} cannot be visualized"))
+
+    format_hardware_view = format_tensor_view
+
 
 @dataclass(frozen=True)
 class AutoLayout(InferredLayout):
