@@ -5,6 +5,8 @@ import torch
 import torch.nn.functional as F
 from torch._inductor.utils import run_and_get_code
 
+from tilewright.compat.inductor_int4 import columns_of_block
+
 torch.manual_seed(0)
 COLUMNS, DEPTH = 48, 96
 BYTES = torch.randint(-128, 128, (COLUMNS, DEPTH), dtype=torch.int8)
@@ -47,6 +49,23 @@ def packed(x):
     return torch._weight_int8pack_mm(x, BYTES, SCALE.to(x.dtype))
 
 
+class PackedNibbles:
+    """PyTorch's matmul by weights of four bits: what they are, by columns and groups of 32 rows, and as it packs them."""
+
+    def __init__(self, columns, dtype):
+        self.__name__ = f"packed_nibbles_{columns}"
+        self.q = torch.randint(0, 16, (columns, DEPTH), dtype=torch.int32)
+        self.q[:2] = torch.tensor([[0], [15]])
+        self.table = torch.randn(DEPTH // 32, columns, 2).to(dtype)
+        self.packed = torch.ops.aten._convert_weight_to_int4pack_for_cpu(self.q, 1)
+
+    def __call__(self, x):
+        if x.dtype == torch.float64:
+            scale, zero = (self.table.double()[:, :, each].t()[..., None] for each in range(2))
+            return x @ ((self.q.view(len(self.q), -1, 32) - 8) * scale + zero).flatten(1).t()
+        return torch.ops.aten._weight_int4pack_mm_for_cpu(x, self.packed, 32, self.table)
+
+
 def used_twice(x):
     w = BYTES.to(x.dtype) * SCALE[:, None].to(x.dtype)
     return F.linear(x, w), w.sum(1)
@@ -63,7 +82,14 @@ def check(function, rows, dtype, *, fused):
         result, (code, *_) = run_and_get_code(torch.compile(function, backend="tilewright", dynamic=False), x)
         exact = (function if function is not packed else scaled_after)(x.double())
     called = any(
-        name in code for name in ("extern_kernels.mm", "extern_kernels.addmm", "_weight_int8pack_mm(", "mkldnn.")
+        name in code
+        for name in (
+            "extern_kernels.mm",
+            "extern_kernels.addmm",
+            "_weight_int8pack_mm(",
+            "int4mm_packed_weight_cpu.default(",
+            "mkldnn.",
+        )
     )
     assert called != fused, (function.__name__, rows, dtype)
     results, exacts = (each if isinstance(each, tuple) else (each,) for each in (result, exact))
@@ -85,6 +111,12 @@ check(with_bias, 1, torch.bfloat16, fused=True)
 check(with_bias, 4, torch.float16, fused=True)
 check(by_channel, 5, torch.float32, fused=False)  # more rows than are few for weights that caches hold
 check(packed, 5, torch.float32, fused=False)
+is_known = columns_of_block() is not None  # not on machines without AVX2
+for columns, rows, dtype in (128, 1, torch.float32), (128, 4, torch.float32), (192, 1, torch.float16):
+    check(PackedNibbles(columns, dtype), rows, dtype, fused=is_known)
+check(PackedNibbles(128, torch.float32), 5, torch.float32, fused=False)
+check(PackedNibbles(128, torch.bfloat16), 1, torch.bfloat16, fused=False)  # PyTorch has fast code for it
+check(PackedNibbles(112, torch.float32), 1, torch.float32, fused=False)  # the last block is packed in another way
 check(used_twice, 1, torch.float32, fused=False)  # the weights have to be in memory
 check(plain, 1, torch.float32, fused=False)
 print("right")

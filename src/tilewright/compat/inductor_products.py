@@ -17,6 +17,8 @@ from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
 
+from tilewright.compat.inductor_int4 import spell_out_int4
+
 FEW_ROWS, MOST_ROWS = 4, 16
 """Rows that are summed here: of weights that caches hold at full width, and of others. The library is better at the
 arithmetic of more rows (float32, 1024 x 1024, 8 rows: 1.3 times as long by sums; 4096 x 4096, 16 rows: 0.4)."""
@@ -33,6 +35,7 @@ def fuse_few_rows(graph: Any) -> bool:
     """
     aten = import_module("torch").ops.aten
     spelled = [_spell_out(graph, node) for node in _calls(graph, aten._weight_int8pack_mm.default)]
+    spelled += [spell_out_int4(graph, node) for node in _calls(graph, aten._weight_int4pack_mm_for_cpu.default)]
     fused = [_fuse(graph, node) for node in _calls(graph, aten.mm.default, aten.addmm.default)]
     return any(spelled) or any(fused)
 
