@@ -145,6 +145,8 @@ KNOBS: tuple[Knob, ...] = (
          "further along x they are, run the last ones in that order.", changes_code=True),
     Knob("defer_row_sums", bool, True, "On Hopper, let loops that carry row sums of matmul results keep a partial sum "
          "per thread, and combine these after the loop.", changes_code=True),
+    Knob("start_products_early", bool, True, "On Hopper, start matmuls that need no result of their iteration before "
+         "the first result is used.", changes_code=True),
     Knob("store_by_warps", bool, True, "On Hopper, in persistent kernels whose warp groups take turns, let each warp "
          "store its own rows of the result by TMA.", changes_code=True),
     Knob("widen_in_registers", bool, True, "On Hopper, keep right operands of matmuls that are widened from narrower "

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from xdsl.dialects.builtin import DictionaryAttr, ModuleOp
 from xdsl.ir import Operation
 
 from tilewright.dialects import scf, tt
+from tilewright.dialects.types import is_tensor
 from tilewright.ir.effects import may_write
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.remark_kinds import RemarkKind
@@ -61,9 +62,10 @@ class PromoteLoadsToTMAPass(Pass):
         %x = tt.descriptor_load %d[%start, %c0] : !tt.tensordesc<64x128xf16> -> tensor<64x128xf16>
     ```
     Either all loads of a loop's matmuls are converted, or none; for operands computed in registers, this means the
-    loads they are computed from. A loop that advances over several elements per byte counts its iterations. If a
-    launch's arguments do not permit this form (an unaligned tensor, blocks that begin before the tensor, ...), the
-    launch runs the form of the kernel without this pass.
+    loads they are computed from. Rows of numbers that a chain of matmuls is computed with (the gradients of attention)
+    are copied, too. A loop that advances over several elements per byte counts its iterations. If a launch's arguments
+    do not permit this form (an unaligned tensor, blocks that begin before the tensor, ...), the launch runs the form of
+    the kernel without this pass.
     """
 
     name = "triton-promote-loads-to-tma"
@@ -125,10 +127,24 @@ def _prepare_all(
 ) -> tuple[Promotion, list[tuple[Block, DictionaryAttr]]]:
     promotion = Promotion(function)
     prepared = [promotion.prepare(load, loop) for load in loads]
+    rows = list(_prepare_rows(promotion, loop))
     for (block, _), depth in zip(prepared, loads.values(), strict=True):
         if depth is not None and depth != (0 if block.is_transposed else 1):
             raise Unprovable("an operand is computed from rows that lie across K")
-    return promotion, prepared
+    return promotion, prepared + rows
+
+
+def _prepare_rows(promotion: Promotion, loop: scf.ForOp) -> Iterator[tuple[Block, DictionaryAttr]]:
+    """Rows of numbers that a chain of products is computed with, as far as they can be copied."""
+    if len(dots_of(loop)) < 2:
+        return
+    for load in [op for op in loop.body.block.ops if isinstance(op, tt.LoadOp)]:
+        type = load.result.type
+        if is_tensor(type) and len(type.get_shape()) == 1 and feeds_products(load, loop, through_branches=True):
+            try:
+                yield promotion.prepare(load, loop)
+            except Unprovable:
+                continue
 
 
 def _check_order(function: tt.FuncOp, loop: scf.ForOp) -> None:

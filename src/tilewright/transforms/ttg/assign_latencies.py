@@ -16,7 +16,7 @@ from tilewright.ir.walking import ops_within
 from tilewright.transforms.ttg.capability import compute_capability
 from tilewright.transforms.ttg.pipeliner.copies import can_copy_asynchronously
 from tilewright.transforms.ttg.pipeliner.memory_roots import WrittenMemory
-from tilewright.transforms.ttg.pipeliner.schedule import LATENCY, NUM_STAGES, body_ops, definition_in
+from tilewright.transforms.ttg.pipeliner.schedule import LATENCY, NUM_STAGES, body_ops, definition_in, used_values
 from tilewright.transforms.ttg.pipeliner.split_dots import slices_of
 from tilewright.transforms.ttg.slices import MatrixProduct, backward_slice
 
@@ -70,7 +70,7 @@ class _Levels:
                     continue
                 self.levels[op] = level
                 level += 1
-            stack.extend((operand, level) for operand in op.operands)
+            stack.extend((operand, level) for operand in used_values(op))
 
 
 def _levels(loop: scf.ForOp, *, every_load: bool) -> dict[Operation, int]:

@@ -28,11 +28,13 @@ class LoopOptions:
     widen_in_registers: bool = True
     store_by_warps: bool = True
     defer_row_sums: bool = True
+    start_products_early: bool = True
 
 
 SWITCHES = (
     *("join_loops", "guard_masks", "scale_after_max", "tma_loads", "persist_programs", "copy_kept"),
     *("longest_first", "defer_row_sums"),
     *("overlap_products", "specialize_warps", "take_turns", "widen_in_registers", "store_by_warps"),
+    "start_products_early",
 )
 """The fields that are switches."""

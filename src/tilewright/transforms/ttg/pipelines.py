@@ -46,6 +46,7 @@ from tilewright.transforms.ttg.remove_layout_conversions import RemoveLayoutConv
 from tilewright.transforms.ttg.reorder_instructions import ReorderInstructionsPass
 from tilewright.transforms.ttg.schedule_loops import ScheduleLoopsPass
 from tilewright.transforms.ttg.specialize_warps import SpecializeWarpsPass
+from tilewright.transforms.ttg.start_products_early import StartProductsEarlyPass
 from tilewright.transforms.ttg.store_by_warps import StoreByWarpsPass
 from tilewright.transforms.ttg.take_turns import TakeTurnsPass
 from tilewright.transforms.ttg.tma_lowering import TMALoweringPass
@@ -77,6 +78,7 @@ def passes_for_hopper(options: LoopOptions) -> list[Pass]:
         OptimizeAccumulatorInitPass(),  # sums are reset by `wgmma` itself, which runs on in loops
         *_hoist(),
         OptimizeDescriptorEncodingPass(),  # what TMA writes is what `wgmma` reads
+        *([StartProductsEarlyPass()] if options.start_products_early else []),  # under the arithmetic on others
         *_pipeline_loops(
             options.num_stages,
             overlap,  # arithmetic under products

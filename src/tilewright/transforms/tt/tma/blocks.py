@@ -1,4 +1,6 @@
-"""Accesses through pointers as blocks of two dimensions, in tensors of up to five, which a tensor map can describe."""
+"""Accesses through pointers as blocks of two dimensions, or rows of numbers, in tensors of up to five dimensions,
+which a tensor map can describe.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +22,11 @@ from tilewright.transforms.tt.tma.polynomial import Atom, Expansion, Monomial, P
 
 OPERAND_BITS = (8, 16)
 STORED_BITS = (8, 16, 32)
+NUMBER_BITS = (16, 32)
+MOST_NUMBERS = 256
+"""Of a row that one copy moves."""
+BUFFER_ALIGNMENT = 128
+"""Bytes that a buffer of a copy begins at a multiple of."""
 MOST_OUTERS = 3
 """A tensor map has five dimensions, two of them rows and columns."""
 ALIGNMENT = 16
@@ -51,22 +58,29 @@ class Outer:
 
 @dataclass(frozen=True)
 class Block:
-    """An access as a block of a tensor with rows `stride` elements apart; `is_transposed` if it has rows last."""
+    """An access as a block of a tensor with rows `stride` elements apart; `is_transposed` if it has rows last. A row of
+    numbers has columns alone.
+    """
 
     access: Access
     base: SSAValue
     outers: tuple[Outer, ...]
-    rows: Side
+    rows: Side | None
     columns: Side
     stride: Polynomial
     is_transposed: bool
     computed: tuple[SSAValue, ...]
 
     @property
-    def shape(self) -> tuple[int, int]:
+    def shape(self) -> tuple[int, ...]:
         """Rows and columns."""
-        first, second = as_tensor(value_of(self.access).type).get_shape()
-        return (second, first) if self.is_transposed else (first, second)
+        shape = as_tensor(value_of(self.access).type).get_shape()
+        return shape[::-1] if self.is_transposed else shape
+
+    @property
+    def sides(self) -> tuple[Side, ...]:
+        """The same, rows first."""
+        return (self.columns,) if self.rows is None else (self.rows, self.columns)
 
 
 class Blocks:
@@ -90,6 +104,8 @@ class Blocks:
             raise Unprovable("its addresses are looked up")
         expansion = Expansion(loop)
         self._loop = loop
+        if len(state.dims) == 1:
+            return self._numbers_of(access, state.base.root, state, expansion)
         strides = [expansion.of(dim.stride) for dim in state.dims]
         if [stride.as_constant for stride in strides].count(1) != 1:
             raise Unprovable("its elements are not next to each other along one dimension")
@@ -108,6 +124,18 @@ class Blocks:
         return Block(
             access, state.base.root, outers, sides[1 - columns], sides[columns], stride, columns == 0, computed
         )
+
+    def _numbers_of(self, access: Access, base: SSAValue, state: Lanes, expansion: Expansion) -> Block:
+        """An access as a row of numbers."""
+        [dim] = state.dims
+        one = Polynomial.constant(1)
+        if dim.wrap is not None or expansion.of(dim.stride).as_constant != 1:
+            raise Unprovable("its numbers do not lie next to each other")
+        start = expansion.of(state.uniform).plus(expansion.of(dim.offset))
+        [extent] = self._extents(access, state, [start], one, 0, expansion)
+        if extent is not None and not all(self._is_given(atom) for monomial in extent.terms for atom in monomial):
+            raise Unprovable("how far the tensor reaches is not known before the launch")
+        return Block(access, base, (), None, Side(start, extent), one, False, tuple(expansion.computed))
 
     def _is_argument(self, value: SSAValue) -> bool:
         return any(value is argument for argument in self.function.args)
@@ -184,7 +212,7 @@ class Blocks:
         expansion: Expansion,
     ) -> list[Polynomial | None]:
         """The bound of each dimension, by the mask or by a remainder; None where there is neither."""
-        extents: list[Polynomial | None] = [None, None]
+        extents: list[Polynomial | None] = [None] * len(state.dims)
         if access.mask is not None:
             mask = self.masks.state(access.mask)
             if mask.conditions or mask.lanes:
@@ -237,11 +265,20 @@ def _element_bytes(access: Access) -> int:
     return bit_width(as_tensor(value_of(access).type).element_type) // 8
 
 
+def _is_row(access: Access) -> bool:
+    """Return whether an access is a load of numbers that one copy moves."""
+    shape = as_tensor(value_of(access).type).get_shape()
+    if not isinstance(access, tt.LoadOp) or len(shape) != 1:
+        return False
+    return shape[0] <= MOST_NUMBERS and shape[0] * _element_bytes(access) % BUFFER_ALIGNMENT == 0
+
+
 def _check_kind(access: Access) -> None:
     type = value_of(access).type
-    if not is_tensor(type) or len(type.get_shape()) != 2:
+    if not is_tensor(type) or not (len(type.get_shape()) == 2 or _is_row(access)):
         raise Unprovable("it accesses no block of two dimensions")
-    if bit_width(type.element_type) not in (OPERAND_BITS if isinstance(access, tt.LoadOp) else STORED_BITS):
+    kinds = NUMBER_BITS if _is_row(access) else OPERAND_BITS if isinstance(access, tt.LoadOp) else STORED_BITS
+    if bit_width(type.element_type) not in kinds:
         raise Unprovable(f"its elements have {bit_width(type.element_type)} bits")
     if CacheModifier.of(access.cache) is not CacheModifier.NONE:
         raise Unprovable("it says itself how it goes through the caches")

@@ -49,8 +49,10 @@ def _loads_of(value: SSAValue, dim: int, block: Block | None) -> Iterator[tuple[
                 stack.append((operand, before))
 
 
-def feeds_products(load: tt.LoadOp | tt.DescriptorLoadOp, loop: scf.ForOp) -> bool:
-    """Return whether nothing but the operands of a loop's products is computed from what a load reads."""
+def feeds_products(load: tt.LoadOp | tt.DescriptorLoadOp, loop: scf.ForOp, *, through_branches: bool = False) -> bool:
+    """Return whether nothing but the operands of a loop's products is computed from what a load reads: outside of
+    branches, or in these, too.
+    """
     stack: list[Operation] = [load]
     seen: set[Operation] = set(stack)
     while stack:
@@ -61,7 +63,12 @@ def feeds_products(load: tt.LoadOp | tt.DescriptorLoadOp, loop: scf.ForOp) -> bo
                 if use.index > RIGHT:
                     return False
                 continue
-            if user.parent is not loop.body.block or user.regions or not is_memory_free(user):
+            holder = user.parent_op()
+            if through_branches and isinstance(holder, scf.IfOp) and holder.parent is loop.body.block:
+                user = holder
+            elif user.regions:
+                return False
+            if user.parent is not loop.body.block or not is_memory_free(user):
                 return False
             if not user.results or not all(is_tensor(result.type) for result in user.results):
                 return False

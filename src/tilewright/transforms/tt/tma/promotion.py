@@ -31,13 +31,14 @@ class Promotion:
             raise Unprovable("its columns are stored as rows")
         recipe = Recipe(self._function)
         dims = [MapDim(recipe.polynomial(outer.index), NONE, recipe.polynomial(outer.stride)) for outer in block.outers]
+        strides = [NONE] if block.rows is None else [recipe.polynomial(block.stride), NONE]
         dims += [
             MapDim(
                 recipe.polynomial(side.start),
                 NONE if side.extent is None else recipe.polynomial(side.extent),
                 stride,
             )
-            for side, stride in ((block.rows, recipe.polynomial(block.stride)), (block.columns, NONE))
+            for side, stride in zip(block.sides, strides, strict=True)
         ]
         checks = [recipe.value(value) for value in block.computed]
         is_stored = isinstance(access, tt.StoreOp)
@@ -50,7 +51,7 @@ class Promotion:
         descriptor = add_argument(self._function, type, DictionaryAttr({RECIPE: recipe}))
         builder = OpBuilder.before(access)
         starts = [_emit(builder, outer.index) for outer in block.outers]
-        starts += [_emit(builder, side.start) for side in (block.rows, block.columns)]
+        starts += [_emit(builder, side.start) for side in block.sides]
         if isinstance(access, tt.StoreOp):
             builder.insert(tt.DescriptorStoreOp(descriptor, access.value, starts))
         else:

@@ -87,6 +87,7 @@ class _LoopDots:
             self._wait_for_result(dot)
         for slices in self._slices:
             self._pace(slices)
+        self._finish_round_before()
         self._release_carried_registers()
         for dot in deferred:
             self._wait_for_carried(dot)
@@ -276,10 +277,25 @@ class _LoopDots:
         first = next(op for op in self._block.ops if op in written)
         self._insert_wait(first, list(arguments), self._issued_between(None, first))
 
+    def _finish_round_before(self) -> None:
+        """Where several products of this iteration start before one is waited for, those of the round before that read
+        A from registers are done when the second starts: its sums take the place of what they read.
+        """
+        first = next((op for op in self._block.ops if op in self._waits), None)
+        early = [dot for dot in self._dots if first is not None and dot.is_before_in_block(first)]
+        running = [dot for dot in self._dots if self._computes_operand(dot) and not self._is_complete(dot, None)]
+        arguments = dict.fromkeys(argument for dot in running for argument in self._arguments_of(dot))
+        if len(early) > 1 and arguments and any(early[1].d in wait.inputs for wait in self._waits):
+            self._insert_wait(early[1], list(arguments), 1)
+
+    def _computes_operand(self, dot: ttng.WarpGroupDotOp) -> bool:
+        """Return whether a product reads A from registers that each round fills."""
+        source = _before_views(dot.a)
+        return is_tensor(source.type) and not is_defined_outside(source, self._loop.body)
+
     def _keeps_registers(self, dot: ttng.WarpGroupDotOp) -> bool:
         """Return whether a product may still be reading A from registers when these are written again."""
-        source = _before_views(dot.a)
-        if isinstance(source.type, MemDescType) or is_defined_outside(source, self._loop.body):
+        if not self._computes_operand(dot):
             return False
         return not self._is_complete(dot, self._writer_of(dot))
 

@@ -18,7 +18,7 @@ from tilewright.ir.effects import is_memory_free
 from tilewright.support.records import dataclass
 from tilewright.transforms.common.modes import AUTO
 from tilewright.transforms.tt.persist_programs import TILES
-from tilewright.transforms.tt.tma.gain import LEAST_SUMS, MOST_SUMS, SHARED_BYTES, WARPS
+from tilewright.transforms.tt.tma.gain import LEAST_SUMS, SHARED_BYTES, WARPS, most_sums
 from tilewright.transforms.ttg.pipeliner.copies import buffer_encoding
 from tilewright.transforms.ttg.pipeliner.load_groups import LoadGroups, PipelinedLoad
 from tilewright.transforms.ttg.pipeliner.machine_model import registers_of
@@ -110,7 +110,7 @@ def _check_gain(loop: scf.ForOp, warps: int) -> None:
     sums = sum(registers_of(dot.d, warps) for dot in dots)
     if sums < LEAST_SUMS:
         raise CannotSpecialize("its products are small, and several programs share a multiprocessor")
-    if sums > MOST_SUMS:
+    if sums > most_sums(len(dots)):
         raise CannotSpecialize("the results of its products leave too few registers")
 
 
@@ -122,15 +122,35 @@ def _find_rings(loop: scf.ForOp, schedule: Schedule) -> tuple[Ring, ...]:
     groups = LoadGroups(loop, schedule, ModuleAxisInfo(module))
     by_readers: dict[frozenset[Operation], list[PipelinedLoad]] = {}
     counts: dict[frozenset[Operation], int] = {}
+    rows: list[tuple[PipelinedLoad, frozenset[Operation]]] = []
     for group in groups.find():
         for load in group.loads:
             readers = frozenset(dot for reader in groups.readers(load) for dot in _products_after(loop, reader))
             _check_load(load)
+            if len(as_tensor(load.op.result.type).get_shape()) == 1:
+                rows.append((load, readers))
+                continue
             by_readers.setdefault(readers, []).append(load)
             counts[readers] = max(counts.get(readers, 2), group.num_buffers)
     if not by_readers:
         raise CannotSpecialize("none of its copies runs ahead")
-    return tuple(Ring(tuple(loads), tuple(readers), counts[readers]) for readers, loads in by_readers.items())
+    rings = [Ring(tuple(loads), tuple(readers), counts[readers]) for readers, loads in by_readers.items()]
+    return tuple(_with_rows(loop, rings, rows))
+
+
+def _with_rows(
+    loop: scf.ForOp, rings: list[Ring], rows: Sequence[tuple[PipelinedLoad, frozenset[Operation]]]
+) -> list[Ring]:
+    """Rows of numbers go with the blocks that are read last: so they need no barriers of their own."""
+    if not rows:
+        return rings
+    order = {op: number for number, op in enumerate(body_ops(loop))}
+    ends = [max(order[reader] for reader in ring.readers) for ring in rings]
+    if max(order[reader] for _, readers in rows for reader in readers) > max(ends):
+        raise CannotSpecialize("rows of numbers are read after all blocks")
+    last = rings[ends.index(max(ends))]
+    loads = (*last.loads, *(load for load, _ in rows))
+    return [replace(ring, loads=loads) if ring is last else ring for ring in rings]
 
 
 def _products_after(loop: scf.ForOp, reader: Operation) -> list[Operation]:
@@ -142,14 +162,20 @@ def _products_after(loop: scf.ForOp, reader: Operation) -> list[Operation]:
         if isinstance(op, ttng.WarpGroupDotOp):
             found.append(op)
             continue
-        following = [use.operation for use in _uses(op) if not _is_sum(use)]
-        if not is_memory_free(op) or op.regions or len(following) < sum(1 for _ in _uses(op)):
+        following = [_holder(use, loop) for use in _uses(op) if not _is_sum(use)]
+        if not is_memory_free(op) or len(following) < sum(1 for _ in _uses(op)):
             raise CannotSpecialize("not only products of warp groups read what it copies")
         if any(user.parent is not loop.body.block or isinstance(user, scf.YieldOp) for user in following):
             raise CannotSpecialize("not only products of warp groups read what it copies")
         stack += [user for user in following if user not in seen]
         seen.update(following)
     return found
+
+
+def _holder(use: Use, loop: scf.ForOp) -> Operation:
+    """The op that uses a value, or the branch of the loop that it is in."""
+    holder = use.operation.parent_op()
+    return holder if isinstance(holder, scf.IfOp) and holder.parent is loop.body.block else use.operation
 
 
 def _is_sum(use: Use) -> bool:
