@@ -237,6 +237,11 @@ REFUSED: list[tuple[str, str, str]] = [
     ),
     (
         f"%m: {BUFFER}",
+        f"%0 = ttg.memdesc_subslice %m[16, 0] : {BUFFER} -> !ttg.memdesc<16x64xf16, #s, #smem, mutable>",
+        "source and result must have the same allocation shape",
+    ),
+    (
+        f"%m: {BUFFER}",
         f"%0 = ttg.memdesc_subslice %m[8, 0] : {BUFFER} -> !ttg.memdesc<16x64xf16, #s, #smem, mutable, 64x64>",
         "The split offset may not touch the tile",
     ),

@@ -133,6 +133,8 @@ class MemDescSubsliceOp(HasFolderInterface, TritonGPUOp):
             raise VerifyException("result rank must equal to the input rank")
         if source.encoding != result.encoding:
             raise VerifyException("src and result must have the same encoding")
+        if source.get_alloc_shape() != result.get_alloc_shape():
+            raise VerifyException("source and result must have the same allocation shape")
         _check_same_memory(source, result)
         layout, shape = _layout_of(source), source.get_shape()
         leading = len(shape) - layout.rank if layout is not None else 0  # tiles, which lie one after the other
