@@ -47,4 +47,21 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.thr
     %0 = tt.make_range {end = 16 : i32, start = 0 : i32} : tensor<16xi32, #gluon.auto_encoding>
     tt.return
   }
+
+  // A layout that is set says what it is computed from has it, whether or not its result is used.
+  // CHECK-LABEL: @set_and_unused
+  // CHECK: scf.if {{.*}} -> (tensor<16x64xi32, #blocked>)
+  tt.func public @set_and_unused(%p: !tt.ptr<i32>, %c: i1) {
+    %0 = tt.splat %p : !tt.ptr<i32> -> tensor<16x64x!tt.ptr<i32>, #gluon.auto_encoding>
+    %1 = scf.if %c -> (tensor<16x64xi32, #gluon.auto_encoding>) {
+      %2 = tt.load %0 : tensor<16x64x!tt.ptr<i32>, #gluon.auto_encoding>
+      %3 = gluon.set_auto_layout %2 : tensor<16x64xi32, #gluon.auto_encoding> -> tensor<16x64xi32, #blocked>
+      scf.yield %2 : tensor<16x64xi32, #gluon.auto_encoding>
+    } else {
+      %4 = arith.constant dense<0> : tensor<16x64xi32, #gluon.auto_encoding>
+      scf.yield %4 : tensor<16x64xi32, #gluon.auto_encoding>
+    }
+    tt.store %0, %1 : tensor<16x64x!tt.ptr<i32>, #gluon.auto_encoding>
+    tt.return
+  }
 }

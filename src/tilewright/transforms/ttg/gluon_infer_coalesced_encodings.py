@@ -35,7 +35,6 @@ class GluonInferCoalescedEncodingsPass(Pass):
     takes: ClassVar[tuple[str, ...]] = ("gluon",)
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
-        eliminate_dead_code(module)  # what nothing uses needs no layout
         program = program_shape(module)
         values = (value for op in ops_within(module) for value in op.results)
         if program is None or not any(encoding_of(value) == gluon.COALESCED for value in values):
@@ -47,6 +46,7 @@ class GluonInferCoalescedEncodingsPass(Pass):
             layouts.seed(pointers, ttg.encoding_of(layout))
         layouts.propagate()
         layouts.apply()
+        eliminate_dead_code(module)  # what nothing uses needs no layout
         for op in ops_within(module):
             if any(encoding_of(value) == gluon.COALESCED for value in op.results):
                 raise op_error(

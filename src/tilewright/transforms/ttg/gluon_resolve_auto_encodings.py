@@ -34,7 +34,6 @@ class GluonResolveAutoEncodingsPass(Pass):
     takes: ClassVar[tuple[str, ...]] = ("gluon",)
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
-        eliminate_dead_code(module)  # what nothing uses needs no layout
         setters = find_ops(module, gluon.SetAutoLayoutOp)
         if not setters and not _has_auto(module):
             return
@@ -49,6 +48,7 @@ class GluonResolveAutoEncodingsPass(Pass):
             op.result.replace_all_uses_with(op.src)
             op.detach()
             op.erase()
+        eliminate_dead_code(module)  # what nothing uses needs no layout
         self._check(module)
 
     def _check(self, module: ModuleOp) -> None:
