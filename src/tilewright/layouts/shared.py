@@ -40,6 +40,10 @@ class SharedLayout:
     def _build(self, shape: tuple[int, ...]) -> LinearLayout:
         raise NotImplementedError
 
+    def part_of(self, shape: Sequence[int]) -> tuple[int, ...]:
+        """The extents of the part of a buffer that one CTA of a cluster has."""
+        return _shape_per_block(self.cga, shape) if self.cga else tuple(shape)
+
     def alignment(self) -> int:
         """Bytes that a buffer's address must be a multiple of."""
         return 16

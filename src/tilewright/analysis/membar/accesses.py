@@ -179,6 +179,13 @@ def _only_forwards(op: Operation) -> bool:
     )
 
 
+def meets(op: Operation) -> bool:
+    """Return whether all threads of the CTA wait at an op, and see each other's writes after it."""
+    if isinstance(op, ttng.ClusterBarrierOp):
+        return not op.relaxed.value.data
+    return isinstance(op, BARRIERS)
+
+
 class SliceFinder:
     """From memdescs to the bytes that they may be."""
 

@@ -14,6 +14,7 @@ from tilewright.analysis.membar.accesses import (
     Access,
     SliceFinder,
     Timing,
+    meets,
     pending_after,
 )
 from tilewright.analysis.membar.filters import MembarFilter, is_signal_of_all
@@ -105,7 +106,7 @@ class FunctionBarriers:
     def _effects_of(self, point: Point) -> Effects:
         op = point.op
         if op is None or isinstance(op, BARRIERS):
-            return Effects(meets=point.meets or op is not None)
+            return Effects(meets=point.meets or (op is not None and meets(op)))
         if type(op) in WAITS:
             return Effects(waits=frozenset({WAITS[type(op)]}), drains=pending_after(op) == 0)
         if isinstance(op, tt.CallOp):

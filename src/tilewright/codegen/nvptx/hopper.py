@@ -102,8 +102,10 @@ class BarrierInstructions:
         form = "noinc.shared::cta.b64" if counted else "shared::cta.b64"
         self._on_barrier(text, f"cp.async.mbarrier.arrive.{form} [$0];", barrier, None)
 
-    def wait_barrier(self, text: FunctionText, barrier: str, phase: str, predicate: str | None) -> None:
-        """Wait until the phase of this parity is complete."""
+    def wait_barrier(
+        self, text: FunctionText, barrier: str, phase: str, predicate: str | None, *, of_cluster: bool = False
+    ) -> None:
+        """Wait until the phase of this parity is complete; `of_cluster`, also for what other CTAs did."""
         operands, constraints = [(SHARED_POINTER, barrier), ("i32", phase)], ["r", "r"]
         skip = ""
         if predicate is not None:
@@ -113,7 +115,7 @@ class BarrierInstructions:
         asm = (
             "{\n.reg .pred complete;\n"
             f"{skip}again:\n"
-            "mbarrier.try_wait.parity.shared::cta.b64 complete, [$0], $1;\n"
+            f"mbarrier.try_wait.parity{'.acquire.cluster' if of_cluster else ''}.shared::cta.b64 complete, [$0], $1;\n"
             "@!complete bra.uni again;\n"
             f"{'done:' if skip else ''}\n}}"
         )
@@ -174,6 +176,21 @@ class ClusterInstructions:
         operands = [(SHARED_POINTER, pointer), ("i32", rank)]
         return inline_asm(text, asm, "=r,r,r", ["i32"], operands, has_effect=False)[0]
 
+    def arrive_in_cta(self, text: FunctionText, address: str, count: int, predicate: str | None) -> None:
+        """Count arrivals at a barrier at an address of `address_in_cta`."""
+        asm = f"mbarrier.arrive.release.cluster.shared::cluster.b64 _, [$0], {count};"
+        self._on_remote(text, asm, address, predicate)
+
+    def expect_bytes_in_cta(self, text: FunctionText, address: str, size: int, predicate: str | None) -> None:
+        """Arrive there, and expect `size` bytes of bulk copies in this phase."""
+        asm = f"mbarrier.arrive.expect_tx.release.cluster.shared::cluster.b64 _, [$0], {size};"
+        self._on_remote(text, asm, address, predicate)
+
+    def _on_remote(self, text: FunctionText, asm: str, address: str, predicate: str | None) -> None:
+        operands, constraints = [("i32", address)], ["r"]
+        before = guard(predicate, operands, constraints)
+        inline_asm(text, f"{before}{asm}", ",".join(constraints), [], operands, clobbers_memory=True)
+
     def load_from_cta(self, text: FunctionText, address: str, word_bits: int, count: int) -> list[str]:
         """`count` words of 8 to 64 bits at an address of `address_in_cta`, or some bytes further."""
         if word_bits == 8:
@@ -204,9 +221,11 @@ class BulkCopyInstructions:
         predicate: str,
         evict: str = "",
         offsets: Sequence[str] = (),
+        mask: str | None = None,
     ) -> None:
         """Start copying the box at `coordinates` (innermost first); the barrier counts its bytes. With `offsets` (i16
-        operands, innermost first), pixels at these from the coordinates."""
+        operands, innermost first), pixels at these from the coordinates. With a `mask` (an i16 operand), the same is
+        done in each CTA of the cluster whose bit is set."""
         places = ", ".join(f"${3 + axis}" for axis in range(len(coordinates)))
         operands: Operands = [(SHARED_POINTER, target), (GENERIC_POINTER, tensor_map), (SHARED_POINTER, barrier)]
         operands += [("i32", coordinate) for coordinate in coordinates]
@@ -214,9 +233,17 @@ class BulkCopyInstructions:
         moves = f", {{{', '.join(f'${first + axis}' for axis in range(len(offsets)))}}}" if offsets else ""
         operands += [("i16", offset) for offset in offsets]
         constraints = ["r", "l", "r", *["r"] * len(coordinates), *["h"] * len(offsets)]
+        multicast = ""
+        if mask is not None:
+            multicast, moves = ".multicast::cluster", f"{moves}, ${len(operands)}"
+            operands.append(("i16", mask))
+            constraints.append("h")
         before = guard(predicate, operands, constraints)
         mode = ".im2col" if offsets else ""
-        form = f"cp.async.bulk.tensor.{len(coordinates)}d.shared::cluster.global{mode}.mbarrier::complete_tx::bytes"
+        form = (
+            f"cp.async.bulk.tensor.{len(coordinates)}d.shared::cluster.global{mode}"
+            f".mbarrier::complete_tx::bytes{multicast}"
+        )
         asm = f"{before}{form} [$0], [$1, {{{places}}}], [$2]{moves};"
         if evict:
             create = f"{{ .reg .b64 policy; createpolicy.fractional.L2::{evict}.b64 policy, 1.0;"

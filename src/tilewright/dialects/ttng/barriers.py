@@ -33,6 +33,10 @@ TWO_CTAS = "ttng.two-ctas"
 ORDERS_MEMORY = Touches(((READ, SHARED), (WRITE, SHARED)))
 
 
+def _i32_if(value: int | None) -> IntegerAttr | None:
+    return None if value is None else i32_attr(value)
+
+
 def find_num_ctas(op: Operation) -> int | None:
     """The CTAs of a program, as the module around an op states them; None where there is no module around it."""
     parent: Operation | None = op
@@ -113,6 +117,11 @@ def check_tma_barrier(op: Operation, type: Attribute) -> None:
         raise VerifyException(f"TMA barrier cga_layout must be {wanted}, got {_text(bases)}")
 
 
+def shared_ctas(type: Attribute) -> int:
+    """The bits of a CTA's number along which CTAs share a barrier: it is that of the one whose bits are 0."""
+    return sum(1 << bit for bit, basis in enumerate(_cga(as_memdesc(type))) if not any(basis))
+
+
 def _text(bases: Vectors) -> str:
     return str([list(basis) for basis in bases])
 
@@ -159,7 +168,9 @@ class BarrierExpectOp(TritonGPUOp):
     alloc: Operand = operand_def(MEMDESC)
     size: IntegerAttr = prop_def(IntegerAttr, converter=i32_attr)
     pred: Operand = operand_def(i1)
-    from_cta: IntegerAttr | None = opt_prop_def(IntegerAttr, prop_name="fromCTA", default=None, kw_only=True)
+    from_cta: IntegerAttr | None = opt_prop_def(
+        IntegerAttr, prop_name="fromCTA", converter=_i32_if, default=None, kw_only=True
+    )
 
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$alloc `,` custom<PlainInteger>($size) attr-dict `,` $pred `:` type($alloc)"
@@ -213,9 +224,20 @@ class ArriveBarrierOp(TritonGPUOp):
     assembly_format = "$alloc `,` custom<PlainInteger>($count) (`,` $pred^)? attr-dict `:` type($alloc)"
     traits = traits_def(ORDERS_MEMORY, VerifiedAmongOthers())
 
-    def __init__(self, alloc: Value, count: int, pred: Value | None = None, *, per_warp: bool = False):
+    def __init__(
+        self,
+        alloc: Value,
+        count: int,
+        pred: Value | None = None,
+        *,
+        per_warp: bool = False,
+        from_cta: int | None = None,
+    ):
         operands = values_of([alloc, *(() if pred is None else (pred,))])
-        init_op(self, operands, (), {"count": i32_attr(count)})
+        properties = {"count": i32_attr(count)}
+        if from_cta is not None:
+            properties["fromCTA"] = i32_attr(from_cta)
+        init_op(self, operands, (), properties)
         if per_warp:
             self.attributes["perWarp"] = UNIT
 

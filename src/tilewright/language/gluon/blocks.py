@@ -229,8 +229,7 @@ def barrier(*, cluster: Any = False) -> None:
     """All threads that run this function wait for each other and see each other's writes; with `cluster=True` those of
     all CTAs of the cluster."""
     if unwrap(cluster) and current().options.num_ctas > 1:
-        emit_void(ttng.ClusterArriveOp())
-        emit_void(ttng.ClusterWaitOp())
+        emit_void(ttng.ClusterBarrierOp())
         return
     emit_void(gpu.BarrierOp())
 

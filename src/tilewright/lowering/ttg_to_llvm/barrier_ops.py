@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import SSAValue
 
 from tilewright.dialects import ttng
@@ -15,6 +14,7 @@ from tilewright.dialects.ttg.verification import DEFAULT_THREADS_PER_WARP as THR
 from tilewright.dialects.types import element_type
 from tilewright.ir.diagnostics import op_error
 from tilewright.lowering.ttg_to_llvm.function_lowering import PASS_NAME, FunctionLowering, lowers
+from tilewright.lowering.ttg_to_llvm.index import map_bits
 from tilewright.lowering.ttg_to_llvm.types import element_of
 from tilewright.lowering.ttg_to_llvm.words import pack_words
 
@@ -26,7 +26,9 @@ def _in_one_thread(fn: FunctionLowering, predicate: SSAValue | None) -> str | No
 
 @lowers(ttng.InitBarrierOp)
 def lower_init_barrier(op: ttng.InitBarrierOp, fn: FunctionLowering) -> None:
-    fn.emitter.init_barrier(fn.text, fn.shared(op.alloc).base, op.count.value.data, _in_one_thread(fn, None))
+    """A barrier that several CTAs share expects the arrivals of all of them."""
+    count = op.count.value.data << ttng.shared_ctas(op.alloc.type).bit_count()
+    fn.emitter.init_barrier(fn.text, fn.shared(op.alloc).base, count, _in_one_thread(fn, None))
 
 
 @lowers(ttng.InvalBarrierOp)
@@ -36,33 +38,66 @@ def lower_inval_barrier(op: ttng.InvalBarrierOp, fn: FunctionLowering) -> None:
 
 @lowers(ttng.BarrierExpectOp)
 def lower_barrier_expect(op: ttng.BarrierExpectOp, fn: FunctionLowering) -> None:
-    _check_own_cta(op, op.from_cta)
-    fn.emitter.expect_bytes(fn.text, fn.shared(op.alloc).base, op.size.value.data, _in_one_thread(fn, op.pred))
+    size, base = op.size.value.data, fn.shared(op.alloc).base
+    route = _route(op, fn)
+    if route is None:
+        fn.emitter.expect_bytes(fn.text, base, size, _in_one_thread(fn, op.pred))
+    else:
+        rank, thread = route
+        address = fn.emitter.address_in_cta(fn.text, base, rank)
+        fn.emitter.expect_bytes_in_cta(fn.text, address, size, fn.both(thread, fn.scalar(op.pred)))
 
 
-def _check_own_cta(op: ttng.ArriveBarrierOp | ttng.BarrierExpectOp, *masks: IntegerAttr | None) -> None:
-    """Raises PassError for arrivals at barriers of other CTAs."""
-    if any(mask is not None and mask.value.data for mask in masks[1:]) or (
-        masks[0] is not None and masks[0].value.data != (ttng.find_num_ctas(op) or 1) - 1
-    ):
-        raise op_error(op, "arrivals at barriers of other CTAs are not supported", pass_name=PASS_NAME)
+def _route(op: ttng.ArriveBarrierOp | ttng.BarrierExpectOp, fn: FunctionLowering) -> tuple[str, str] | None:
+    """The CTA at whose barrier the thread arrives, and an i1 that holds in the threads that do; None where one thread
+    of each CTA arrives at the CTA's own.
+
+    Bits of the CTA's number that `fromCTA` leaves out are 0 in CTAs that arrive, one thread for each CTA that differs
+    there. Where CTAs share a barrier, each arrives at that of the one whose bits are 0.
+    """
+    everybody = fn.module.num_ctas - 1
+    shared = ttng.shared_ctas(op.alloc.type)
+    for_others = 0 if op.from_cta is None else everybody & ~op.from_cta.value.data
+    text = fn.text
+    if shared:
+        return text.binary("and", "i32", fn.block, everybody & ~shared), fn.first_thread()
+    if not for_others:
+        return None
+    bits = [bit for bit in range(everybody.bit_length()) if for_others >> bit & 1]
+    low = text.binary("and", "i32", fn.thread, (1 << len(bits)) - 1)
+    apart = map_bits(text.value, low, [1 << bit for bit in bits]).operand
+    among_first = text.icmp("ult", "i32", fn.thread, 1 << len(bits))
+    leads = text.icmp("eq", "i32", text.binary("and", "i32", fn.block, for_others), 0)
+    return text.binary("or", "i32", fn.block, apart), text.binary("and", "i1", among_first, leads)
 
 
 @lowers(ttng.ArriveBarrierOp)
 def lower_arrive_barrier(op: ttng.ArriveBarrierOp, fn: FunctionLowering) -> None:
-    if op.per_warp is None:
-        thread = _in_one_thread(fn, op.pred)
-    else:
+    if op.multicast_cta is not None and op.multicast_cta.value.data:
+        raise op_error(op, "arrivals at the barriers of several CTAs are not supported", pass_name=PASS_NAME)
+    if op.per_warp is not None:
         fn.emitter.warp_barrier(fn.text)
-        thread = fn.both(fn.first_lane(), None if op.pred is None else fn.scalar(op.pred))
-    _check_own_cta(op, op.from_cta, op.multicast_cta)
-    fn.emitter.arrive(fn.text, fn.shared(op.alloc).base, op.count.value.data, thread)
+    pred = None if op.pred is None else fn.scalar(op.pred)
+    count, base, route = op.count.value.data, fn.shared(op.alloc).base, _route(op, fn)
+    if route is None:
+        thread = fn.first_thread() if op.per_warp is None else fn.first_lane()
+        fn.emitter.arrive(fn.text, base, count, fn.both(thread, pred))
+        return
+    rank, thread = route
+    address = fn.emitter.address_in_cta(fn.text, base, rank)
+    fn.emitter.arrive_in_cta(fn.text, address, count, fn.both(thread, pred))
 
 
 @lowers(ttng.WaitBarrierOp)
 def lower_wait_barrier(op: ttng.WaitBarrierOp, fn: FunctionLowering) -> None:
-    predicate = fn.both(None if op.pred is None else fn.scalar(op.pred))
-    fn.emitter.wait_barrier(fn.text, fn.shared(op.alloc).base, fn.scalar(op.phase), predicate)
+    """Of CTAs that share a barrier the one that has it waits."""
+    shared = ttng.shared_ctas(op.alloc.type)
+    leads = None
+    if shared:
+        leads = fn.text.icmp("eq", "i32", fn.text.binary("and", "i32", fn.block, shared), 0)
+    predicate = fn.both(leads, None if op.pred is None else fn.scalar(op.pred))
+    several = fn.module.num_ctas > 1
+    fn.emitter.wait_barrier(fn.text, fn.shared(op.alloc).base, fn.scalar(op.phase), predicate, of_cluster=several)
 
 
 @lowers(ttng.AsyncCopyMbarrierArriveOp)

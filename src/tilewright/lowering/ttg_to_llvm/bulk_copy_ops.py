@@ -82,7 +82,7 @@ def plan_boxes(op: Operation, buffer: SSAValue, rows: int = MAX_TMA_BOX) -> Boxe
     type = buffer.type
     assert isinstance(type, ttg.MemDescType)
     layout = find_shared_layout(type.encoding)
-    shape = type.get_shape()
+    shape = type.get_shape() if layout is None else layout.part_of(type.get_shape())
     width = element_of(type.element_type).bytes
     swizzle = 0
     if isinstance(layout, NvmmaSharedLayout):
@@ -96,7 +96,9 @@ def plan_boxes(op: Operation, buffer: SSAValue, rows: int = MAX_TMA_BOX) -> Boxe
     allocated = type.get_alloc_shape()[-len(shape) :]
     inverse = _inverse(layout, allocated)
     boxes = Boxes(shape, box, inverse, width)
-    if allocated != shape:
+    if allocated != type.get_shape():
+        if shape != type.get_shape():
+            raise op_error(op, "CTAs share out a part of a buffer that TMA copies", pass_name=PASS_NAME)
         _check_part(op, boxes, layout, allocated)
     return boxes
 
@@ -136,16 +138,27 @@ class Copy:
 
 
 def copies(
-    fn: FunctionLowering, op: Operation, buffer: SSAValue, predicate: SSAValue | None, rows: int = MAX_TMA_BOX
+    fn: FunctionLowering,
+    op: Operation,
+    buffer: SSAValue,
+    predicate: SSAValue | None,
+    rows: int = MAX_TMA_BOX,
+    *,
+    once: bool = False,
 ) -> Iterator[Copy]:
-    """The copies of a buffer, so many rows at a time, dealt to warps."""
+    """The copies of a buffer, so many rows at a time, dealt to warps; of the part of the CTA, and `once`, by one of the
+    CTAs that have the same part."""
     boxes = plan_boxes(op, buffer, rows)
+    parts, same = _part_of_cta(fn, buffer)
+    leads = None
+    if once and same:
+        leads = fn.text.icmp("eq", "i32", fn.text.binary("and", "i32", fn.block, same), 0)
     text, warps = fn.text, fn.num_warps
     elected = fn.emitter.elect(text)
     for first in range(0, boxes.count, warps):
         count = min(warps, boxes.count - first)
         takes_part = None if count == warps else text.icmp("ult", "i32", fn.uniform_warp, count)
-        condition = fn.both(elected, takes_part, None if predicate is None else fn.scalar(predicate))
+        condition = fn.both(elected, takes_part, leads, None if predicate is None else fn.scalar(predicate))
         assert condition is not None
         bits = [1 << bit for bit in range(count.bit_length() - 1)]
         places = [boxes.place(bit) for bit in bits]
@@ -156,8 +169,30 @@ def copies(
         steps: list[str] = []
         for dim in range(len(boxes.shape)):
             step = map_bits(text.value, fn.uniform_warp, _padded(fn, [place[dim] for place in places]))
-            steps.append(fn.add(step.operand, begin[dim]))
+            steps.append(_sum(fn, fn.add(step.operand, begin[dim]), parts[dim]))
         yield Copy(pointer, tuple(steps), condition)
+
+
+def _part_of_cta(fn: FunctionLowering, buffer: SSAValue) -> tuple[list[str], int]:
+    """Per dimension the first coordinate of the CTA's part of a buffer, and the bits of its number along which CTAs
+    have the same part."""
+    type = buffer.type
+    assert isinstance(type, ttg.MemDescType)
+    shape, layout = type.get_shape(), find_shared_layout(type.encoding)
+    if fn.module.num_ctas == 1 or layout is None or not layout.cga:
+        return ["0"] * len(shape), fn.module.num_ctas - 1
+    vectors = [tuple(v * part for v, part in zip(cga, layout.part_of(shape), strict=True)) for cga in layout.cga]
+    parts = [
+        map_bits(fn.text.value, fn.block, [vector[dim] for vector in vectors]).operand for dim in range(len(shape))
+    ]
+    return parts, sum(1 << bit for bit, vector in enumerate(vectors) if not any(vector))
+
+
+def _mask_of_ctas(fn: FunctionLowering, same: int) -> str:
+    """An i16 with the bits of the CTAs whose numbers differ from this one's along some bits, in which it has zeros."""
+    pattern = sum(1 << number for number in range(fn.module.num_ctas) if not number & ~same)
+    first = fn.text.binary("and", "i32", fn.block, fn.module.num_ctas - 1 & ~same)
+    return fn.text.cast("trunc", "i32", fn.text.binary("shl", "i32", str(pattern), first), "i16")
 
 
 def _padded(fn: FunctionLowering, columns: list[int]) -> list[int]:
@@ -184,12 +219,12 @@ def _sum(fn: FunctionLowering, a: str, b: str) -> str:
 
 @lowers(ttng.AsyncTMACopyGlobalToLocalOp)
 def lower_copy_to_local(op: ttng.AsyncTMACopyGlobalToLocalOp, fn: FunctionLowering) -> None:
-    if op.multicast is not None:
-        raise op_error(op, "copies to several CTAs (multicast) are not supported", pass_name=PASS_NAME)
+    is_multicast = op.multicast is not None and fn.module.num_ctas > 1
+    mask = _mask_of_ctas(fn, _part_of_cta(fn, op.result)[1]) if is_multicast else None
     descriptor, barrier = fn.scalar(op.desc), fn.shared(op.barrier).base
     evict = EVICTIONS.get(EvictionPolicy.of(op.evict), "")
     offsets = [fn.scalar(offset) for offset in op.offsets][::-1]
-    for copy in copies(fn, op, op.result, op.pred, _rows_of(op)):
+    for copy in copies(fn, op, op.result, op.pred, _rows_of(op), once=is_multicast):
         places = _coordinates(fn, op.coord, copy.steps)
         fn.emitter.load_box(
             fn.text,
@@ -200,6 +235,7 @@ def lower_copy_to_local(op: ttng.AsyncTMACopyGlobalToLocalOp, fn: FunctionLoweri
             predicate=copy.predicate,
             evict=evict,
             offsets=offsets,
+            mask=mask,
         )
 
 
@@ -237,7 +273,7 @@ def _store(
     rows: int = MAX_TMA_BOX,
 ) -> None:
     tensor_map = fn.scalar(descriptor)
-    for copy in copies(fn, op, source, None, rows):
+    for copy in copies(fn, op, source, None, rows, once=True):
         places = _coordinates(fn, coordinates, copy.steps)
         fn.emitter.store_box(fn.text, copy.pointer, tensor_map, places, predicate=copy.predicate, reduction=reduction)
     fn.emitter.commit_stores(fn.text)

@@ -68,9 +68,11 @@ def memory_passes() -> list[Pass]:
     from tilewright.transforms.ttg.global_scratch_memory_allocation import GlobalScratchMemoryAllocationPass
     from tilewright.transforms.ttg.membar import MembarPass
     from tilewright.transforms.ttg.proxy_fence_insertion import ProxyFenceInsertionPass
+    from tilewright.transforms.ttg.sync_clusters import SyncClustersPass
 
     return [
         GatherClusterOperandsPass(),
+        SyncClustersPass(),
         AllocateWarpGroupsPass(),
         AllocateSharedMemoryPass(),
         GlobalScratchMemoryAllocationPass(),

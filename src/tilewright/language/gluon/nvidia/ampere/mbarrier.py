@@ -54,7 +54,7 @@ def as_barrier(value: Any, what: str = "mbarrier") -> shared_memory_descriptor:
     barrier = as_buffer(value, what)
     if barrier.dtype.name not in ("int64", "uint64"):
         raise TypeError(f"`{what}` must be a buffer of int64, got one of {barrier.dtype}")
-    if barrier.numel != 1:
+    if len(barrier.shape) != 1 or barrier.numel > current().options.num_ctas:
         raise with_hint(
             ValueError(f"`{what}` must be one barrier, got a buffer of shape {barrier.shape}"),
             "choose one: `barriers.index(i)`",
@@ -100,16 +100,19 @@ def wait(mbarrier: Any, phase: Any, pred: Any = True, deps: Any = ()) -> None:
 
 @builtin
 def arrive(mbarrier: Any, *, count: Any = 1, pred: Any = True, from_cta: Any = None) -> None:
-    """Arrive `count` times at a barrier, unless `pred` is false."""
-    check_own_cta(from_cta)
-    emit_void(ttng.ArriveBarrierOp(as_barrier(mbarrier).handle, arrivals(count), predicate(pred).handle))
+    """Arrive `count` times at a barrier, unless `pred` is false. In a cluster each CTA arrives at its own barrier, or
+    with `from_cta`, a mask of bits of a CTA's number, CTAs whose other bits are 0 arrive for those that differ there:
+    `from_cta=0` is CTA 0 for all."""
+    barrier, number = as_barrier(mbarrier).handle, arrivals(count)
+    emit_void(ttng.ArriveBarrierOp(barrier, number, predicate(pred).handle, from_cta=mask_of_ctas(from_cta)))
 
 
-def check_own_cta(from_cta: Any) -> None:
-    """ValueError for arrivals at barriers of other CTAs, which are not supported."""
-    mask = unwrap(from_cta)
-    if mask is not None and mask != current().options.num_ctas - 1:
-        raise ValueError(f"arrivals at barriers of other CTAs are not supported: from_cta={mask}")
+def mask_of_ctas(from_cta: Any) -> int | None:
+    """A mask of bits of a CTA's number; None where it has all of them. Raises ValueError for others."""
+    mask, count = unwrap(from_cta), current().options.num_ctas
+    if mask is not None and not (isinstance(mask, int) and 0 <= mask < count):
+        raise ValueError(f"from_cta must be a constant from 0 to {count - 1}, got {describe(from_cta)}")
+    return None if mask == count - 1 else mask
 
 
 __all__ = ["MBarrierLayout", "allocate_mbarrier", "arrive", "init", "invalidate", "wait"]

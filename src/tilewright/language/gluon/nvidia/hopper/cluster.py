@@ -14,8 +14,7 @@ from tilewright.language.values import unwrap
 def barrier(relaxed: Any = False) -> None:
     """All threads of the cluster wait for each other; with `relaxed=True` they do not see each other's writes by
     that."""
-    emit_void(ttng.ClusterArriveOp(relaxed=bool(unwrap(relaxed))))
-    emit_void(ttng.ClusterWaitOp())
+    emit_void(ttng.ClusterBarrierOp(relaxed=bool(unwrap(relaxed))))
 
 
 __all__ = ["barrier"]

@@ -181,8 +181,8 @@ def async_load(
     cache_policy: Any = None,
 ) -> None:
     """Start copying the box at `coord` into the buffer `result`, unless `pred` is false; `barrier` counts its bytes.
-    Elements outside of the tensor become the descriptor's padding."""
-    _check_not_multicast(multicast)
+    Elements outside of the tensor become the descriptor's padding. With `multicast`, one CTA copies for all of a
+    cluster that have the same part of the buffer."""
     check_policy_of_box(cache_policy)
     if isinstance(tensor_desc, tensor_descriptor_im2col):
         raise with_hint(TypeError("`tensor_desc` describes pixels (im2col)"), "call async_load_im2col")
@@ -193,6 +193,7 @@ def async_load(
         as_barrier(barrier, "barrier").handle,
         buffer.handle,
         predicate(pred).handle,
+        multicast=bool(unwrap(multicast)),
         round_to_tf32=descriptor.type.rounds_to_tf32,
     )
     emit_void(op)

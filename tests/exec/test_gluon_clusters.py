@@ -1,0 +1,224 @@
+"""Gluon kernels whose programs run on several CTAs: layouts with a part for each, copies and arrivals for others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from device_memory import REAL, device_capability
+
+from tilewright import gluon
+from tilewright.gluon.nvidia.hopper import TensorDescriptor
+from tilewright.language import gluon as gl
+from tilewright.language.gluon.nvidia.hopper import cluster, mbarrier, tma
+from tilewright.reference.simt import SimulationError
+from tilewright.support import knobs
+from tilewright.targets.cuda.simulated import SimulatedKernel
+
+
+@pytest.fixture(autouse=True)
+def on_hopper() -> Iterator[None]:
+    if knobs.get("target") == REAL:
+        if device_capability() < 90:
+            pytest.skip("this GPU has no clusters")
+        yield
+        return
+    with knobs.scope(target="cuda_sim", override_arch="sm90"):
+        yield
+
+
+SAME, ROWS, COLUMNS = ([[0, 0]], [[1, 0]], [[0, 1]])
+
+
+def blocked(cga: list[list[int]]) -> gl.BlockedLayout:
+    return gl.BlockedLayout([1, 4], [4, 8], [4, 1], [1, 0], cga_layout=cga)
+
+
+def descriptor(x: Any, shape: list[int], cga: list[list[int]]) -> TensorDescriptor:
+    layout = gl.NVMMASharedLayout.get_default_for(shape, gl.float16, cga_layout=cga)
+    return TensorDescriptor.from_tensor(x, shape, layout)
+
+
+def matrix(rows: int = 128, columns: int = 256) -> Any:
+    return np.random.default_rng(3).integers(-99, 99, (rows, columns)).astype(np.float16)
+
+
+@gluon.jit
+def converted(x, out, N: gl.constexpr, source: gl.constexpr, target: gl.constexpr):
+    i, j = gl.arange(0, N, gl.SliceLayout(1, source)), gl.arange(0, N, gl.SliceLayout(0, source))
+    value = gl.load(x + i[:, None] * N + j[None, :])
+    i, j = gl.arange(0, N, gl.SliceLayout(1, target)), gl.arange(0, N, gl.SliceLayout(0, target))
+    gl.store(out + i[:, None] * N + j[None, :], gl.convert_layout(value, target))
+
+
+@pytest.mark.parametrize("target", [SAME, ROWS, COLUMNS])
+@pytest.mark.parametrize("source", [SAME, ROWS, COLUMNS])
+def test_conversions(source: list[list[int]], target: list[list[int]]) -> None:
+    x, out = matrix(64, 64), np.zeros((64, 64), np.float16)
+    converted[(1,)](x, out, 64, blocked(source), blocked(target), num_ctas=2)
+    np.testing.assert_array_equal(out, x)
+
+
+@gluon.jit
+def copied(desc, out_desc, layout: gl.constexpr, MULTICAST: gl.constexpr):
+    buffer = gl.allocate_shared_memory(desc.dtype, desc.block_shape, desc.layout)
+    barrier = mbarrier.allocate_mbarrier()
+    mbarrier.init(barrier, count=1)
+    mbarrier.expect(barrier, desc.nbytes_per_cta)
+    tma.async_load(desc, [0, 64], barrier, buffer, multicast=MULTICAST)
+    mbarrier.wait(barrier, 0, deps=[buffer])
+    mbarrier.invalidate(barrier)
+    buffer.store(buffer.load(layout) * 2.0)
+    tma.async_store(out_desc, [0, 0], buffer)
+    tma.store_wait(0)
+
+
+@pytest.mark.parametrize(("cga", "multicast"), [(SAME, True), (SAME, False), (ROWS, False), (COLUMNS, False)])
+def test_copies_of_boxes(cga: list[list[int]], multicast: bool) -> None:
+    x, out = matrix(), np.zeros((64, 64), np.float16)
+    kernel: Any = copied[(1,)](
+        descriptor(x, [64, 64], cga), descriptor(out, [64, 64], cga), blocked(cga), multicast, num_ctas=2
+    )
+    np.testing.assert_array_equal(out, x[:64, 64:128] * 2)
+    assert (".multicast::cluster" in kernel.asm["ptx"]) == multicast
+
+
+def test_copies_to_two_of_four() -> None:
+    """Two CTAs have the upper rows, two the lower ones."""
+    cga = [[0, 0], [1, 0]]
+    x, out = matrix(), np.zeros((64, 64), np.float16)
+    copied[(1,)](descriptor(x, [64, 64], cga), descriptor(out, [64, 64], cga), blocked(cga), True, num_ctas=4)
+    np.testing.assert_array_equal(out, x[:64, 64:128] * 2)
+
+
+@gluon.jit
+def summed(desc, out, N: gl.constexpr, steps, layout: gl.constexpr):
+    """Blocks side by side, each copied once for both CTAs."""
+    buffer = gl.allocate_shared_memory(desc.dtype, desc.block_shape, desc.layout)
+    barrier = mbarrier.allocate_mbarrier()
+    mbarrier.init(barrier, count=1)
+    total = gl.zeros([N, N], gl.float16, layout)
+    for k in range(steps):
+        mbarrier.expect(barrier, desc.nbytes_per_cta)
+        tma.async_load(desc, [0, k * N], barrier, buffer, multicast=True)
+        mbarrier.wait(barrier, k & 1, deps=[buffer])
+        total += buffer.load(layout)
+    i, j = gl.arange(0, N, gl.SliceLayout(1, layout)), gl.arange(0, N, gl.SliceLayout(0, layout))
+    gl.store(out + i[:, None] * N + j[None, :], total)
+
+
+@gluon.jit
+def routed(out, N: gl.constexpr, layout: gl.constexpr, FROM: gl.constexpr):
+    barrier = mbarrier.allocate_mbarrier()
+    mbarrier.init(barrier, count=1)
+    mbarrier.arrive(barrier, count=1, from_cta=FROM)
+    mbarrier.wait(barrier, 0)
+    gl.store(out + gl.arange(0, N, layout), 1)
+
+
+@gluon.jit
+def paired(out, N: gl.constexpr, layout: gl.constexpr):
+    """A barrier that both CTAs arrive at, and the first waits on."""
+    barrier = mbarrier.allocate_mbarrier(two_ctas=True)
+    mbarrier.init(barrier, count=1)
+    mbarrier.arrive(barrier, count=1)
+    mbarrier.wait(barrier, 0)
+    gl.store(out + gl.arange(0, N, layout), gl.num_ctas())
+
+
+@gluon.jit
+def exchanged(between, out, N: gl.constexpr, layout: gl.constexpr):
+    i = gl.arange(0, N, layout)
+    gl.store(between + i, i)
+    cluster.barrier()
+    gl.store(out + i, gl.load(between + (i + N // 2) % N))
+
+
+LINE = gl.BlockedLayout([1], [32], [4], [0], cga_layout=[[1]])
+
+
+def test_loops_over_copies() -> None:
+    x, out = matrix(64, 256), np.zeros((64, 64), np.float16)
+    summed[(1,)](descriptor(x, [64, 64], SAME), out, 64, 4, blocked(SAME), num_ctas=2)
+    np.testing.assert_array_equal(out, x.reshape(64, 4, 64).sum(1))
+
+
+@pytest.mark.parametrize(("num_ctas", "mask"), [(2, 0), (2, 1), (4, 0), (4, 1), (4, 2), (4, 3)])
+def test_arrivals_for_others(num_ctas: int, mask: int) -> None:
+    layout = gl.BlockedLayout([1], [32], [4], [0], cga_layout=[[1], [2]][: num_ctas.bit_length() - 1])
+    out = np.zeros(512, np.int32)
+    routed[(1,)](out, 512, layout, mask, num_ctas=num_ctas)
+    np.testing.assert_array_equal(out, 1)
+
+
+def test_barriers_that_ctas_share() -> None:
+    out = np.zeros(256, np.int32)
+    paired[(1,)](out, 256, LINE, num_ctas=2)
+    np.testing.assert_array_equal(out, 2)
+
+
+def test_barriers_of_the_cluster() -> None:
+    between, out = np.zeros(256, np.int32), np.zeros(256, np.int32)
+    exchanged[(1,)](between, out, 256, LINE, num_ctas=2)
+    np.testing.assert_array_equal(out, (np.arange(256) + 128) % 256)
+
+
+MEETINGS = "barrier.cluster.arrive", "barrier.cluster.wait"
+
+
+def without_each(ptx: str, *instructions: str) -> list[str]:
+    """The PTX without one instruction, or one of several in a row, for each of them."""
+    lines = ptx.splitlines()
+    found = [[n for n, line in enumerate(lines) if each in line] for each in instructions]
+    groups = zip(*found, strict=True)
+    return ["\n".join(line for n, line in enumerate(lines) if n not in group) for group in groups]
+
+
+@pytest.mark.parametrize(
+    ("kernel", "instructions", "count", "spared"),
+    [
+        ("copied", ("fence.mbarrier_init",), 1, 0),
+        ("copied", MEETINGS, 2, 1),
+        ("summed", MEETINGS, 3, 2),
+        ("routed", ("fence.mbarrier_init",), 1, 0),
+        ("routed", MEETINGS, 2, 1),
+        ("routed", ("mbarrier.arrive.release.cluster",), 1, 0),
+        ("exchanged", MEETINGS, 1, 0),
+    ],
+)
+def test_each_step_is_needed(kernel: str, instructions: tuple[str, ...], count: int, spared: int) -> None:
+    """The simulated GPU notices each barrier, fence and arrival that is left out. In a loop the barrier before its
+    copies does for the one before the loop, and a CTA that waits for what comes from another needs no barrier at the
+    end."""
+    if knobs.get("target") == REAL:
+        pytest.skip("a GPU notices nothing")
+    x, out, between = matrix(64, 256), np.zeros((64, 64), np.float16), np.zeros(256, np.int32)
+    line = np.zeros(256, np.int32)
+    launches: dict[str, Any] = {
+        "copied": lambda: copied[(1,)](
+            descriptor(x, [64, 64], SAME), descriptor(out, [64, 64], SAME), blocked(SAME), True, num_ctas=2
+        ),
+        "summed": lambda: summed[(1,)](descriptor(x, [64, 64], SAME), out, 64, 4, blocked(SAME), num_ctas=2),
+        "routed": lambda: routed[(1,)](line, 256, LINE, 0, num_ctas=2),
+        "exchanged": lambda: exchanged[(1,)](between, line, 256, LINE, num_ctas=2),
+    }
+    ptx = launches[kernel]().native.ptx
+    changed = without_each(ptx, *instructions)
+    assert len(changed) == count
+    launch = SimulatedKernel.launch_within
+    missed = 0
+    for text in changed:
+
+        def launch_changed(self: SimulatedKernel, *given: Any, text: str = text, **named: Any) -> None:
+            launch(SimulatedKernel(self.facts, text), *given, **named)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(SimulatedKernel, "launch_within", launch_changed)
+            try:
+                launches[kernel]()
+            except SimulationError:
+                continue
+        missed += 1
+    assert missed == spared
