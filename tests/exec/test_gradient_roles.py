@@ -29,7 +29,7 @@ def on_hopper(a_gpu: str) -> Iterator[None]:
 
 @triton.jit
 def key_gradients(
-    q_ptr, k_ptr, v_ptr, given_ptr, lse_ptr, dots_ptr, dk_ptr, dv_ptr, length,
+    q_ptr, k_ptr, v_ptr, given_ptr, lse_ptr, dots_ptr, dk_ptr, dv_ptr, length, begin,
     HEAD: tl.constexpr, M: tl.constexpr, N: tl.constexpr, CAUSAL: tl.constexpr,
 ):  # fmt: skip
     keys = tl.program_id(0) * N + tl.arange(0, N)
@@ -38,7 +38,6 @@ def key_gradients(
     v = tl.load(v_ptr + keys[:, None] * HEAD + dims[None, :])
     dk = tl.zeros([N, HEAD], dtype=tl.float32)
     dv = tl.zeros([N, HEAD], dtype=tl.float32)
-    begin = 0
     if CAUSAL:
         begin = tl.program_id(0) * N
     for start in range(begin, length, M):
@@ -72,10 +71,20 @@ def expected(arguments: list[Any], causal: bool) -> list[Array]:
     return [p * (v @ given.T - dots[None, :]) @ q, p @ given]
 
 
-def launch(arguments: list[Any], causal: bool = False, *, keys: int = 128, **options: int) -> Any:
+def launch(
+    arguments: list[Any],
+    causal: bool = False,
+    *,
+    keys: int = 128,
+    begin: int = 0,
+    end: int | None = None,
+    **options: int,
+) -> Any:
     length, head = arguments[0].shape
     options = {"num_warps": 8, "num_stages": 3, **options}
-    return key_gradients[(length // keys,)](*arguments, length, HEAD=head, M=64, N=keys, CAUSAL=causal, **options)
+    return key_gradients[(length // keys,)](
+        *arguments, length if end is None else end, begin, HEAD=head, M=64, N=keys, CAUSAL=causal, **options
+    )
 
 
 def check(arguments: list[Any], causal: bool) -> None:
@@ -113,6 +122,12 @@ def test_rows_that_begin_anywhere() -> None:
     check(arguments, False)
 
 
+def test_rows_that_blocks_begin_anywhere_in() -> None:
+    """GPUs stop at blocks that begin between multiples of 16 bytes in a row."""
+    assert has_roles(launch(inputs(128), begin=64))
+    assert not has_roles(launch(inputs(128), begin=63, end=64))
+
+
 @pytest.mark.costly
 @pytest.mark.parametrize("causal", [False, True])
 def test_each_wait_and_arrival_is_needed(a_gpu: str, causal: bool) -> None:
@@ -120,7 +135,7 @@ def test_each_wait_and_arrival_is_needed(a_gpu: str, causal: bool) -> None:
         pytest.skip("what is taken out is found by the simulated GPU")
     arguments = inputs(256)
     compiled = launch(arguments, causal)
-    check_needed(compiled, [*arguments, 256], NEEDED | TURNS)
+    check_needed(compiled, [*arguments, 256, 0], NEEDED | TURNS)
 
 
 @pytest.mark.skipif(find_ptxas() is None, reason="there is no ptxas")

@@ -117,8 +117,7 @@ class Blocks:
         steps = [stride, stride]
         steps[columns] = Polynomial.constant(1)
         outers = self._split_outers(access, starts, extents, steps)
-        if self._multiple_of(starts[columns]) * _element_bytes(access) % ALIGNMENT:
-            raise Unprovable(f"its blocks are not known to begin at multiples of {ALIGNMENT} bytes in a row")
+        self._check_start(starts[columns], access)
         sides = [Side(start, extent) for start, extent in zip(starts, extents, strict=True)]
         computed = tuple(expansion.computed)
         return Block(
@@ -132,6 +131,7 @@ class Blocks:
         if dim.wrap is not None or expansion.of(dim.stride).as_constant != 1:
             raise Unprovable("its numbers do not lie next to each other")
         start = expansion.of(state.uniform).plus(expansion.of(dim.offset))
+        self._check_start(start, access)
         [extent] = self._extents(access, state, [start], one, 0, expansion)
         if extent is not None and not all(self._is_given(atom) for monomial in extent.terms for atom in monomial):
             raise Unprovable("how far the tensor reaches is not known before the launch")
@@ -187,6 +187,11 @@ class Blocks:
     def _divisibility(self, argument: object) -> int:
         return divisibility_of(self.function, argument)
 
+    def _check_start(self, start: Polynomial, access: Access) -> None:
+        """Raise `Unprovable` unless blocks begin where TMA can: GPUs stop at others."""
+        if self._multiple_of(start) * _element_bytes(access) % ALIGNMENT:
+            raise Unprovable(f"its blocks are not known to begin at multiples of {ALIGNMENT} bytes in a row")
+
     def _multiple_of(self, number: Polynomial) -> int:
         """A number that divides another."""
         divisors = [
@@ -199,8 +204,12 @@ class Blocks:
         """A number that divides a scalar: of an argument by its attribute, of a counter by its bounds."""
         if atom is not self._loop.induction_variable:
             return self._divisibility(atom)
-        low, step = find_constant_int(self._loop.lb), find_constant_int(self._loop.step)
-        return 1 if low is None or step is None else gcd(low, step)
+        step = find_constant_int(self._loop.step)
+        try:
+            low = self._multiple_of(Expansion(self._loop).of_value(self._loop.lb))
+        except Unprovable:
+            return 1
+        return 1 if step is None else gcd(low, step)
 
     def _extents(
         self,
