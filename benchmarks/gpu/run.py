@@ -159,13 +159,13 @@ OVERHEADS = {
 def render(report: Row) -> str:
     """The table as Markdown."""
     lines = [INTRODUCTION.format(machine=_machine(report["machine"]))]
-    lines += ["| case | unit | tilewright | Triton | PyTorch | to Triton | error | Triton's error | configuration |"]
-    lines += ["|---|---|---|---|---|---|---|---|---|"]
+    titles = ["case", "unit", "tilewright", "Triton", "PyTorch", "to Triton", "to PyTorch", "error", "Triton's error"]
+    lines += ["| " + " | ".join([*titles, "configuration"]) + " |", "|" + "---|" * (len(titles) + 1)]
     for row in report["cases"]:
         ours, official, torch = (row.get(name, {}) for name in ("tilewright", "triton", "torch"))
-        ratio = f"{ours['rate'] / official['rate']:.2f}" if "rate" in ours and "rate" in official else ""
         unit = "TFLOP/s" if row["name"].startswith(("matmul", "attention")) else "TB/s"
-        cells = [row["name"], unit, *(_rate(result) for result in (ours, official, torch)), ratio]
+        cells = [row["name"], unit, *(_rate(result) for result in (ours, official, torch))]
+        cells += [_ratio(ours, official), _ratio(ours, torch)]
         cells += [_number(ours.get("error_norm")), _number(official.get("error_norm")), _config(ours)]
         lines.append("| " + " | ".join(cells) + " |")
     lines += _overhead_lines(report.get("overheads", ()))
@@ -203,6 +203,10 @@ def _failed(result: Any) -> bool:
 
 def _rate(result: Row) -> str:
     return f"{result['rate']:.3g}" if "rate" in result else "failed" if result else ""
+
+
+def _ratio(ours: Row, other: Row) -> str:
+    return f"{ours['rate'] / other['rate']:.2f}" if "rate" in ours and "rate" in other else ""
 
 
 def _number(value: float | None) -> str:
