@@ -57,7 +57,8 @@ def lower_call(op: func.CallOp, low: FunctionLowering) -> None:
         lower_start(low, op, arguments)
         low.leave_if(_has_stopped(low))
         return
-    arguments.extend((("ptr", ARENA), ("ptr", low.callee_frame())))
+    hidden = ("poison", "poison") if shape.is_leaf else (ARENA, low.callee_frame())
+    arguments += [("ptr", operand) for operand in hidden]
     result_type = result_struct(results)
     operands = ", ".join(f"{type} {operand}" for type, operand in arguments)
     instruction = f"call {result_type} {global_name(name)}({operands})"

@@ -18,7 +18,7 @@ from tilewright.codegen.llvm_text import FunctionText, ModuleText
 from tilewright.codegen.located_text import LocatedFunctionText
 from tilewright.codegen.math_library import MathLibrary
 from tilewright.codegen.microkernels import Routine, define_routine
-from tilewright.dialects import scf
+from tilewright.dialects import func, scf
 from tilewright.dialects.attributes import OVER_LANES
 from tilewright.ir.diagnostics import op_error
 from tilewright.lowering.control_flow import ControlFlowLowering
@@ -66,13 +66,16 @@ Rule: TypeAlias = Callable[[Any, "FunctionLowering"], None]
 
 @dataclass(frozen=True)
 class FunctionShape:
-    """How a function is called: flattened parameter types, flattened results, and whether it may stop the grid."""
+    """How a function is called: flattened parameter types, flattened results, whether it may stop the grid, and whether
+    it does without the hidden parameters.
+    """
 
     name: str
     parameters: tuple[Attribute, ...]
     results: tuple[Attribute, ...]
     is_declaration: bool
     may_stop: bool
+    is_leaf: bool = False
 
 
 @dataclass
@@ -144,6 +147,8 @@ class FunctionLowering(ControlFlowLowering[FunctionText]):
         self._counts: dict[Operation, tuple[str, str]] = {}
         """Where the runtime's notes on a loop that waits are."""
         self._exit_label = ""
+        self.frame_address = FRAME
+        """Or a copy of it, which later blocks read."""
         self.coroutine_notes: dict[Operation, str] = {}
         """Where the handles of the coroutines are that calls start (see `coroutines.py`)."""
 
@@ -210,7 +215,7 @@ class FunctionLowering(ControlFlowLowering[FunctionText]):
             if rule is None:
                 raise op_error(op, "is not allowed at the loops stage", pass_name=PASS_NAME)
             self.locate(op)
-            if isinstance(op, scf.ForOp):
+            if isinstance(op, (scf.ForOp, func.CallOp)):
                 shared.renew_before(op, self)
             try:
                 rule(op, self)
@@ -238,13 +243,13 @@ class FunctionLowering(ControlFlowLowering[FunctionText]):
         if slot.on_stack:
             return self.fn.alloca(f"[{slot.bytes} x i8]", align=slot.alignment)
         if slot.offset == 0:
-            return FRAME
-        return self.fn.address("i8", FRAME, slot.offset)
+            return self.frame_address
+        return self.fn.address("i8", self.frame_address, slot.offset)
 
     def callee_frame(self) -> str:
         """Return where the frame of a called function starts."""
         size = self.frame.frame_bytes
-        return self.fn.address("i8", FRAME, size) if size else FRAME
+        return self.fn.address("i8", self.frame_address, size) if size else self.frame_address
 
     def counter_in(self, op: scf.ForOp, counter: str) -> str:
         """Of a loop that uses its counter often, a copy that strength reduction does not see through."""
@@ -319,6 +324,13 @@ class FunctionLowering(ControlFlowLowering[FunctionText]):
         go_on = self.fn.new_label("go")
         self.fn.branch_if(condition, self.exit_label(), go_on)
         self.fn.start(go_on)
+
+    def split_block(self, frame: str) -> None:
+        """Begin a new block that LLVM does not merge with the one before: as if the function could end here. `frame` is
+        a copy of the frame's address.
+        """
+        self.frame_address = frame
+        self.leave_if(self.fn.icmp("eq", "ptr", frame, "null"))
 
     def exit_label(self) -> str:
         """The block that returns zeros: where a stopped program goes."""

@@ -25,7 +25,7 @@ from xdsl.ir import Attribute, Operation
 from tilewright.codegen.llvm_text import FunctionText, ModuleText, Parameter
 from tilewright.codegen.located_text import LocatedFunctionText
 from tilewright.codegen.math_library import MathLibrary
-from tilewright.dialects import cf, func, memref, vector
+from tilewright.dialects import cf, func, memref, scf, vector
 from tilewright.dialects.attributes import NO_FP_FUSION, NOALIAS
 from tilewright.ir.diagnostics import op_error
 from tilewright.ir.walking import ops_within
@@ -127,7 +127,7 @@ def lower_to_llvm(
     lowering.outlines_masks = sum(scan.tested_lanes for scan in scans.values()) > MOST_TESTED_LANES
     lowering.open_kernels = frozenset[str]().union(*(scan.open_kernels for scan in scans.values()))
     for op in functions:
-        _declare_shape(lowering, op, is_kernel=op is kernel, may_stop=op.sym_name.data in stopping)
+        _declare_shape(lowering, op, scans.get(op.sym_name.data), is_kernel=op is kernel, stopping=stopping)
     for name in _callees_first(bodies, scans):
         coroutines = list(started_coroutines(bodies[name], bodies))
         _plan_callees(lowering, name, scans, coroutines)
@@ -179,9 +179,15 @@ class _Scan:
     may_stop: bool
     """Whether it may end early because the grid is stopped: fails an assertion, or waits."""
     has_atomics: bool = False
+    has_while: bool = False
     tested_lanes: int = 0
     """Of masked accesses that the machine has no instruction for."""
     open_kernels: set[str] = field(default_factory=set[str])
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether the function needs neither the arena nor a frame: nothing in it calls, has memory or may wait."""
+        return not (self.callees or self.frame.slots or self.may_stop or self.has_atomics or self.has_while)
 
 
 def _scan(function: func.FuncOp, lowering: ModuleLowering) -> _Scan:
@@ -199,6 +205,8 @@ def _scan(function: func.FuncOp, lowering: ModuleLowering) -> _Scan:
                 found.may_stop = True
             case memref.AtomicRMWOp() | memref.GenericAtomicRMWOp():
                 found.has_atomics = True
+            case scf.WhileOp():
+                found.has_while = True
             case vector.MaskedLoadOp() | vector.MaskedStoreOp():
                 found.tested_lanes += tested_lanes(op, lowering.facts)
             case _:
@@ -274,14 +282,17 @@ def _plan_callees(
 # -------------------------------------------------------------------------------------------------------- functions
 
 
-def _declare_shape(lowering: ModuleLowering, op: func.FuncOp, *, is_kernel: bool, may_stop: bool) -> None:
+def _declare_shape(
+    lowering: ModuleLowering, op: func.FuncOp, scan: _Scan | None, *, is_kernel: bool, stopping: set[str]
+) -> None:
     name = op.sym_name.data
     lowering.functions[name] = FunctionShape(
         name + PROGRAM_SUFFIX if is_kernel else name,
         tuple(op.function_type.inputs.data),
         tuple(op.function_type.outputs.data),
-        is_declaration=not op.body.blocks,
-        may_stop=may_stop,
+        is_declaration=scan is None,
+        may_stop=name in stopping,
+        is_leaf=scan is not None and scan.is_leaf,
     )
 
 

@@ -11,6 +11,7 @@ from tilewright.transforms.common.dce import (
 from tilewright.transforms.common.inline import InlinePass
 from tilewright.transforms.common.lift_cf_to_scf import LiftCfToScfPass, structurize
 from tilewright.transforms.common.loop_invariant_code_motion import LoopInvariantCodeMotionPass, hoist_loop_invariants
+from tilewright.transforms.common.outline_equal_loops import OutlineEqualLoopsPass
 from tilewright.transforms.common.remove_dead_values import RemoveDeadValuesPass, remove_dead_values
 from tilewright.transforms.common.sink_scalars import SinkScalarsPass
 from tilewright.transforms.common.symbol_dce import SymbolDcePass
@@ -22,6 +23,7 @@ __all__ = [
     "InlinePass",
     "LiftCfToScfPass",
     "LoopInvariantCodeMotionPass",
+    "OutlineEqualLoopsPass",
     "RemoveDeadValuesPass",
     "SinkScalarsPass",
     "SymbolDcePass",

@@ -1,11 +1,11 @@
-"""`sink-scalars`: scalars of long blocks are computed where they are needed first."""
+"""`sink-scalars`: scalars and buffers of long blocks are made where they are needed first."""
 
 from __future__ import annotations
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 
-from tilewright.dialects import arith
+from tilewright.dialects import arith, memref
 from tilewright.dialects.types import is_integer_or_index
 from tilewright.ir.effects import is_pure
 from tilewright.ir.passes import Pass, PassContext, register_pass
@@ -16,7 +16,8 @@ from tilewright.support.records import dataclass
 @register_pass
 @dataclass
 class SinkScalarsPass(Pass):
-    """In long blocks scalars that depend on one other scalar are computed just before the first op that reads them.
+    """In long blocks scalars that depend on one other scalar, and buffers, are made just before the first op that reads
+    them.
 
     ```mlir
     %a = arith.minsi %n, %c64 : index
@@ -32,7 +33,8 @@ class SinkScalarsPass(Pass):
     ```
     The bounds of a thousand masked tiles, all computed before the first one, live through all loops up to their own:
     what LLVM does for each value in each block that it lives through grows with the square of the kernel. As the moved
-    ops have one operand that is no constant, no more values than before are live anywhere.
+    ops have one operand that is no constant, no more values than before are live anywhere. The address of a buffer is
+    such a scalar, too.
     """
 
     name = "sink-scalars"
@@ -48,11 +50,11 @@ class SinkScalarsPass(Pass):
 
 
 def sink(block: Block, ops: list[Operation]) -> None:
-    """Move each scalar to the first of its readers, where these have moved to."""
+    """Move each scalar and buffer to the first of its readers, where these have moved to."""
     places = {op: place for place, op in enumerate(ops)}
     wanted = dict(places)
     for op in reversed(ops):
-        if _is_scalar_of_one(op):
+        if isinstance(op, memref.AllocaOp) or _is_scalar_of_one(op):
             readers = [_within(use.operation, block) for use in op.results[0].uses]
             wanted[op] = min((wanted[reader] for reader in readers if reader is not None), default=places[op])
     for op in ops:
