@@ -262,7 +262,8 @@ def merged(
 def sample(
     logits_ptr, kept_ptr, token_ptr, V, k, p, temperature, seed, position, KEPT: tl.constexpr, BLOCK: tl.constexpr
 ):
-    """One of the `k` largest logits (at most KEPT), of these one of the fewest that have `p` of their probability."""
+    """One of the `k` largest logits (at most KEPT), of these one of the fewest that have `p` of their probability.
+    Logits of minus infinity are never chosen, unless all are."""
     lane = tl.arange(0, BLOCK)
     high, low = -float("inf"), float("inf")
     for start in range(0, V, BLOCK):
@@ -270,12 +271,17 @@ def sample(
         high = tl.maximum(high, tl.max(tl.load(logits_ptr + start + lane, mask=live, other=-float("inf")), 0))
         low = tl.minimum(low, tl.min(tl.load(logits_ptr + start + lane, mask=live, other=float("inf")), 0))
     top = high
-    for _ in range(32):  # between `low`, which k logits reach, and `high`, which fewer do
-        middle, count = 0.5 * (low + high), 0
-        for start in range(0, V, BLOCK):
-            x = tl.load(logits_ptr + start + lane, mask=start + lane < V, other=-float("inf"))
-            count += tl.sum((x >= middle).to(tl.int32), 0)
-        low, high = tl.where(count >= k, middle, low), tl.where(count >= k, high, middle)
+    low = tl.maximum(low, top - 128.0 * temperature)  # below, chances are 0 in float32
+    reached = V
+    for _ in range(32):  # between `low`, which k logits reach if they have a chance, and `high`, which fewer do
+        if reached > KEPT:
+            middle, count = 0.5 * (low + high), 0
+            for start in range(0, V, BLOCK):
+                x = tl.load(logits_ptr + start + lane, mask=start + lane < V, other=-float("inf"))
+                count += tl.sum((x >= middle).to(tl.int32), 0)
+            is_low = count >= k
+            low, high = tl.where(is_low, middle, low), tl.where(is_low, high, middle)
+            reached = tl.where(is_low, count, reached)
     found = 0
     for start in range(0, V, BLOCK):
         x = tl.load(logits_ptr + start + lane, mask=start + lane < V, other=-float("inf"))
@@ -284,13 +290,13 @@ def sample(
         tl.store(kept_ptr + place, start + lane, mask=(reaches == 1) & (place < KEPT))
         found += tl.sum(reaches, 0)
     number = tl.arange(0, KEPT)
-    live = number < tl.minimum(found, k)
+    live = number < found
     token = tl.load(kept_ptr + number, mask=live, other=0)
     x = tl.load(logits_ptr + token, mask=live, other=-float("inf"))
     chance = tl.where(live, tl.exp((x - top) / temperature), 0.0)
     bits = chance.to(tl.int32, bitcast=True).to(tl.int64)  # of a number that is not negative: in its order
     order = tl.sort((bits << 32) | token.to(tl.int64), descending=True)
-    chance = (order >> 32).to(tl.int32).to(tl.float32, bitcast=True)
+    chance = tl.where(number < k, (order >> 32).to(tl.int32).to(tl.float32, bitcast=True), 0.0)
     total = tl.cumsum(chance, 0)
     nucleus = tl.where(total - chance < p * tl.sum(chance, 0), chance, 0.0)
     drawn = tl.rand(seed, position) * tl.sum(nucleus, 0)

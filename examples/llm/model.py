@@ -25,7 +25,7 @@ from kernels import (
 )
 
 PRODUCTS = {"q4_k": q4k_times_vector, "q6_k": q6k_times_vector, "q8_0": q8_0_times_vector}
-PAGE = 16
+PAGE = 64
 SPLITS = 2
 GROUPS = 8
 """Groups of eight rows that one program multiplies."""

@@ -24,7 +24,9 @@ with compat.standing_in():
 
 
 @pytest.fixture(autouse=True)
-def on_cpu() -> Any:
+def on_cpu(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Pages are short: a small model's few tokens fill several."""
+    monkeypatch.setattr(model, "PAGE", 16)
     with knobs.scope(target="cpu"):
         yield
 
@@ -208,6 +210,31 @@ def test_samples() -> None:
     assert set(drawn) <= set(order[nucleus].tolist())
     counts = np.array([drawn.count(token) for token in order]) / 400
     assert np.abs(counts - expected).max() < 4 * 0.5 / 400**0.5
+
+
+@pytest.mark.parametrize("shape", ["masked", "few", "one far above", "equal", "short"])
+def test_samples_of_other_logits(shape: str) -> None:
+    """What is drawn is one of the 20 largest with a chance, whatever the others are; of equal ones any."""
+    rng = np.random.default_rng(8)
+    logits = rng.standard_normal(5000).astype(np.float32) * 3
+    match shape:
+        case "masked":
+            logits[rng.random(5000) < 0.98] = -np.inf
+        case "few":
+            logits[np.arange(5000) % 1000 != 7] = -np.inf
+        case "one far above":
+            logits[777] = 1e4
+        case "equal":
+            logits[:] = 2
+        case _:
+            logits = logits[:30]
+    kept, token, drawn = np.empty(64, np.int32), np.zeros(1, np.int32), set[int]()
+    for position in range(40):
+        model.sample[(1,)](logits, kept, token, len(logits), 20, 1.0, 0.9, 3, position, KEPT=64, BLOCK=1024)
+        drawn.add(int(token[0]))
+    least = np.sort(logits)[-20]
+    assert all(logits[each] >= least and np.exp((logits[each] - logits.max()) / 0.9) > 0 for each in drawn), drawn
+    assert len(drawn) > 1 or shape == "one far above"
 
 
 def test_decoding_repeats() -> None:
