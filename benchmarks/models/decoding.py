@@ -33,6 +33,8 @@ from blocks import BYTES, ELEMENTS, random_blocks  # noqa: E402
 COLUMNS, MATRIX_BYTES = 2048, 144 << 20
 """Of a matrix that no cache holds."""
 TOKENS = 32
+CONTEXTS = (4096, 65536)
+"""Keys of 8 heads of 64: 8 MiB of cache, and 128."""
 
 
 def compare_with_reading(threads: int, rounds: int) -> None:
@@ -85,6 +87,51 @@ def compare_rows(threads: int, rounds: int) -> None:
             rate, share = statistics.median(rates[1:]), statistics.median(shares[1:])
             what = f"{threads} threads, {kind}, {count} vectors: {rate:.0f} of {products:.0f} billion products a second"
             print(f"{what}, {share:.2f} of the lower limit", flush=True)
+
+
+def compare_attention(threads: int, rounds: int) -> None:
+    """Print the rates of attention over a paged cache and of sampling, beside a loop that only reads."""
+    tilewright.set_num_threads(threads)
+    machine = limits._Machine(limits.make_target().facts, threads)
+    now = time.process_time if threads == 1 else time.perf_counter  # as for the limits
+    rng, shape = np.random.default_rng(0), llm.Shape()
+    group, scale = shape.heads // shape.kv_heads, shape.head**-0.5
+    heads = {"KV": shape.kv_heads, "GROUP": group, "HEAD": shape.head, "PAGE": llm.PAGE, "SPLITS": llm.SPLITS}
+    q = rng.standard_normal(shape.heads * shape.head, np.float32)
+    parts = np.empty((shape.heads, llm.SPLITS, shape.head), np.float32)
+    stats = np.empty((2, shape.heads, llm.SPLITS), np.float32)
+    for keys in CONTEXTS:
+        pages = rng.permutation(keys // llm.PAGE).astype(np.int32)
+        cache = np.zeros((len(pages), 2, shape.kv_heads, llm.PAGE, shape.head), np.float16)
+
+        def attend(cache: np.ndarray = cache, pages: np.ndarray = pages, keys: int = keys) -> None:
+            llm.attend[(shape.kv_heads, llm.SPLITS)](q, cache, pages, parts, stats, keys, scale, **heads)
+
+        _print_share(f"{threads} threads, attention over {keys} keys", attend, cache.nbytes, machine, now, rounds)
+    logits = rng.standard_normal(shape.vocabulary, np.float32)
+    kept, token = np.empty(64, np.int32), np.zeros(1, np.int32)
+
+    def sample() -> None:
+        llm.sample[(1,)](logits, kept, token, len(logits), 40, 0.95, 0.8, 0, 0, KEPT=64, BLOCK=1024)
+
+    _print_share(f"{threads} threads, sampling from {len(logits)}", sample, logits.nbytes, machine, now, rounds)
+
+
+def _print_share(
+    what: str, run: Callable[[], object], size: int, machine: Any, now: Callable[[], float], rounds: int
+) -> None:
+    """Print how fast a kernel goes over so many bytes, and of what a loop over as many comes to."""
+    footprint = next((known for known in limits.FOOTPRINTS if known >= size), limits.FOOTPRINTS[-1])
+    calls, rates, shares = max(1, MATRIX_BYTES // size // 8), list[float](), list[float]()
+    run()
+    for _ in range(4 * rounds):
+        started = now()
+        for _ in range(calls):
+            run()
+        rates.append(calls * size / (now() - started) / 1e9)
+        shares.append(rates[-1] / machine.read(footprint))
+    rate, share = statistics.median(rates), statistics.median(shares)
+    print(f"{what}: {rate:.2f} GB/s, {share:.2f} of reading, {size / rate / 1e3:.0f} us", flush=True)
 
 
 def tokens_a_second(step: Callable[[int], object], first: int) -> float:
@@ -164,11 +211,13 @@ def main() -> None:
     parser.add_argument("--threads", type=int, nargs="+", default=[1])
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--rows", action="store_true", help="products with several vectors, and nothing else")
+    parser.add_argument("--attention", action="store_true", help="attention and sampling, and nothing else")
     parser.add_argument("--llama", action="store_true", help="beside llama.cpp")
     options = parser.parse_args()
+    compare = compare_attention if options.attention else compare_rows if options.rows else compare_with_reading
     for threads in options.threads:
-        (compare_rows if options.rows else compare_with_reading)(threads, options.rounds)
-    if options.rows:
+        compare(threads, options.rounds)
+    if options.rows or options.attention:
         return
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.gguf"
