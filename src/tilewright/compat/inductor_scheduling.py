@@ -24,6 +24,8 @@ FEWEST_ROWS, ROW_ELEMENTS = 4, 256
 """Rows of a kernel that reduces each of them at once: few, unless they are short."""
 SQUARE = 32
 """The side of a block where neighbours in memory are in both dimensions."""
+MEMORY = 10e6
+"""Bytes that a thread reads or writes in a millisecond."""
 ELEMENTS = 1024
 """The greatest block of an elementwise kernel: what is done once for each program is then below a hundredth."""
 
@@ -147,5 +149,27 @@ def scheduling_class(base: Any) -> Any:
                 template_node.group = device, writer.group_fn(template_node.get_ranges())
                 return writer.codegen_template(template_node, epilogue_nodes, prologue_nodes)
             return as_usual.codegen_template(template_node, epilogue_nodes, prologue_nodes, **keywords)
+
+        # Whether a template gets what follows it fused in, Inductor finds by timing both ways, in code that it writes
+        # for GPUs alone. Here that pays where the template is slower than the best choice by less than what follows.
+        def generate_kernel_code_from_nodes(
+            self, nodes: Any, benchmark_kernel: bool = False, hint_override: int | None = None
+        ) -> str:
+            as_usual: Any = super()
+            return as_usual.generate_kernel_code_from_nodes(nodes, False, hint_override)
+
+        def benchmark_fused_nodes(self, nodes: Any, n_spills_threshold: int = 8) -> tuple[float, str]:
+            """Return about how many milliseconds nodes take that read what a template writes, and 0 for others: what
+            makes a template's operands is not fused, it would be done again for each tile.
+            """
+            buffers = self.scheduler.name_to_buf
+            reads = {read.name for node in nodes for read in node.read_writes.reads}
+            makers = [buffers[name].defining_op for name in reads if name in buffers]
+            if not any(maker is not None and maker.is_template() for maker in makers):
+                return 0.0, ""
+            return sum(node.get_read_write_buffers_sizes() for node in nodes) / MEMORY, ""
+
+        def benchmark_codegened_module(self, mod: Any, *others: Any, **keywords: Any) -> tuple[float, str]:
+            return 0.0, mod.__file__
 
     return BlockScheduling
