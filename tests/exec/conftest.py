@@ -34,6 +34,20 @@ def a_gpu() -> Iterator[str]:
         yield CHOSEN
 
 
+@pytest.fixture
+def on_hopper(a_gpu: str) -> Iterator[None]:
+    """Hopper as target: the real one where a GPU was named, which may be older, else the simulated one."""
+    if a_gpu == REAL:
+        from device_memory import device_capability
+
+        if device_capability() < 90:
+            pytest.skip("this GPU is older than Hopper")
+        yield
+        return
+    with knobs.scope(override_arch="sm90"):
+        yield
+
+
 @pytest.fixture(scope="session")
 def torch_children() -> Iterator[Children]:
     """Programs with PyTorch, which import it and what most of it imports once for all."""

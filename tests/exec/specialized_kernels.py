@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from tilewright import gluon
 from tilewright.gluon.nvidia.hopper import TensorDescriptor
 from tilewright.language import gluon as gl
@@ -132,3 +134,27 @@ def in_rounds(x_ptr, y_ptr, totals_ptr, rounds, N: gl.constexpr):
                 [2],
             )
         gl.store(totals_ptr + gl.program_id(0) * rounds + r, total)
+
+
+# -- what both have to give -------------------------------------------------------------------------------------------
+def check_product(rows: int, warps: int, registers: int) -> Any:
+    """Launch `product` and check it; returns the compiled kernel."""
+    rng = np.random.default_rng(11)
+    a, b = (rng.standard_normal(shape).astype(np.float16) for shape in ((rows, 320), (320, 128)))
+    c = np.zeros((rows, 128), np.float16)
+    operands = (described(a, [rows, 64]), described(b, [64, 64]), described(c, [rows, 64]))
+    compiled = product[(1, 2)](*operands, 320, STAGES=3, WARPS=warps, REGISTERS=registers)
+    np.testing.assert_allclose(c.astype(np.float32), a.astype(np.float32) @ b.astype(np.float32), atol=0.1)
+    return compiled
+
+
+def check_rounds() -> None:
+    """Launch `in_rounds`, and check what each of its partitions makes."""
+    x = np.random.default_rng(11).standard_normal((2, 3, 5, 16, 16)).astype(np.float32)
+    y, totals = np.zeros((2, 3, 5, 16), np.float32), np.zeros((2, 3), np.float32)
+    in_rounds[(2,)](x, y, totals, 3, 16)
+    expected = 2 * x.sum(-1)
+    expected[:, 1, 3:] = 0
+    np.testing.assert_allclose(y, expected, atol=1e-4)
+    of_squares = expected.sum(-1)
+    np.testing.assert_allclose(totals, of_squares[:, :, 0] + of_squares[:, :, 3], atol=1e-3)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import gpu_engines
 import numpy as np
 import pytest
-from device_memory import REAL, device_capability
+from device_memory import REAL
 
 import tilewright as triton
 import tilewright.language as tl
@@ -17,16 +16,7 @@ from tilewright.reference.simt import SimulationError
 from tilewright.support import knobs
 from tilewright.targets.cuda.simulated import SimulatedKernel
 
-
-@pytest.fixture(autouse=True)
-def on_hopper() -> Iterator[None]:
-    if knobs.get("target") == REAL:
-        if device_capability() < 90:
-            pytest.skip("this GPU has no clusters")
-        yield
-        return
-    with knobs.scope(target="cuda_sim", override_arch="sm90"):
-        yield
+pytestmark = pytest.mark.usefixtures("on_hopper")
 
 
 @triton.jit

@@ -3,13 +3,12 @@ over every operand type and order, and copies of boxes through descriptors from 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 import pytest
-from device_memory import REAL, device_capability
+from device_memory import REAL
 
 import tilewright as triton
 import tilewright.language as tl
@@ -17,16 +16,7 @@ from suite.arrays import Array
 from tilewright.runtime.tensor_descriptor import TensorDescriptor
 from tilewright.support import knobs
 
-
-@pytest.fixture(autouse=True)
-def on_hopper() -> Iterator[None]:
-    if knobs.get("target") == REAL:
-        if device_capability() < 90:
-            pytest.skip("this GPU is older than Hopper")
-        yield
-        return
-    with knobs.scope(target="cuda_sim", override_arch="sm90"):
-        yield
+pytestmark = pytest.mark.usefixtures("on_hopper")
 
 
 @triton.jit

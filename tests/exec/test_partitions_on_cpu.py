@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from specialized_kernels import described, in_rounds, product
+from specialized_kernels import check_product, check_rounds
 
 import tilewright
 from tilewright import gluon
@@ -29,22 +29,11 @@ def on_the_cpu(request: pytest.FixtureRequest) -> Any:
 
 @pytest.mark.parametrize(("rows", "warps"), [(64, 4), (128, 8)])
 def test_a_product_by_three_roles(rows: int, warps: int) -> None:
-    a, b = (RNG.standard_normal(shape).astype(np.float16) for shape in ((rows, 320), (320, 128)))
-    c = np.zeros((rows, 128), np.float16)
-    operands = (described(a, [rows, 64]), described(b, [64, 64]), described(c, [rows, 64]))
-    product[(1, 2)](*operands, 320, STAGES=3, WARPS=warps, REGISTERS=160)
-    np.testing.assert_allclose(c.astype(np.float32), a.astype(np.float32) @ b.astype(np.float32), atol=0.1)
+    check_product(rows, warps, registers=160)
 
 
 def test_partitions_in_loops_and_branches_with_results() -> None:
-    x = RNG.standard_normal((2, 3, 5, 16, 16)).astype(np.float32)
-    y, totals = np.zeros((2, 3, 5, 16), np.float32), np.zeros((2, 3), np.float32)
-    in_rounds[(2,)](x, y, totals, 3, 16)
-    expected = 2 * x.sum(-1)
-    expected[:, 1, 3:] = 0
-    np.testing.assert_allclose(y, expected, atol=1e-4)
-    of_squares = expected.sum(-1)
-    np.testing.assert_allclose(totals, of_squares[:, :, 0] + of_squares[:, :, 3], atol=1e-3)
+    check_rounds()
 
 
 # -- partitions that wait for each other, and for the kernel's own warps ----------------------------------------------

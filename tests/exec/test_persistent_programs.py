@@ -10,11 +10,10 @@ import numpy as np
 import pytest
 from test_missing_barriers import without_each
 from test_overlapped_products import attention, error, expected_attention, is_refused, matrices
-from test_specialized_warps import check_assembled, has_computed_maps, has_roles, product, strides
+from test_specialized_warps import check_assembled, has_computed_maps, has_roles, multiply, product
 
 import tilewright as triton
 import tilewright.language as tl
-from suite.arrays import Array
 from tilewright.codegen.nvptx.ptxas import find_ptxas
 from tilewright.support import knobs
 from tilewright.targets.cuda.simulated import SimulatedKernel
@@ -34,27 +33,6 @@ def is_persistent(compiled: Any) -> bool:
 
 def stores_by_tma(compiled: Any) -> bool:
     return "async_tma_copy_local_to_global" in compiled.asm["ttgir"]
-
-
-def multiply(
-    a: Array,
-    b: Array,
-    *,
-    block: tuple[int, int, int] = (64, 64, 32),
-    warps: int = 4,
-    stages: int = 3,
-    wraps: bool = True,
-) -> Any:
-    """Launch and check the product; returns the compiled kernel."""
-    (m, k), n = a.shape, b.shape[1]
-    out = np.full((m, n), np.nan, np.float16)
-    bm, bn, bk = block
-    compiled = product[(-(-m // bm) * -(-n // bn),)](
-        a, b, out, m, n, k, *strides(a), *strides(b), n, BM=bm, BN=bn, BK=bk, WRAPS=wraps,
-        num_warps=warps, num_stages=stages,
-    )  # fmt: skip
-    assert error(out, a.astype(np.float64) @ b.astype(np.float64)) < 1e-3
-    return compiled
 
 
 @pytest.mark.parametrize("wraps", [False, True])

@@ -79,7 +79,13 @@ def strides(array: Array) -> list[int]:
 
 
 def multiply(
-    a: Array, b: Array, *, wraps: bool, block: tuple[int, int, int] = (64, 64, 32), warps: int = 4, stages: int = 3
+    a: Array,
+    b: Array,
+    *,
+    wraps: bool = True,
+    block: tuple[int, int, int] = (64, 64, 32),
+    warps: int = 4,
+    stages: int = 3,
 ) -> Any:
     """Launch and check the product; returns the compiled kernel."""
     (m, k), n = a.shape, b.shape[1]

@@ -8,6 +8,7 @@ from random import Random
 
 import pytest
 
+from suite.spoilt_engine import spoil_the_cpu
 from tilewright.support import knobs
 from tilewright.tools.fuzz import address_routes_of
 from tilewright.tools.fuzzing.address_kernels import AddressKernelGenerator
@@ -100,17 +101,7 @@ def test_ranges_of_indices_hold() -> None:
 
 @pytest.mark.parametrize("route", [CPU_ALONE, BASELINE], ids=["optimised", "baseline"])
 def test_a_wrong_engine_is_seen(route, monkeypatch: pytest.MonkeyPatch) -> None:
-    from tilewright.tools.fuzzing import differential
-
-    original = differential.run_native
-
-    def spoilt(*args):
-        outcome = original(*args)
-        for region in outcome.memory:
-            region[...] ^= 1
-        return outcome
-
-    monkeypatch.setattr(differential, "run_native", spoilt)
+    spoil_the_cpu(monkeypatch)
     failure = check_kernel(AddressKernelGenerator(Random(3)).generate(), (route,))
     assert failure is not None
     assert (failure.engine, failure.kind) == ("cpu baseline" if route.is_baseline else "cpu", "difference")

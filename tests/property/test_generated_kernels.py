@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from suite.seeds import seeds
+from suite.spoilt_engine import spoil_the_cpu
 from tilewright.tools.fuzz import routes_of
 from tilewright.tools.fuzzing.differential import CPU, GPUS, check_kernel
 from tilewright.tools.fuzzing.generator import KernelGenerator
@@ -80,17 +81,7 @@ def test_the_same_seed_gives_the_same_kernel() -> None:
 @pytest.mark.costly
 def test_a_wrong_engine_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """The comparison can fail: with one element changed behind an engine's back it does."""
-    from tilewright.tools.fuzzing import differential
-
-    original = differential.run_native
-
-    def spoilt(*args):
-        outcome = original(*args)
-        for region in outcome.memory:
-            region[...] ^= 1
-        return outcome
-
-    monkeypatch.setattr(differential, "run_native", spoilt)
+    spoil_the_cpu(monkeypatch)
     kernel = KernelGenerator(Random(3)).generate()
     for routes, engine in (((CPU,), "cpu"), ((replace(CPU, has_machine_code=False), GPUS[1]), "cuda_sim sm90")):
         failure = check_kernel(kernel, routes)

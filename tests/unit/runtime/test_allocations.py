@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import mmap
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
@@ -15,6 +14,7 @@ from numpy.lib.stride_tricks import as_strided
 import tilewright as triton
 import tilewright.language as tl
 from suite.arrays import Array
+from suite.foreign_arrays import ByDlpack, ByInterface
 from tilewright.runtime.allocations import extent_of_array, has_known_storages
 from tilewright.runtime.storage import are_disjoint, find_storage
 
@@ -28,30 +28,6 @@ def double_twice(p, q, BLOCK: tl.constexpr):
     i = tl.arange(0, BLOCK)
     tl.store(q + i, tl.load(p + i) * 2)
     tl.store(q + BLOCK + i, tl.load(p + i))
-
-
-@dataclass
-class Interface:
-    """Shows a few elements through NumPy's protocol."""
-
-    array: Array
-
-    @property
-    def __array_interface__(self) -> dict[str, Any]:
-        return self.array.__array_interface__
-
-
-@dataclass
-class Capsule:
-    """Shows a few elements through DLPack alone."""
-
-    array: Array
-
-    def __dlpack__(self, **options: Any) -> Any:
-        return self.array.__dlpack__(**options)
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        return self.array.__dlpack_device__()
 
 
 def _strided(buffer: Array, start: int) -> Any:
@@ -80,8 +56,8 @@ VIEWS: dict[str, Callable[[Array, int], Any]] = {
     "as_strided": _strided,
     "frombuffer": _from_buffer,
     "from_dlpack": lambda buffer, start: np.from_dlpack(buffer[start : start + 1]),
-    "interface": lambda buffer, start: Interface(buffer[start : start + 1]),
-    "capsule": lambda buffer, start: Capsule(buffer[start : start + 1]),
+    "interface": lambda buffer, start: ByInterface(buffer[start : start + 1]),
+    "capsule": lambda buffer, start: ByDlpack(buffer[start : start + 1]),
     "torch.from_numpy": _torch("from_numpy"),
     "torch.from_dlpack": _torch("from_dlpack"),
     "torch.frombuffer": _torch("frombuffer"),
@@ -117,9 +93,9 @@ def test_what_owns_its_memory_keeps_the_claim() -> None:
 
 def test_one_hidden_allocation_is_apart_from_known_ones() -> None:
     owner, other = np.zeros(16), np.zeros(16)
-    assert are_disjoint(_storages(Capsule(other), owner))
-    assert not are_disjoint(_storages(Capsule(other), owner, Interface(np.zeros(16))))
-    assert not are_disjoint(_storages(Capsule(other[3:4]), other))
+    assert are_disjoint(_storages(ByDlpack(other), owner))
+    assert not are_disjoint(_storages(ByDlpack(other), owner, ByInterface(np.zeros(16))))
+    assert not are_disjoint(_storages(ByDlpack(other[3:4]), other))
 
 
 def test_tensors_that_own_their_memory_keep_the_claim() -> None:

@@ -11,33 +11,9 @@ import pytest
 
 import tilewright as triton
 import tilewright.language as tl
-from suite.arrays import Array
+from suite.foreign_arrays import ByDlpack, ByInterface
 from tilewright.runtime.storage import find_storage
 from tilewright.support.errors import ArgumentTypeError, ArgumentValueError
-
-
-@dataclass
-class ByDlpack:
-    """Shows its memory through DLPack alone, as JAX arrays do."""
-
-    array: Array
-
-    def __dlpack__(self, **options: Any) -> Any:
-        return self.array.__dlpack__(**options)
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        return self.array.__dlpack_device__()
-
-
-@dataclass
-class ByInterface:
-    """Shows its memory through NumPy's protocol alone."""
-
-    array: Array
-
-    @property
-    def __array_interface__(self) -> dict[str, Any]:
-        return self.array.__array_interface__
 
 
 @dataclass

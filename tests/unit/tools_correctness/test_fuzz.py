@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from suite.spoilt_engine import spoil_the_cpu
 from tilewright.lowering.ptr_to_memref.triton_to_ptr import TritonToPtrPass
 from tilewright.tools import fuzz
 from tilewright.tools.cli import main
@@ -34,21 +35,6 @@ def test_processes_give_one_summary(tmp_path: Path, capsys: pytest.CaptureFixtur
         "seed 6: 1 kernels",
         "seed 5: 2 kernels",
     ]
-
-
-def spoil_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The native engine gives wrong memory from now on."""
-    from tilewright.tools.fuzzing import differential
-
-    original = differential.run_native
-
-    def spoilt(*args):
-        outcome = original(*args)
-        for region in outcome.memory:
-            region[...] ^= 1
-        return outcome
-
-    monkeypatch.setattr(differential, "run_native", spoilt)
 
 
 @pytest.mark.costly
