@@ -70,13 +70,17 @@ def parse_type(text: Any, constants: dict[tuple[int, ...], Any], path: tuple[int
 def layout_from_text(text: str) -> Any:
     """A layout from how it is printed: `NVMMASharedLayout(swizzle_byte_width=128, element_bitwidth=16)`. Raises
     ValueError for anything else."""
-    from tilewright.language.gluon import layouts
+    from tilewright.language import gluon
+    from tilewright.language.gluon.layout_base import Layout
 
     call = ast.parse(text, mode="eval").body
-    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.func.id not in layouts.__all__:
+    named = (
+        getattr(gluon, call.func.id, None) if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) else None
+    )
+    if not isinstance(call, ast.Call) or not isinstance(named, type) or not issubclass(named, Layout):
         raise ValueError(f"{text!r} is not a layout")
     fields = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords}
-    return getattr(layouts, call.func.id)(*map(ast.literal_eval, call.args), **fields)
+    return named(*map(ast.literal_eval, call.args), **fields)
 
 
 def str_to_ty(name: str, c: Any = None) -> Any:

@@ -17,7 +17,6 @@ from tilewright.layouts.distributed import (
     LinearDistributedLayout,
     NvidiaMmaLayout,
     SliceLayout,
-    contiguous_per_thread,
 )
 from tilewright.layouts.linear import LinearLayout
 
@@ -182,12 +181,6 @@ def test_counts() -> None:
     two = BlockedLayout((1,), (32,), (4,), (0,), ((1,),))
     assert two.num_blocks == 2 and two.to_linear((256,)).bases_of("block") == ((128,),)
     assert BlockedLayout((1,), (32,), (4,), (0,), ((0,),)).to_linear((256,)).bases_of("block") == ((0,),)
-
-
-def test_contiguous_per_thread() -> None:
-    assert contiguous_per_thread(BLOCKED.to_linear((32, 64))) == (1, 4)
-    assert contiguous_per_thread(MMA2.to_linear((64, 32))) == (1, 2)
-    assert contiguous_per_thread(BlockedLayout((2, 2), (32, 1), (1, 1), (0, 1)).to_linear((64, 2))) == (2, 1)
 
 
 def test_wrong_rank_is_refused() -> None:

@@ -111,8 +111,7 @@ from tilewright.language.gluon.buffers import (
 )
 from tilewright.language.gluon.cache_policies import CachePolicy as CachePolicy
 from tilewright.language.gluon.conflicts import bank_conflicts as bank_conflicts
-from tilewright.language.gluon.inline_assembly import inline_asm as inline_asm
-from tilewright.language.gluon.layouts import (
+from tilewright.language.gluon.distributed_layouts import (
     AutoLayout as AutoLayout,
     BlockedLayout as BlockedLayout,
     CoalescedLayout as CoalescedLayout,
@@ -120,11 +119,14 @@ from tilewright.language.gluon.layouts import (
     DistributedLinearLayout as DistributedLinearLayout,
     DotOperandLayout as DotOperandLayout,
     NVMMADistributedLayout as NVMMADistributedLayout,
+    SliceLayout as SliceLayout,
+)
+from tilewright.language.gluon.inline_assembly import inline_asm as inline_asm
+from tilewright.language.gluon.shared_layouts import (
     NVMMASharedLayout as NVMMASharedLayout,
     PaddedSharedLayout as PaddedSharedLayout,
     SharedLayout as SharedLayout,
     SharedLinearLayout as SharedLinearLayout,
-    SliceLayout as SliceLayout,
     SwizzledSharedLayout as SwizzledSharedLayout,
 )
 from tilewright.language.gluon.specialization import warp_specialize as warp_specialize

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tilewright.language.context import emit
 from tilewright.language.creation import made
-from tilewright.language.gluon.layouts import (
+from tilewright.language.gluon.distributed_layouts import (
     AutoLayout,
     DistributedLayout,
     InferredLayout,

@@ -9,15 +9,19 @@ from tilewright.language.context import current, emit, emit_void
 from tilewright.language.creation import filled, made, range_bounds, range_of
 from tilewright.language.gluon.agreement import drawn, layout_of, placed, type_with_layout
 from tilewright.language.gluon.cache_policies import hints_of
-from tilewright.language.gluon.layouts import (
+from tilewright.language.gluon.distributed_layouts import (
     AutoLayout,
     BlockedLayout,
     DistributedLinearLayout,
     DotOperandLayout,
     InferredLayout,
+)
+from tilewright.language.gluon.encoded_layouts import (
+    layout_of_encoding,
+)
+from tilewright.language.gluon.shared_layouts import (
     SharedLayout,
     SharedLinearLayout,
-    layout_of_encoding,
 )
 from tilewright.language.gluon.types import (
     distributed_layout,
@@ -206,7 +210,9 @@ def to_linear_layout(layout: Any, shape: Any) -> constexpr:
     linear = plain.plain().to_linear(extents)
     if isinstance(plain, SharedLayout):
         shared = PlainShared.of(linear, plain.plain().alignment())
-        from tilewright.language.gluon.layouts import shared_layout_of_encoding
+        from tilewright.language.gluon.encoded_layouts import (
+            shared_layout_of_encoding,
+        )
 
         return constexpr(shared_layout_of_encoding(ttg.shared_encoding_of(shared), extents))
     return constexpr(layout_of_encoding(ttg.encoding_of(LinearDistributedLayout.of(linear)), extents))

@@ -14,8 +14,10 @@ from tilewright.language.descriptors import tensor_descriptor as plain_descripto
 from tilewright.language.dtypes import block_type
 from tilewright.language.gluon.buffers import as_buffer, shared_memory_descriptor
 from tilewright.language.gluon.cache_policies import check_policy_of_box
-from tilewright.language.gluon.layouts import NVMMASharedLayout
 from tilewright.language.gluon.nvidia.ampere.mbarrier import as_barrier, predicate
+from tilewright.language.gluon.shared_layouts import (
+    NVMMASharedLayout,
+)
 from tilewright.language.gluon.types import shared_layout
 from tilewright.language.ir_modules import builtin as builtin_dialect
 from tilewright.language.ir_modules import tt, ttng
