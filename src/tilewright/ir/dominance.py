@@ -67,11 +67,6 @@ class DominatorTree:
         """Return whether control can come to the block from the region's entry."""
         return id(block) in self._number
 
-    def immediate_dominator(self, block: Block) -> Block | None:
-        """The closest block that every path to `block` passes; None for the entry and for unreachable blocks."""
-        index = self._number.get(id(block), 0)
-        return self.order[self._idom[index]] if index else None
-
     def dominates(self, first: Block, second: Block) -> bool:
         """Return whether every path from the entry to `second` passes `first`; a block dominates itself."""
         if first is second:

@@ -402,15 +402,3 @@ def _with_all_outs(layout: LinearLayout, order: Sequence[str]) -> LinearLayout:
         if name not in layout.out_dims:
             layout = layout.unsqueeze_out(name)
     return layout.transpose_outs(order)
-
-
-def contiguous_per_thread(layout: LinearLayout) -> tuple[int, ...]:
-    """Per tensor dimension, how many neighbouring elements one thread holds in consecutive registers."""
-    return tuple(
-        layout.transpose_outs([name, *[other for other in layout.out_dims if other != name]])
-        .sublayout([REGISTER], layout.out_dims)
-        .num_consecutive_in_out
-        if layout.packed_bases[REGISTER]
-        else 1
-        for name in layout.out_dims
-    )

@@ -276,10 +276,6 @@ class LinearLayout:
             others |= column
         return 1 << (min(run, (others & -others).bit_length() - 1) if others else run)
 
-    def is_trivial_over(self, dims: Iterable[str]) -> bool:
-        """Return whether each of `dims` goes to itself and to nothing else, and nothing else goes to it."""
-        return self.quotient(tuple(dims)) is not None
-
     def is_zero(self, ins: Iterable[str], outs: Iterable[str]) -> bool:
         """Return whether no bit of `ins` moves any of `outs`."""
         return not any(self.sublayout(ins, outs).columns)
@@ -508,19 +504,6 @@ class LinearLayout:
         if self._outs != other._outs:
             raise ValueError(f"out-dims differ: {self.out_dims} and {other.out_dims}")
         return LinearLayout((*self._columns, *other._columns), self._outs)
-
-    def concat_outs(self, other: LinearLayout) -> LinearLayout:
-        """The out-dims of both, on the same in-dims."""
-        if self.in_dims != other.in_dims or tuple(self.in_dims) != tuple(other.in_dims):
-            raise ValueError(f"in-dims differ: {self.in_dims} and {other.in_dims}")
-        shift = self.out_bits
-        return LinearLayout(
-            (
-                (name, [low | (high << shift) for low, high in zip(columns, other.packed_bases[name], strict=True)])
-                for name, columns in self._columns
-            ),
-            (*self._outs, *other._outs),
-        )
 
     def unsqueeze_in(self, name: str) -> LinearLayout:
         """A new last in-dim of size 1."""

@@ -1,4 +1,4 @@
-"""The card of an op, for `tilewright-opt --show-op=tt.clampf`: what its class says, and where the rest of it is.
+"""The card of an op, for `tilewright-opt --show-op=tt.addptr`: what its class says, and where the rest of it is.
 
 The class says operands, text, traits and checks. Its meaning and its lowerings are functions in tables by class; what
 else treats the class by itself is found in the source.

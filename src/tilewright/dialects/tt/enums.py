@@ -136,7 +136,7 @@ class RoundingMode(TTEnum):
 
 
 class PropagateNan(TTEnum):
-    """Whether `tt.clampf` yields NaN when its input is NaN."""
+    """Says of a clamp whether it yields NaN when its input is NaN."""
 
     NONE = 0
     ALL = 0xFFFF

@@ -17,7 +17,6 @@ from typing import TypeAlias
 
 from xdsl.ir import Attribute, SSAValue
 
-from tilewright.dialects import memref
 from tilewright.dialects.linalg_ext import WORD_BYTES
 from tilewright.dialects.types import bit_width, is_integer
 from tilewright.lowering.linalg_to_loops.emitter import Index, LoopEmitter
@@ -60,13 +59,6 @@ class Window:
 
     def is_contiguous(self) -> bool:
         return self.strides == contiguous_strides(self.shape)
-
-    def is_all_of_root(self) -> bool:
-        """Return whether the memory is the root's, and not that of one of several buffers that a branch chose."""
-        value = self.flat
-        while isinstance(value.owner, memref.CastOp | memref.ReinterpretCastOp):
-            value = value.owner.operands[0]
-        return value is self.root
 
 
 @dataclass(frozen=True, slots=True)
