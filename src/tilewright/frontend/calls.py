@@ -279,9 +279,7 @@ def identity(value: Any) -> Any:
             return ("list", *[identity(constexpr(v)) for v in plain])
         if plain is None or isinstance(plain, bool | int | float | str | dtype):
             return ("constant", type(plain).__name__, repr(plain))
-        from tilewright.language.gluon.layout_base import (
-            Layout,
-        )  # and all of Gluon, for what is rare
+        from tilewright.language.gluon.layout_base import Layout  # and all of Gluon, for what is rare
 
         if isinstance(plain, Layout):
             return ("layout", plain)

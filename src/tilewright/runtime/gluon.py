@@ -8,9 +8,7 @@ from functools import partial
 from typing import Any
 
 from tilewright.compiler.source import ASTSource
-from tilewright.language.gluon.shared_layouts import (
-    NVMMASharedLayout,
-)
+from tilewright.language.gluon.shared_layouts import NVMMASharedLayout
 from tilewright.runtime.jit import JITFunction
 from tilewright.runtime.tensor_descriptor import TensorDescriptor as PlainDescriptor
 from tilewright.runtime.tensor_descriptor import element_bytes, strides_of

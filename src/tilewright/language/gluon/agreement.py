@@ -6,12 +6,7 @@ from typing import TYPE_CHECKING
 
 from tilewright.language.context import emit
 from tilewright.language.creation import made
-from tilewright.language.gluon.distributed_layouts import (
-    AutoLayout,
-    DistributedLayout,
-    InferredLayout,
-    SliceLayout,
-)
+from tilewright.language.gluon.distributed_layouts import AutoLayout, DistributedLayout, InferredLayout, SliceLayout
 from tilewright.language.gluon.types import check_threads, distributed_type
 from tilewright.language.ir_modules import gluon, tt
 from tilewright.language.registry import with_hint, wrong_layout

@@ -16,13 +16,8 @@ from tilewright.language.gluon.distributed_layouts import (
     DotOperandLayout,
     InferredLayout,
 )
-from tilewright.language.gluon.encoded_layouts import (
-    layout_of_encoding,
-)
-from tilewright.language.gluon.shared_layouts import (
-    SharedLayout,
-    SharedLinearLayout,
-)
+from tilewright.language.gluon.encoded_layouts import layout_of_encoding
+from tilewright.language.gluon.shared_layouts import SharedLayout, SharedLinearLayout
 from tilewright.language.gluon.types import (
     distributed_layout,
     distributed_type,
@@ -210,9 +205,7 @@ def to_linear_layout(layout: Any, shape: Any) -> constexpr:
     linear = plain.plain().to_linear(extents)
     if isinstance(plain, SharedLayout):
         shared = PlainShared.of(linear, plain.plain().alignment())
-        from tilewright.language.gluon.encoded_layouts import (
-            shared_layout_of_encoding,
-        )
+        from tilewright.language.gluon.encoded_layouts import shared_layout_of_encoding
 
         return constexpr(shared_layout_of_encoding(ttg.shared_encoding_of(shared), extents))
     return constexpr(layout_of_encoding(ttg.encoding_of(LinearDistributedLayout.of(linear)), extents))

@@ -10,9 +10,7 @@ from tilewright.language import dtypes as dt
 from tilewright.language.context import emit, emit_void
 from tilewright.language.creation import to_tensor
 from tilewright.language.gluon.agreement import type_with_layout
-from tilewright.language.gluon.layout_base import (
-    Layout,
-)
+from tilewright.language.gluon.layout_base import Layout
 from tilewright.language.gluon.types import placed_block, shared_memory_descriptor_type
 from tilewright.language.ir_modules import ttg
 from tilewright.language.registry import builtin, unwrap_list, unwrap_shape

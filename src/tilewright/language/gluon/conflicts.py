@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tilewright.language.gluon.distributed_layouts import (
-    InferredLayout,
-)
+from tilewright.language.gluon.distributed_layouts import InferredLayout
 from tilewright.language.gluon.types import distributed_type, shared_memory_descriptor_type
 from tilewright.language.registry import builtin, wrong_layout
 from tilewright.language.values import constexpr, describe, unwrap

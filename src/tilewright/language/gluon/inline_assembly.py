@@ -11,9 +11,7 @@ from tilewright.language.context import emit_many
 from tilewright.language.creation import as_tensor
 from tilewright.language.dtypes import dtype, pointer_type
 from tilewright.language.gluon.buffers import shared_memory_descriptor
-from tilewright.language.gluon.distributed_layouts import (
-    InferredLayout,
-)
+from tilewright.language.gluon.distributed_layouts import InferredLayout
 from tilewright.language.gluon.types import check_threads, distributed_type
 from tilewright.language.ir_modules import ttg
 from tilewright.language.registry import builtin, unwrap_list, wrong_layout

@@ -8,24 +8,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from tilewright.language.context import current
 from tilewright.language.dtypes import base_type, block_type, dtype, pointer_type
-from tilewright.language.gluon.distributed_layouts import (
-    AutoLayout,
-    DistributedLayout,
-    InferredLayout,
-)
-from tilewright.language.gluon.encoded_layouts import (
-    layout_of_encoding,
-    shared_layout_of_encoding,
-)
-from tilewright.language.gluon.layout_base import (
-    LANES,
-    Layout,
-)
-from tilewright.language.gluon.shared_layouts import (
-    SharedLayout,
-    SharedLinearLayout,
-    shape_per_cta,
-)
+from tilewright.language.gluon.distributed_layouts import AutoLayout, DistributedLayout, InferredLayout
+from tilewright.language.gluon.encoded_layouts import layout_of_encoding, shared_layout_of_encoding
+from tilewright.language.gluon.layout_base import LANES, Layout
+from tilewright.language.gluon.shared_layouts import SharedLayout, SharedLinearLayout, shape_per_cta
 from tilewright.language.registry import wrong_layout
 from tilewright.language.values import base_value, describe, unwrap
 

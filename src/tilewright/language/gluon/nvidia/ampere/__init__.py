@@ -8,9 +8,7 @@ from tilewright.language.gluon.agreement import layout_of
 from tilewright.language.gluon.blocks import check_operands
 from tilewright.language.gluon.cache_policies import FractionalEvictionPolicy
 from tilewright.language.gluon.cache_policies import NvidiaCachePolicy as CachePolicy
-from tilewright.language.gluon.distributed_layouts import (
-    NVMMADistributedLayout,
-)
+from tilewright.language.gluon.distributed_layouts import NVMMADistributedLayout
 from tilewright.language.gluon.nvidia.ampere import async_copy, mbarrier
 from tilewright.language.matmul import dot
 from tilewright.language.registry import builtin, wrong_layout

@@ -16,9 +16,7 @@ from tilewright.language.casts import cast_to
 from tilewright.language.context import current, emit_void
 from tilewright.language.creation import as_tensor
 from tilewright.language.gluon.buffers import allocate_shared_memory, as_buffer, shared_memory_descriptor
-from tilewright.language.gluon.shared_layouts import (
-    SwizzledSharedLayout,
-)
+from tilewright.language.gluon.shared_layouts import SwizzledSharedLayout
 from tilewright.language.ir_modules import ttng
 from tilewright.language.registry import builtin, with_hint
 from tilewright.language.values import describe, is_sequence, tensor, unwrap

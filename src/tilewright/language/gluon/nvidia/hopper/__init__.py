@@ -9,10 +9,7 @@ from tilewright.language.context import current, emit, emit_many, emit_void
 from tilewright.language.dtypes import base_type
 from tilewright.language.gluon.agreement import type_with_layout
 from tilewright.language.gluon.buffers import as_buffer, shared_memory_descriptor
-from tilewright.language.gluon.distributed_layouts import (
-    DotOperandLayout,
-    NVMMADistributedLayout,
-)
+from tilewright.language.gluon.distributed_layouts import DotOperandLayout, NVMMADistributedLayout
 from tilewright.language.gluon.nvidia.ampere import CachePolicy, FractionalEvictionPolicy, async_copy, mma_v2
 from tilewright.language.gluon.nvidia.ampere.mbarrier import predicate
 from tilewright.language.gluon.nvidia.hopper import cluster, mbarrier, tma

@@ -15,9 +15,7 @@ from tilewright.language.dtypes import block_type
 from tilewright.language.gluon.buffers import as_buffer, shared_memory_descriptor
 from tilewright.language.gluon.cache_policies import check_policy_of_box
 from tilewright.language.gluon.nvidia.ampere.mbarrier import as_barrier, predicate
-from tilewright.language.gluon.shared_layouts import (
-    NVMMASharedLayout,
-)
+from tilewright.language.gluon.shared_layouts import NVMMASharedLayout
 from tilewright.language.gluon.types import shared_layout
 from tilewright.language.ir_modules import builtin as builtin_dialect
 from tilewright.language.ir_modules import tt, ttng
