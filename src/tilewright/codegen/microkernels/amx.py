@@ -1,4 +1,4 @@
-"""Matrix products on AMX tiles: bf16 into f32 and int8 into i32, the loops around blocks of C (see `amx_blocks.py`).
+"""Matmuls on AMX tiles: bf16 into f32 and int8 into i32, the loops around blocks of C (see `amx_blocks.py`).
 
 A kernel of at least 16 x 16 is meant to be called with whole blocks: it brings B into the form of panels itself (see
 `amx_panels.py`), one panel of 32 columns and up to `PANEL_BYTES` of k at a time, into its stack frame, and runs all
@@ -228,9 +228,9 @@ class AmxKernelWriter:
     def _copy_transposed(self, target: str, a: Rows, rows: str, depth: str, done: str) -> None:
         """Copy a transposed A, and go on at `done`; else go on here."""
         fn = self.fn
-        turned, straight = fn.new_label("turned"), fn.new_label("straight")
-        fn.branch_if(fn.icmp("eq", "i64", "%a_k_stride", 1), straight, turned)
-        fn.start(turned)
+        transposed, straight = fn.new_label("transposed"), fn.new_label("straight")
+        fn.branch_if(fn.icmp("eq", "i64", "%a_k_stride", 1), straight, transposed)
+        fn.start(transposed)
         k_stride = fn.scaled("%a_k_stride", self.element.bytes)
         values = target, str(_COPY_STRIDE), a.first, a.stride, k_stride, rows, depth
         call_transposing_copy(fn, self.element, values)

@@ -30,21 +30,21 @@ def lower_if(op: scf.IfOp, lowering: FunctionLowering) -> None:
     windows: dict[int, Window] = {}
     for position in tensors:
         result = op.results[position]
-        window = storage.find_wanted(result)
+        window = storage.find_target(result)
         if window is None or not storage.may_overwrite_after(window, op):
             window = lowering.memory.new_tile(result)
         windows[position] = window
-    held = {window.flat: storage.held.get(window.flat) for window in windows.values()}
+    held = {window.flat: storage.contents.get(window.flat) for window in windows.values()}
     for region in op.regions:
         for block in region.blocks:
             for flat, holder in held.items():
                 if holder is not None:
-                    storage.held[flat] = holder
+                    storage.contents[flat] = holder
                 else:
-                    storage.held.pop(flat, None)
+                    storage.contents.pop(flat, None)
             terminator = block.last_op
             assert terminator is not None
-            storage.want_all(terminator, windows)
+            storage.set_targets(terminator, windows)
             lowering.lower_block(block)
             if tensors:
                 finish_region(lowering, terminator, 0, windows)

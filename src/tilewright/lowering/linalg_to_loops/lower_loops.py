@@ -29,7 +29,7 @@ def lower_for(op: scf.ForOp, lowering: FunctionLowering) -> None:
     for position in tensors:
         windows[position] = carried_buffer(lowering, op, inits[position], op.results[position], list(windows.values()))
     storage.put_all(body.args[1:], windows)
-    storage.want_all(yield_op, windows)
+    storage.set_targets(yield_op, windows)
     lowering.lower_block(body)
     finish_region(lowering, yield_op, 0, windows)
     storage.put_all(op.results, windows)
@@ -62,7 +62,7 @@ def lower_while(op: scf.WhileOp, lowering: FunctionLowering) -> None:
     for position in entering:
         windows[position] = carried_buffer(lowering, op, inits[position], None, list(windows.values()))
     storage.put_all(before.args, windows)
-    storage.want_all(yield_op, windows)
+    storage.set_targets(yield_op, windows)
     lowering.lower_block(before)
     leaving = tensor_positions(op.results)
     exits: dict[int, Window] = {}

@@ -108,7 +108,7 @@ def read_element(lowering: FunctionLowering, source: Source, indices: Sequence[S
 def lower_insert(op: tensor.InsertOp, lowering: FunctionLowering) -> None:
     """One element changed: in place where the old tensor is not needed any more, else in a copy."""
     shape = tensor_shape(op.result)
-    if prod(shape) == 1 and not lowering.storage.is_wanted(op.result):
+    if prod(shape) == 1 and not lowering.storage.has_target(op.result):
         lowering.define(op, Uniform(op.scalar))
         return
     dest = lowering.storage.updated(op, op.dest, op.result)

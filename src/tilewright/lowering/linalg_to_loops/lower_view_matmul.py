@@ -34,7 +34,7 @@ def lower_view_matmul(op: linalg_ext.ViewMatmulOp, lowering: FunctionLowering) -
     if counts != shape and (shape[0] > kernel.rows or shape[1] > kernel.columns):
         lowering.fail(op, "fewer rows or columns than those of a tile of several blocks")
     target = carried_buffer(lowering, op, op.init, op.result, [], is_filled=not kernel.from_zero)
-    lowering.storage.held[target.flat] = op.result
+    lowering.storage.contents[target.flat] = op.result
     a, b = (in_place(lowering.emitter, lowering.window_for(op, view)) for view in (op.a, op.b))
     if op.panels is not None:
         panels = lowering.values.panels[op.panels]

@@ -66,14 +66,14 @@ class Output:
     reduces: bool = False
     combiner: Combiner | None = None
     is_alone: bool = False
-    """Whether nobody needs what the destination holds past the bounds."""
+    """Whether nothing is lost if the destination is written past the bounds."""
     is_cut: bool = False
     """Whether the destination must not be touched past the bounds, where the nest may run further."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fetch:
-    """Elements to be asked for ahead of their use, with how near they are wanted (3: first-level cache)."""
+    """Elements to prefetch, with the locality of the prefetch (3: to the first-level cache)."""
 
     window: Window
     access: tuple[AffineExpr, ...]
@@ -81,7 +81,7 @@ class Fetch:
 
 
 class Surroundings(Protocol):
-    """What is known of values from outside of a nest."""
+    """The function around a nest, as far as a nest asks about it."""
 
     accesses: AccessLog
 
@@ -150,7 +150,7 @@ class Nest:
     facts: BodyFacts = field(default_factory=BodyFacts)
     schedule: Schedule = field(default_factory=Schedule)
     fetches: tuple[Fetch, ...] = ()
-    """What each full step asks for ahead of its use."""
+    """What each full step prefetches."""
 
     def is_version_of(self, other: Nest) -> bool:
         """Return whether both are one generic with the same loops, whatever is known of its values."""
@@ -169,7 +169,7 @@ class Nest:
         return tuple(terminator.operands)
 
     def accumulator(self, number: int) -> SSAValue:
-        """Return what stands in the body for the output `number` as it was before."""
+        """Return the argument of the body that is the output `number` before the step."""
         return self.body.args[len(self.inputs) + number]
 
     @property

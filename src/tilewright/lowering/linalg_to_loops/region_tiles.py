@@ -32,14 +32,14 @@ def carried_buffer(
     """The buffer of a loop-carried tile, with the initial elements in it if it `is_filled`."""
     storage = lowering.storage
     source = lowering.source(init)
-    window = storage.find_wanted(result) if result is not None else None
+    window = storage.find_target(result) if result is not None else None
     if window is not None and isinstance(source, Window) and same_window(source, window):
-        if storage.take(init, op) is None:
+        if storage.find_reusable(init, op) is None:
             window = None
     elif window is not None and not storage.may_overwrite(window, op):
         window = None
     if window is None:
-        window = storage.take(init, op)
+        window = storage.find_reusable(init, op)
     if window is None or any(window.flat is other.flat for other in taken):
         window = lowering.memory.new_tile(init, by_columns=_is_carried_by_columns(op, result))
     if is_filled:

@@ -33,34 +33,34 @@ class Storage:
     def __init__(self, lowering: FunctionLowering):
         self.lowering = lowering
         self.lifetimes = Lifetimes(lowering.known.function)
-        self.wanted: dict[tuple[Operation, int], Window] = {}
-        """Terminator and operand number of a region: where that value has to be in the end."""
-        self.held: dict[SSAValue, SSAValue] = {}
-        """Buffer to the tensor value that is in it."""
+        self.targets: dict[tuple[Operation, int], Window] = {}
+        """From a region's terminator and the position of an operand to where that value has to be in the end."""
+        self.contents: dict[SSAValue, SSAValue] = {}
+        """From a buffer to the tensor value that is in it."""
 
     def put(self, value: SSAValue, window: Window) -> None:
         """Note that a tensor is in a buffer from now on."""
         self.lowering.values.sources[value] = window
-        self.held[window.flat] = value
+        self.contents[window.flat] = value
 
     def put_all(self, values: Sequence[SSAValue], windows: Mapping[int, Window]) -> None:
         """Note where some of several values are, by their positions."""
         for position, window in windows.items():
             self.put(values[position], window)
 
-    def want_all(self, terminator: Operation, windows: Mapping[int, Window]) -> None:
+    def set_targets(self, terminator: Operation, windows: Mapping[int, Window]) -> None:
         """Note where the operands of a region's terminator have to be in the end."""
-        self.wanted.update(((terminator, position), window) for position, window in windows.items())
+        self.targets.update(((terminator, position), window) for position, window in windows.items())
 
     # -- where a result goes ----------------------------------------------------------------------------------------
 
     def destination(self, op: Operation, result: SSAValue) -> Window:
         """A buffer for a result that is computed element by element."""
-        window = self.find_wanted(result)
+        window = self.find_target(result)
         if window is None or not self.may_overwrite(window, op):
             by_columns = isinstance(op, linalg.StructuredOp) and self._reads_columns(op, result)
             window = self.lowering.memory.new_tile(result, by_columns=by_columns)
-        self.held[window.flat] = result
+        self.contents[window.flat] = result
         return window
 
     def _reads_columns(self, op: linalg.StructuredOp, result: SSAValue) -> bool:
@@ -80,17 +80,17 @@ class Storage:
             found = found or (window.owned and window.strides[0] == 1)
         return found
 
-    def is_wanted(self, value: SSAValue) -> bool:
+    def has_target(self, value: SSAValue) -> bool:
         """Return whether the value has to end up in a buffer anyway."""
-        return self.find_wanted(value) is not None
+        return self.find_target(value) is not None
 
-    def find_wanted(self, value: SSAValue, depth: int = 8) -> Window | None:
+    def find_target(self, value: SSAValue, depth: int = 8) -> Window | None:
         """The buffer that a value should be computed into, because its user would copy it there."""
         if depth == 0:
             return None
         for use in value.uses:
             user, number = use.operation, use.index
-            if (window := self.wanted.get((user, number))) is not None:
+            if (window := self.targets.get((user, number))) is not None:
                 return window
             result: SSAValue | None = None
             if isinstance(user, _MATMULS) and number == 2:
@@ -101,7 +101,7 @@ class Storage:
                 result = user.results[number - 3]
             elif isinstance(user, linalg_ext.ScanOp) and number >= len(user.inputs):
                 result = user.results[number - len(user.inputs)]
-            if result is not None and (found := self.find_wanted(result, depth - 1)) is not None:
+            if result is not None and (found := self.find_target(result, depth - 1)) is not None:
                 return found
         return None
 
@@ -109,19 +109,19 @@ class Storage:
         """A buffer with the elements of `old` that `op` may change in place to make `result`."""
         source = self.lowering.source(old)
         fresh = isinstance(old.owner, tensor.EmptyOp | bufferization.AllocTensorOp)
-        if self._can_take_over(source, old, op):
+        if self._may_reuse(source, old, op):
             assert isinstance(source, Window)
-            self.held[source.flat] = result
+            self.contents[source.flat] = result
             return source
         window = self.destination(op, result)
         if not fresh:
             self.lowering.copy(source, window)
         return window
 
-    def _can_take_over(self, source: Source, old: SSAValue, op: Operation) -> bool:
+    def _may_reuse(self, source: Source, old: SSAValue, op: Operation) -> bool:
         if not isinstance(source, Window) or not source.owned or not source.is_contiguous() or source.offset != 0:
             return False
-        holder = self.held.get(source.flat)
+        holder = self.contents.get(source.flat)
         if holder is not None and holder is not old:
             return False
         # A slice is read from the memory of what it was cut from, which others may still read.
@@ -129,7 +129,7 @@ class Storage:
 
     def may_overwrite(self, window: Window, op: Operation) -> bool:
         """Return whether what a buffer holds is dead once `op` has read it, and `op` reads it element by element."""
-        holder = self.held.get(window.flat)
+        holder = self.contents.get(window.flat)
         if holder is None:
             return True
         if not self.lifetimes.is_last_reader(op, holder):
@@ -140,7 +140,7 @@ class Storage:
 
     def may_overwrite_after(self, window: Window, op: Operation) -> bool:
         """Return whether what a buffer holds is dead once everything inside of `op` has run."""
-        holder = self.held.get(window.flat)
+        holder = self.contents.get(window.flat)
         return holder is None or self.lifetimes.ends_within(holder, op)
 
     def _reads(self, value: SSAValue, flat: SSAValue) -> bool:
@@ -162,9 +162,9 @@ class Storage:
                     return False
         return True
 
-    def take(self, value: SSAValue, op: Operation) -> Window | None:
-        """The buffer of a value that a loop may go on using for its carried tile; None if others still need it."""
+    def find_reusable(self, value: SSAValue, op: Operation) -> Window | None:
+        """The buffer of a value, if a loop may use it for its carried tile; None where others still need it."""
         source = self.lowering.source(value)
-        if self._can_take_over(source, value, op) and isinstance(source, Window):
+        if self._may_reuse(source, value, op) and isinstance(source, Window):
             return source
         return None

@@ -42,7 +42,7 @@ class Accumulation:
 
 
 def reduce_after_loops(module: ModuleOp) -> bool:
-    """Reduces across threads after loops where a loop only adds up; whether it did so anywhere."""
+    """Reduce across threads after loops where a loop only adds up; return whether there was such a loop."""
     found = [find_accumulation(op) for op in ops_within(module) if isinstance(op, tt.ReduceOp)]
     for accumulation in found:
         if accumulation is not None:
@@ -58,15 +58,15 @@ def find_accumulation(reduce: tt.ReduceOp) -> Accumulation | None:
     loop = reduce.parent_op()
     if kind is None or len(reduce.srcs) != 1 or not isinstance(loop, scf.ForOp):
         return None
-    type = as_tensor(reduce.srcs[0].type)
-    layout, axis = ttg.layout_of(type.encoding), reduce.axis.value.data
+    source = as_tensor(reduce.srcs[0].type)
+    layout, axis = ttg.layout_of(source.encoding), reduce.axis.value.data
     if not isinstance(layout, BlockedLayout) or layout.cga or layout.rank < 2 or axis != layout.rank - 1:
         return None
-    elements = elements_along(layout, type.get_shape(), axis)
-    if elements == 1 or not isinstance(reduce.srcs[0].owner, tt.LoadOp) or not _keeps_rows(type, axis, elements):
+    elements = elements_along(layout, source.get_shape(), axis)
+    if elements == 1 or not isinstance(reduce.srcs[0].owner, tt.LoadOp) or not _keeps_rows(source, axis, elements):
         return None
     update = _only_user(reduce.results[0])
-    if update is None or type_of(update) is not kind or update.parent is not loop.body.block:
+    if update is None or type(update) is not kind or update.parent is not loop.body.block:
         return None
     yielded = _only_user(update.results[0])
     if not isinstance(yielded, scf.YieldOp) or yielded is not loop.body.block.last_op:
@@ -88,17 +88,12 @@ def _keeps_rows(source: TensorType[Attribute], axis: int, elements: int) -> bool
     reshape that may reorder moves nothing.
     """
     split = _split_type(source, axis, elements)
-    before, after = (ttg.layout_of(type.encoding).to_linear(type.get_shape()) for type in (source, split))
+    before, after = (ttg.layout_of(kind.encoding).to_linear(kind.get_shape()) for kind in (source, split))
 
     def rows(vectors: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
         return [tuple(vector[:axis]) for vector in vectors]
 
     return all(rows(before.bases_of(name)) == rows(after.bases_of(name)) for name in (REGISTER, LANE, WARP))
-
-
-def type_of(op: Operation) -> type[Operation]:
-    """The class of an op."""
-    return type(op)
 
 
 def _combining_op(reduce: tt.ReduceOp) -> type[Operation] | None:
@@ -134,17 +129,17 @@ def _move_out(found: Accumulation) -> None:
     _finish(found, total)
 
 
-def _split_type(type: TensorType[Attribute], axis: int, elements: int) -> TensorType[Attribute]:
+def _split_type(source: TensorType[Attribute], axis: int, elements: int) -> TensorType[Attribute]:
     """The type of a tensor with the elements of each thread along the axis in a dimension of their own."""
-    layout = ttg.layout_of(type.encoding)
+    layout = ttg.layout_of(source.encoding)
     assert isinstance(layout, BlockedLayout)
-    shape = type.get_shape()
+    shape = source.get_shape()
     sizes = (*(1 if dim == axis else size for dim, size in enumerate(layout.size_per_thread)), elements)
     split = BlockedLayout(
         sizes, (*layout.threads_per_warp, 1), (*layout.warps_per_cta, 1), (layout.rank, *layout.order)
     )
     new_shape = (*shape[:axis], shape[axis] // elements, *shape[axis + 1 :], elements)
-    return tensor_type(type.element_type, new_shape, ttg.encoding_of(split))
+    return tensor_type(source.element_type, new_shape, ttg.encoding_of(split))
 
 
 def _combine(update: Operation, left: SSAValue, right: SSAValue, type_: Attribute) -> Operation:

@@ -134,7 +134,7 @@ class _SegmentWriter:
         if not isinstance(source, Window) or not all(isinstance(stride, int) for stride in source.strides):
             copy = self.lowering.memory.new_tile(value)
             self.lowering.copy(source, copy)
-            self.lowering.storage.held[copy.flat] = value
+            self.lowering.storage.contents[copy.flat] = value
             source = self.copies[value] = copy
         places: list[int] = []
         for extent, stride in zip(reversed(source.shape), reversed(source.strides), strict=True):
