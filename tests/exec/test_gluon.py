@@ -264,7 +264,7 @@ def test_boxes_in_parts_of_a_buffer(target: str, rows: int, columns: int, dim: i
 
 
 def pixels_from(x: Any, start: Any, offsets: Any, corners: Any, steps: Any, shape: Any, fill: float) -> Any:
-    """Pixels one after the other: what is behind the last column goes on in the next row, and so on."""
+    """Pixels one after the other: after the last column of a row comes the next row, and so on."""
     (lower, upper), (count, channels) = corners, shape
     *place, channel = start
     found = np.full(shape, fill, x.dtype)
@@ -334,6 +334,7 @@ def test_pixels_on_a_cpu_are_an_error_that_says_so() -> None:
         ((1, 4, 4, 32), [16, 32], {"pixel_box_lower_corner": [0]}, r"pixel_box_lower_corner=\[0\]; expected 2 numbers"),
         ((1, 4, 4, 32), [16, 32], {"pixel_box_upper_corner": [0, 128]}, "a number from -128 to 127"),
         ((1, 4, 4, 32), [16, 32], {"element_strides": [1, 9, 1, 1]}, "an element stride of 9; expected 1 to 8"),
+        ((1, 4, 4, 32), [16, 32], {"element_strides": [2, 1, 1, 1]}, "an element stride of images of 2"),
         ((1, 4, 4, 32), [16, 32], {"element_strides": [1, 1, 1, 2]}, "an element stride of channels of 2"),
     ],
 )

@@ -148,6 +148,7 @@ class TensorDescriptorIm2Col(TensorDescriptor):
         self._require(len(steps) == rank, f"{len(steps)} element strides", f"one for each of {rank} dimensions")
         for step in steps:
             self._require(1 <= step <= MAX_STEP, f"an element stride of {step}", f"1 to {MAX_STEP}")
+        self._require(steps[0] == 1, f"an element stride of images of {steps[0]}", "1")
         self._require(steps[-1] == 1, f"an element stride of channels of {steps[-1]}", "1")
 
     @staticmethod

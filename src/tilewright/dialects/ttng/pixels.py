@@ -22,8 +22,8 @@ MAX_PIXELS = 1024
 class Pixels:
     """The walk over pixels of images, outer dimensions first (depth, height, width).
 
-    A walk begins at a pixel and goes on by `steps` along the width; behind the last column it begins at the first one
-    of the next row, behind the last row with the next slice, and so on, up to the next image. `lower` is the first
+    A walk begins at a pixel and goes on by `steps` along the width; after the last column it begins at the first one
+    of the next row, after the last row with the next slice, and so on, up to the next image. `lower` is the first
     index of each dimension, `upper` what to add to the last one of the image.
     """
 
