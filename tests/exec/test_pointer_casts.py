@@ -10,6 +10,7 @@ import pytest
 import tilewright as triton
 import tilewright.language as tl
 from tilewright.support import knobs
+from tilewright.support.errors import StageContractError
 
 
 @triton.jit
@@ -270,3 +271,24 @@ def test_aligned_addresses(target: str) -> None:
         expected = launch(aligned, 3)
     with knobs.scope(target=target):
         assert launch(aligned, 3) == expected
+
+
+@triton.jit
+def counts_at(address):
+    tl.atomic_add(address.to(tl.pointer_type(tl.int32)), 1)  # HERE
+
+
+@triton.jit
+def counts_at_beside(address, beside):
+    tl.atomic_add(address.to(tl.pointer_type(tl.int32)), 1)
+
+
+def test_an_address_alone_is_an_error_with_advice() -> None:
+    """On CPUs every address is counted from some argument."""
+    x = np.zeros(4, np.int32)
+    with knobs.scope(target="cpu"):
+        with pytest.raises(StageContractError, match="give the kernel any tensor as another argument") as caught:
+            counts_at[(3,)](x.ctypes.data)
+        assert "# HERE" in str(caught.value)
+        counts_at_beside[(3,)](x.ctypes.data, x)
+    assert x.tolist() == [3, 0, 0, 0]

@@ -25,6 +25,9 @@ ON_BASE = (tts.GatherOp, tts.ScatterOp, tts.AtomicRMWOp, tts.AtomicCASOp)
 POINTER_USERS = (*ACCESSES, *STRUCTURED, *ON_BASE, tt.PtrToIntOp, tt.CallOp)
 
 
+NO_ARGUMENT = "an address, in a function without a pointer argument that it could be counted from"
+
+
 @dataclass(frozen=True)
 class Anchors:
     """Function arguments that addresses can be expressed against: `address = anchor + n * size`.
@@ -123,7 +126,7 @@ class AccessRewriter:
             if isinstance(origin, Opaque):
                 return origin.reason
             if isinstance(origin, Absolute) and self.needs_base(op) and self._anchor(pointer.type) is None:
-                return "an address, in a function without a pointer argument that it could be counted from"
+                return NO_ARGUMENT
         return None
 
     @staticmethod

@@ -12,7 +12,7 @@ from tilewright.dialects.attributes import NOALIAS
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import find_ops
 from tilewright.lowering.dead_addresses import erase_dead_values
-from tilewright.lowering.tt_to_unstructured.accesses import POINTER_USERS, AccessRewriter, pointers_of
+from tilewright.lowering.tt_to_unstructured.accesses import NO_ARGUMENT, POINTER_USERS, AccessRewriter, pointers_of
 from tilewright.lowering.tt_to_unstructured.offsets import OffsetEmitter
 from tilewright.lowering.tt_to_unstructured.signatures import Pairs, give_offsets
 
@@ -82,4 +82,7 @@ class TritonToUnstructuredPass(Pass):
         problem = rewriter.problem(op)
         if problem is not None:
             context.remark(op, f"no base to count from: {problem}")
+        if problem == NO_ARGUMENT:
+            for maker in find_ops(rewriter.function.body, tt.IntToPtrOp):
+                context.remark(maker, f"{problem}; give the kernel any tensor as another argument")
         return problem is None
