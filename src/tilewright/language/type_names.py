@@ -74,10 +74,10 @@ def layout_from_text(text: str) -> Any:
     from tilewright.language.gluon.layout_base import Layout
 
     call = ast.parse(text, mode="eval").body
-    named = (
-        getattr(gluon, call.func.id, None) if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) else None
-    )
-    if not isinstance(call, ast.Call) or not isinstance(named, type) or not issubclass(named, Layout):
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+        raise ValueError(f"{text!r} is not a layout")
+    named = getattr(gluon, call.func.id, None)
+    if not isinstance(named, type) or not issubclass(named, Layout):
         raise ValueError(f"{text!r} is not a layout")
     fields = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords}
     return named(*map(ast.literal_eval, call.args), **fields)

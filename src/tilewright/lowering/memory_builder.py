@@ -31,13 +31,14 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from tilewright.dialects import bufferization, linalg, memref, tt
 from tilewright.dialects.tt.types import PointerType
 from tilewright.ir.builder import Cursor
-from tilewright.lowering.scalar_builder import Index, fold_index
+from tilewright.lowering.scalar_builder import Index
 from tilewright.lowering.tensor_builder import (
     TensorBuilder,
     element_of,
     memref_of,
     unranked_memref_of,
 )
+from tilewright.transforms.linalg.index_proofs import fold_index
 
 DEFAULT_ADDRESS_SPACE = 1
 

@@ -14,23 +14,9 @@ from tilewright.dialects import arith, scf
 from tilewright.dialects.construction import Index
 from tilewright.dialects.types import is_float, with_element_type
 from tilewright.ir.builder import Cursor, OpBuilder
+from tilewright.transforms.linalg.index_proofs import constant_of
 
 INDEX = IndexType()
-
-
-def constant_of(value: SSAValue) -> int | None:
-    """The integer that a value is, if it is an integer or index constant or an index cast of one, else None."""
-    owner = value.owner
-    if isinstance(owner, arith.IndexCastOp):
-        return constant_of(owner.operands[0])
-    attribute = owner.properties["value"] if isinstance(owner, arith.ConstantOp) else None
-    return attribute.value.data if isinstance(attribute, IntegerAttr) else None
-
-
-def fold_index(value: SSAValue) -> Index:
-    """The integer where a value is constant, else the value."""
-    known = constant_of(value)
-    return value if known is None else known
 
 
 Body = Callable[[Sequence[SSAValue]], Sequence[SSAValue]]

@@ -100,7 +100,7 @@ def _mentions(cls: type[Operation]) -> Iterator[tuple[str, int]]:
 
 
 def _line_of(node: ast.AST, dialect: str, name: str) -> int:
-    """The line of an expression `tt.ClampFOp`, or of `ClampFOp` imported from the dialect; 0 for anything else."""
+    """The line of an expression `tt.AddPtrOp`, or of `AddPtrOp` imported from the dialect; 0 for anything else."""
     match node:
         case ast.Attribute(value=ast.Name(id=owner), attr=attribute) if owner == dialect and attribute == name:
             return node.lineno

@@ -58,7 +58,7 @@ class Pixels:
 
     @staticmethod
     def of(attributes: DictionaryAttr | None) -> Pixels | None:
-        """What an argument's attributes say; None where they say nothing of pixels."""
+        """Read the attributes of an argument; None where they say nothing of pixels."""
         found = None if attributes is None else attributes.data.get(PIXELS)
         if not isinstance(found, DictionaryAttr):
             return None

@@ -12,7 +12,7 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from tilewright.dialects import arith, scf
 from tilewright.dialects.arithmetic import is_arithmetic
 from tilewright.lowering.linalg_to_loops.emitter import INDEX, Index, LoopEmitter
-from tilewright.transforms.linalg.index_proofs import known
+from tilewright.transforms.linalg.index_proofs import fold_index
 
 
 class NoMatchError(Exception):
@@ -114,7 +114,7 @@ class FirstIteration:
 
 def to_index(emitter: LoopEmitter, value: Index) -> Index:
     """The value as an index: a number where it is known."""
-    value = known(value)
+    value = fold_index(value)
     if isinstance(value, int):
         return value
     return value if isinstance(value.type, IndexType) else emitter.value(arith.IndexCastOp, (value,), INDEX)

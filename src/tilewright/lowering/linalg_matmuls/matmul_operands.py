@@ -18,7 +18,7 @@ from tilewright.lowering.linalg_matmuls.first_iteration import FirstIteration, N
 from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.function_lowering import tensor_shape
 from tilewright.support.records import dataclass
-from tilewright.transforms.linalg.index_proofs import known
+from tilewright.transforms.linalg.index_proofs import fold_index
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ def _pad_bounds(op: tensor.PadOp, shape: tuple[int, ...]) -> list[Index]:
             bounds.append(extent - padding)
             continue
         subtraction = padding.owner
-        if not isinstance(subtraction, arith.SubiOp) or known(subtraction.lhs) != extent:
+        if not isinstance(subtraction, arith.SubiOp) or fold_index(subtraction.lhs) != extent:
             raise NoMatchError("where the padding of an operand starts is not known")
         bounds.append(subtraction.rhs)
     return bounds

@@ -28,7 +28,7 @@ from tilewright.lowering.linalg_to_loops.emitter import INDEX, Cursor, Index, Lo
 from tilewright.lowering.linalg_to_loops.function_lowering import tensor_shape
 from tilewright.lowering.microkernel_attributes import find_routine, microkernel_attributes
 from tilewright.transforms.linalg.effects import may_write
-from tilewright.transforms.linalg.index_proofs import constant_of, find_cut, is_same, known
+from tilewright.transforms.linalg.index_proofs import constant_of, find_cut, fold_index, is_same
 from tilewright.transforms.linalg.needed_bounds import NeededBounds, make_available
 from tilewright.transforms.linalg.region_values import tensor_positions
 
@@ -227,9 +227,9 @@ class _KLoop:
         """
         emitter, first = self.emitter, self.first
         op = k_high.owner if isinstance(k_high, SSAValue) else None
-        if isinstance(op, arith.MaxSIOp) and known(op.rhs) == 0:
+        if isinstance(op, arith.MaxSIOp) and fold_index(op.rhs) == 0:
             inner = op.lhs.owner
-            if isinstance(inner, arith.MinSIOp) and known(inner.rhs) == depth:
+            if isinstance(inner, arith.MinSIOp) and fold_index(inner.rhs) == depth:
                 return to_index(emitter, first.first(inner.lhs)), first.change(inner.lhs)
         elif (cut := find_cut(k_high, depth)) is not None:
             start = emitter.sub(to_index(emitter, first.first(cut.end)), to_index(emitter, first.first(cut.first)))

@@ -14,7 +14,7 @@ from tilewright.lowering.linalg_to_loops.emitter import INDEX, Index, LoopEmitte
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering
 from tilewright.lowering.linalg_to_loops.sources import Box, Source, Uniform, Window, Words
 from tilewright.support.records import dataclass
-from tilewright.transforms.linalg.index_proofs import constant_of, is_same, known
+from tilewright.transforms.linalg.index_proofs import constant_of, fold_index, is_same
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ def is_full(emitter: LoopEmitter, box: Box, shape: tuple[int, ...], k_dim: int, 
             continue
         if not (isinstance(box.low[dim], int) and box.low[dim] == 0):
             full = emitter.both(full, emitter.compare("sle", box.low[dim], 0))
-        full = emitter.both(full, emitter.compare("sge", known(box.high[dim]), extent))
+        full = emitter.both(full, emitter.compare("sge", fold_index(box.high[dim]), extent))
     return full
 
 

@@ -249,7 +249,7 @@ def lanes_of(value: SSAValue) -> int:
 
 
 def exchange_orders(lanes: int, distance: int) -> tuple[list[int], list[int]]:
-    """How `shuffle` exchanges, between two vectors, the upper and the lower halves of groups of `2 * distance` lanes:
+    """Return the orders by which `shuffle` exchanges upper and lower halves of groups of `2 * distance` lanes:
     the orders that make the first vector and the second."""
     first = [lanes + lane - distance if lane & distance else lane for lane in range(lanes)]
     second = [lanes + lane if lane & distance else lane + distance for lane in range(lanes)]

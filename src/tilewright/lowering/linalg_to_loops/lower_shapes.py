@@ -13,7 +13,7 @@ from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, lowers, tensor_shape
 from tilewright.lowering.linalg_to_loops.lower_structured import lower_generic
 from tilewright.lowering.linalg_to_loops.sources import Box, Source, Uniform, Window
-from tilewright.transforms.linalg.index_proofs import known
+from tilewright.transforms.linalg.index_proofs import fold_index
 
 
 @lowers(tensor.ExpandShapeOp)
@@ -92,7 +92,7 @@ def lower_extract_slice(op: tensor.ExtractSliceOp, lowering: FunctionLowering) -
         lowering.fail(op, "slice with a stride that is not constant")
     steps = [step for step in op.mixed_strides if isinstance(step, int)]
     source = lowering.source(op.source)
-    offsets = [known(offset) if isinstance(offset, SSAValue) else offset for offset in op.mixed_offsets]
+    offsets = [fold_index(offset) for offset in op.mixed_offsets]
     cut = sources.cut_slice(lowering.emitter, source, offsets, steps, op.kept_dims, shape)
     if cut is None:
         cut = sources.cut_slice(lowering.emitter, lowering.in_memory(op.source), offsets, steps, op.kept_dims, shape)
@@ -108,7 +108,7 @@ def lower_insert_slice(op: tensor.InsertSliceOp, lowering: FunctionLowering) -> 
     source = lowering.source(op.source)
     dest = lowering.storage.updated(op, op.dest, op.result)
     shape = tensor_shape(op.source)
-    offsets = [known(offset) if isinstance(offset, SSAValue) else offset for offset in op.mixed_offsets]
+    offsets = [fold_index(offset) for offset in op.mixed_offsets]
     steps = [step for step in op.mixed_strides if isinstance(step, int)]
     part = sources.cut_slice(lowering.emitter, dest, offsets, steps, op.kept_dims, shape)
     assert isinstance(part, Window)
@@ -147,7 +147,7 @@ def lower_pad(op: tensor.PadOp, lowering: FunctionLowering) -> None:
     if isinstance(fill.owner, Operation) and fill.owner.parent_block() is body:
         fill.owner.detach()
         lowering.emitter.insert(fill.owner)
-    low = [known(entry) if isinstance(entry, SSAValue) else entry for entry in op.mixed_low]
+    low = [fold_index(entry) for entry in op.mixed_low]
     high = [box_end(lowering, extent, entry) for extent, entry in zip(shape, op.mixed_high, strict=True)]
     offset = window.offset
     for start, stride in zip(low, window.strides, strict=True):
@@ -158,8 +158,8 @@ def lower_pad(op: tensor.PadOp, lowering: FunctionLowering) -> None:
 
 def box_end(lowering: FunctionLowering, extent: int, padding: Index) -> Index:
     """Return where a box ends before its padding: `extent - (extent - size)` is `size`."""
-    padding = known(padding)
+    padding = fold_index(padding)
     owner = padding.owner if isinstance(padding, SSAValue) else None
-    if isinstance(owner, arith.SubiOp) and known(owner.lhs) == extent:
-        return known(owner.rhs)
+    if isinstance(owner, arith.SubiOp) and fold_index(owner.lhs) == extent:
+        return fold_index(owner.rhs)
     return lowering.emitter.sub(extent, padding)

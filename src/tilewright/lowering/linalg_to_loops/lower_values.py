@@ -16,7 +16,7 @@ from tilewright.lowering.linalg_to_loops.emitter import INDEX, Index
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, lowers, tensor_shape
 from tilewright.lowering.linalg_to_loops.sources import Box, Source, Uniform, Window, Words, offset_at
 from tilewright.lowering.linalg_to_loops.words import load_word
-from tilewright.transforms.linalg.index_proofs import known
+from tilewright.transforms.linalg.index_proofs import fold_index
 
 
 @lowers(arith.ConstantOp)
@@ -89,14 +89,14 @@ def read_element(lowering: FunctionLowering, source: Source, indices: Sequence[S
         case Uniform():
             return source.value
         case Window():
-            value = emitter.load(source.flat, offset_at(emitter, source, [known(index) for index in indices]))
+            value = emitter.load(source.flat, offset_at(emitter, source, [fold_index(index) for index in indices]))
             return emitter.unpack(value, source.stored_as_byte)
         case Words(first_bytes=inner):
-            return load_word(emitter, inner.flat, offset_at(emitter, inner, [known(index) for index in indices]))
+            return load_word(emitter, inner.flat, offset_at(emitter, inner, [fold_index(index) for index in indices]))
         case Box():
             inside: SSAValue | bool = True
             for index, low, high in zip(indices, source.low, source.high, strict=True):
-                number = known(index)
+                number = fold_index(index)
                 inside = emitter.both(inside, emitter.compare("sge", number, low))
                 inside = emitter.both(inside, emitter.compare("slt", number, high))
             if isinstance(inside, bool):
@@ -112,7 +112,7 @@ def lower_insert(op: tensor.InsertOp, lowering: FunctionLowering) -> None:
         lowering.define(op, Uniform(op.scalar))
         return
     dest = lowering.storage.updated(op, op.dest, op.result)
-    offset = offset_at(lowering.emitter, dest, [known(index) for index in op.indices])
+    offset = offset_at(lowering.emitter, dest, [fold_index(index) for index in op.indices])
     store_scalar(lowering, op.scalar, dest, offset)
     lowering.define(op, dest)
 
@@ -125,7 +125,7 @@ def store_scalar(lowering: FunctionLowering, value: SSAValue, dest: Window, offs
 @lowers(tensor.DimOp)
 def lower_dim(op: tensor.DimOp, lowering: FunctionLowering) -> None:
     """Extents are static."""
-    number = known(op.index)
+    number = fold_index(op.index)
     assert isinstance(number, int)
     op.result.replace_all_uses_with(lowering.emitter.constant(tensor_shape(op.source)[number], INDEX))
     lowering.values.dead.append(op)

@@ -186,7 +186,7 @@ class _Scan:
 
     @property
     def is_leaf(self) -> bool:
-        """Whether the function needs neither the arena nor a frame: nothing in it calls, has memory or may wait."""
+        """Return whether the function needs no arena and no frame: nothing in it calls, has memory or may wait."""
         return not (self.callees or self.frame.slots or self.may_stop or self.has_atomics or self.has_while)
 
 

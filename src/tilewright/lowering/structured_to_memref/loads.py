@@ -34,7 +34,6 @@ from xdsl.ir import SSAValue
 from tilewright.dialects import tts
 from tilewright.dialects.tts.masked import MaskedLoadOp
 from tilewright.lowering.memory_builder import MemoryBuilder
-from tilewright.lowering.scalar_builder import fold_index
 from tilewright.lowering.structured_to_memref.boxes import Box, for_each_part, without_static_wraps
 from tilewright.lowering.structured_to_memref.masks import (
     box_ends,
@@ -45,6 +44,7 @@ from tilewright.lowering.structured_to_memref.masks import (
 )
 from tilewright.lowering.structured_to_memref.tiles import LOWERINGS, Tile, tile_of
 from tilewright.lowering.tensor_builder import element_of, identity_map, is_tensor, tensor_of
+from tilewright.transforms.linalg.index_proofs import fold_index
 
 VOLATILE = "isVolatile"
 
@@ -53,7 +53,7 @@ VOLATILE = "isVolatile"
 def lower_load(op: tts.LoadOp, memory: MemoryBuilder) -> Sequence[SSAValue]:
     """A load whose mask, if any, is a box at the origin."""
     tile = tile_of(op.ptr)
-    counts = tuple(dim if isinstance(dim, int) else fold_index(dim) for dim in op.mixed_mask_dims)
+    counts = tuple(map(fold_index, op.mixed_mask_dims))
     return (_emit(op, memory, tile, origin_box(tile, counts), None),)
 
 
@@ -78,7 +78,7 @@ def lower_load_in_lanes(op: tts.LoadOp, memory: MemoryBuilder) -> Sequence[SSAVa
     tile = without_static_wraps(tile_of(op.ptr))
     if not tile.is_irregular_row or VOLATILE in op.attributes:
         return lower_load(op, memory)
-    counts = tuple(dim if isinstance(dim, int) else fold_index(dim) for dim in op.mixed_mask_dims)
+    counts = tuple(map(fold_index, op.mixed_mask_dims))
     return (_load_by_lane(memory, tile, origin_box(tile, counts), None, op.other),)
 
 
@@ -95,7 +95,7 @@ def origin_box(tile: Tile, counts: Sequence[int | SSAValue]) -> Box:
 
 
 def _folded(entries: Sequence[int | SSAValue]) -> tuple[int | SSAValue, ...]:
-    return tuple(entry if isinstance(entry, int) else fold_index(entry) for entry in entries)
+    return tuple(map(fold_index, entries))
 
 
 def emit_load(memory: MemoryBuilder, tile: Tile, box: Box, mask: SSAValue | None, other: SSAValue | None) -> SSAValue:

@@ -20,19 +20,19 @@ from xdsl.ir import SSAValue
 from tilewright.dialects import tts
 from tilewright.dialects.tts.masked import MaskedStoreOp
 from tilewright.lowering.memory_builder import MemoryBuilder
-from tilewright.lowering.scalar_builder import fold_index
 from tilewright.lowering.structured_to_memref.boxes import Box, for_each_part
 from tilewright.lowering.structured_to_memref.loads import origin_box
 from tilewright.lowering.structured_to_memref.masks import box_ends, lane_offset, live_lane, mask_map
 from tilewright.lowering.structured_to_memref.tiles import LOWERINGS, Tile, tile_of
 from tilewright.lowering.tensor_builder import element_of, identity_map
+from tilewright.transforms.linalg.index_proofs import fold_index
 
 
 @LOWERINGS.lowers(tts.StoreOp)
 def lower_store(op: tts.StoreOp, memory: MemoryBuilder) -> Sequence[SSAValue]:
     """A store whose mask, if any, is a box at the origin."""
     tile = tile_of(op.ptr)
-    counts = tuple(dim if isinstance(dim, int) else fold_index(dim) for dim in op.mixed_mask_dims)
+    counts = tuple(map(fold_index, op.mixed_mask_dims))
     emit_store(memory, tile, op.value, origin_box(tile, counts), None)
     return ()
 
@@ -41,10 +41,7 @@ def lower_store(op: tts.StoreOp, memory: MemoryBuilder) -> Sequence[SSAValue]:
 def lower_masked_store(op: MaskedStoreOp, memory: MemoryBuilder) -> Sequence[SSAValue]:
     """A store with a box anywhere, and a lane mask."""
     tile = tile_of(op.ptr)
-    starts, counts = (
-        tuple(entry if isinstance(entry, int) else fold_index(entry) for entry in entries)
-        for entries in (op.mixed_mask_starts(), op.mixed_mask_dims())
-    )
+    starts, counts = (tuple(map(fold_index, entries)) for entries in (op.mixed_mask_starts(), op.mixed_mask_dims()))
     emit_store(memory, tile, op.value, Box(starts, counts), op.mask)
     return ()
 

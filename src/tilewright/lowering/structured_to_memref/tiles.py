@@ -12,8 +12,9 @@ from tilewright.dialects.construction import static_values
 from tilewright.dialects.tts import PointerKind
 from tilewright.lowering.access_lowering import AccessLowerings
 from tilewright.lowering.memory_builder import NotAddressable, check_pointer
-from tilewright.lowering.scalar_builder import Index, fold_index
+from tilewright.lowering.scalar_builder import Index
 from tilewright.support.records import dataclass
+from tilewright.transforms.linalg.index_proofs import fold_index
 
 LOWERINGS = AccessLowerings()
 """From op class to what lowers a structured access."""
@@ -105,7 +106,7 @@ def _gathered_tile(op: tts.MakeGatherScatterTensorPtrOp) -> Tile:
 
 def _folded(entries: Sequence[int | SSAValue]) -> tuple[Index, ...]:
     """Entries that are constants as integers."""
-    return tuple(entry if isinstance(entry, int) else fold_index(entry) for entry in entries)
+    return tuple(map(fold_index, entries))
 
 
 def _monotone_strides(sizes: Sequence[int], strides: Sequence[Index]) -> tuple[Index, ...]:

@@ -33,8 +33,9 @@ from xdsl.ir import SSAValue
 from tilewright.dialects import tts
 from tilewright.lowering.access_lowering import AccessLowerings
 from tilewright.lowering.memory_builder import MemoryBuilder
-from tilewright.lowering.scalar_builder import Index, fold_index
+from tilewright.lowering.scalar_builder import Index
 from tilewright.lowering.tensor_builder import TensorBuilder, element_of
+from tilewright.transforms.linalg.index_proofs import fold_index
 
 LOWERINGS = AccessLowerings()
 

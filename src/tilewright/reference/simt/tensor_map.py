@@ -69,7 +69,7 @@ class TensorMap:
 
     @property
     def rounds_to_tf32(self) -> bool:
-        """Whether float32 that is read has the mantissa of tf32."""
+        """Return whether float32 that is read has the mantissa of tf32."""
         return DRIVER_ELEMENTS[self.element] == "tf32"
 
     def placed(self, space: AddressSpace, name: str = "") -> TensorMap:

@@ -20,7 +20,7 @@ _DEPTH = 12
 
 
 def constant_of(value: Index) -> int | None:
-    """The number, if it is known."""
+    """The number that an index is, if it is a constant or an index cast of one."""
     if isinstance(value, int):
         return value
     op = value.owner
@@ -31,8 +31,8 @@ def constant_of(value: Index) -> int | None:
     return None
 
 
-def known(value: Index) -> Index:
-    """A constant as a number, any other value as it is."""
+def fold_index(value: Index) -> Index:
+    """The number where an index is constant, else the index."""
     number = constant_of(value)
     return value if number is None else number
 
@@ -97,7 +97,7 @@ def find_cut(size: Index, extent: int) -> Cut | None:
     if not is_same(last.rhs, first) or not isinstance(inner, arith.MinSIOp):
         return None
     total = inner.lhs.owner
-    if not isinstance(total, arith.AddiOp) or not is_same(total.lhs, first) or known(total.rhs) != extent:
+    if not isinstance(total, arith.AddiOp) or not is_same(total.lhs, first) or fold_index(total.rhs) != extent:
         return None
     return Cut(first, inner.rhs)
 
