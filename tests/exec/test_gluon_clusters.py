@@ -12,7 +12,7 @@ from device_memory import REAL, device_capability
 from tilewright import gluon
 from tilewright.gluon.nvidia.hopper import TensorDescriptor
 from tilewright.language import gluon as gl
-from tilewright.language.gluon.nvidia.hopper import cluster, mbarrier, tma
+from tilewright.language.gluon.nvidia.hopper import cluster, mbarrier, tma, warpgroup_mma, warpgroup_mma_wait
 from tilewright.reference.simt import SimulationError
 from tilewright.support import knobs
 from tilewright.targets.cuda.simulated import SimulatedKernel
@@ -75,14 +75,14 @@ def copied(desc, out_desc, layout: gl.constexpr, MULTICAST: gl.constexpr):
     tma.store_wait(0)
 
 
-@pytest.mark.parametrize(("cga", "multicast"), [(SAME, True), (SAME, False), (ROWS, False), (COLUMNS, False)])
+@pytest.mark.parametrize(("cga", "multicast"), [(SAME, True), (SAME, False), (ROWS, True), (COLUMNS, False)])
 def test_copies_of_boxes(cga: list[list[int]], multicast: bool) -> None:
     x, out = matrix(), np.zeros((64, 64), np.float16)
     kernel: Any = copied[(1,)](
         descriptor(x, [64, 64], cga), descriptor(out, [64, 64], cga), blocked(cga), multicast, num_ctas=2
     )
     np.testing.assert_array_equal(out, x[:64, 64:128] * 2)
-    assert (".multicast::cluster" in kernel.asm["ptx"]) == multicast
+    assert (".multicast::cluster" in kernel.asm["ptx"]) == (multicast and cga == SAME)
 
 
 def test_copies_to_two_of_four() -> None:
@@ -163,6 +163,73 @@ def test_barriers_of_the_cluster() -> None:
     between, out = np.zeros(256, np.int32), np.zeros(256, np.int32)
     exchanged[(1,)](between, out, 256, LINE, num_ctas=2)
     np.testing.assert_array_equal(out, (np.arange(256) + 128) % 256)
+
+
+@gluon.jit
+def multiplied(a_desc, b_desc, c_desc, K, layout: gl.constexpr, MULTICAST: gl.constexpr):
+    a = gl.allocate_shared_memory(a_desc.dtype, a_desc.block_shape, a_desc.layout)
+    b = gl.allocate_shared_memory(b_desc.dtype, b_desc.block_shape, b_desc.layout)
+    barrier = mbarrier.allocate_mbarrier()
+    mbarrier.init(barrier, count=1)
+    M: gl.constexpr = a_desc.block_shape[0]
+    N: gl.constexpr = b_desc.block_shape[1]
+    row, column, phase = gl.program_id(0) * M, gl.program_id(1) * N, 0
+    total = gl.zeros([M, N], gl.float32, layout)
+    for k in range(0, K, a_desc.block_shape[1]):
+        mbarrier.expect(barrier, a_desc.nbytes_per_cta + b_desc.nbytes_per_cta)
+        tma.async_load(a_desc, [row, k], barrier, a, multicast=MULTICAST)
+        tma.async_load(b_desc, [k, column], barrier, b, multicast=MULTICAST)
+        mbarrier.wait(barrier, phase, deps=[a, b])
+        phase ^= 1
+        total = warpgroup_mma(a, b, total, is_async=True)
+        total = warpgroup_mma_wait(0, deps=[total])
+    mbarrier.invalidate(barrier)
+    c = gl.allocate_shared_memory(c_desc.dtype, c_desc.block_shape, c_desc.layout)
+    c.store(total.to(gl.float16))
+    tma.async_store(c_desc, [row, column], c)
+    tma.store_wait(0)
+
+
+@pytest.mark.parametrize("multicast", [True, False])
+@pytest.mark.parametrize(
+    ("of_a", "of_b", "of_c"),
+    [
+        (ROWS, SAME, ROWS),
+        (SAME, COLUMNS, COLUMNS),
+        ([[1, 0], [0, 0]], [[0, 0], [0, 1]], [[1, 0], [0, 1]]),
+    ],
+)
+def test_products(of_a: list[list[int]], of_b: list[list[int]], of_c: list[list[int]], multicast: bool) -> None:
+    """Each CTA multiplies its part; what several of them read is copied once."""
+    rng = np.random.default_rng(0)
+    a, b = (rng.integers(-3, 4, shape).astype(np.float16) for shape in ((256, 128), (128, 256)))
+    out = np.zeros((256, 256), np.float16)
+    rows, columns = (1 << sum(vector[dim] > 0 for vector in of_c) for dim in (0, 1))
+    layout = gl.NVMMADistributedLayout([3, 0], [4, 1], [16, 64, 16], cga_layout=of_c)
+    m, n = 64 * rows, 64 * columns
+    multiplied[(256 // m, 256 // n)](
+        descriptor(a, [m, 64], of_a),
+        descriptor(b, [64, n], of_b),
+        descriptor(out, [m, n], of_c),
+        128,
+        layout,
+        multicast,
+        num_ctas=1 << len(of_c),
+    )
+    np.testing.assert_array_equal(out, (a.astype(np.float32) @ b.astype(np.float32)).astype(np.float16))
+
+
+@pytest.mark.parametrize("target", ["reference", "cpu"])
+def test_elsewhere(target: str) -> None:
+    """Where a program runs as one, each barrier counts the bytes of one CTA, too."""
+    if knobs.get("target") == REAL:
+        pytest.skip("runs without a GPU")
+    with knobs.scope(target=target):
+        x, out = matrix(), np.zeros((64, 64), np.float16)
+        copied[(1,)](descriptor(x, [64, 64], ROWS), descriptor(out, [64, 64], ROWS), blocked(ROWS), True, num_ctas=2)
+        np.testing.assert_array_equal(out, x[:64, 64:128] * 2)
+        test_loops_over_copies()
+        test_barriers_that_ctas_share()
 
 
 MEETINGS = "barrier.cluster.arrive", "barrier.cluster.wait"

@@ -168,6 +168,13 @@ class AsyncTMACopyGlobalToLocalOp(CachedOp, VolatileOp, TritonGPUOp):
             raise VerifyException("multicast requires the shared layout to broadcast across CTAs")
 
 
+def num_parts(type: Attribute) -> int:
+    """Return how many different parts of a buffer the CTAs of a cluster have: what comes for a whole buffer comes for
+    each barrier in one part."""
+    layout = find_shared_layout(as_memdesc(type).encoding)
+    return 1 << sum(any(basis) for basis in (() if layout is None else layout.cga))
+
+
 class AsyncTMACopyLocalToGlobalOp(TritonGPUOp):
     """Starts copying a buffer to a box: `ttng.async_tma_copy_local_to_global %d[%i, %j] %A : !tt.tensordesc<...>,
     !ttg.memdesc<...>`. Ours, with `warpRows`: each warp copies its own rows of a matrix, so many next to each other,

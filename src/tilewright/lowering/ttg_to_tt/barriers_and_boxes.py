@@ -139,7 +139,8 @@ def lower_wait(op: ttng.WaitBarrierOp, buffers: Buffers, b: OpBuilder) -> Sequen
 
 @lowers(ttng.AsyncTMACopyGlobalToLocalOp)
 def lower_box_load(op: ttng.AsyncTMACopyGlobalToLocalOp, buffers: Buffers, b: OpBuilder) -> Sequence[SSAValue]:
-    """The box at once; all its bytes count, those outside of the tensor, too."""
+    """The box at once; all its bytes count, those outside of the tensor, too. A barrier of a cluster's CTA counts its
+    part."""
     if isinstance(op.desc.type, ttng.TensorDescIm2ColType):
         raise op_error(op, "a CPU has no copies of pixels around a point (im2col)", pass_name=PASS)
     kind = buffers.type_of(op, op.result)
@@ -151,7 +152,7 @@ def lower_box_load(op: ttng.AsyncTMACopyGlobalToLocalOp, buffers: Buffers, b: Op
     buffers.store(op, loaded if op.round_to_tf32 is None else _rounded_to_tf32(loaded, inner), op.result, inner)
     inner.insert(scf.YieldOp())
     b.insert(scf.IfOp(op.pred, (), block))
-    _Words(b).count(op.barrier, op.pred, arrivals=0, missing_bytes=-size)
+    _Words(b).count(op.barrier, op.pred, arrivals=0, missing_bytes=-(size // ttng.num_parts(kind)))
     return ()
 
 

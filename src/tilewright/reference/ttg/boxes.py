@@ -37,7 +37,8 @@ def _start_load(frame: Frame, op: Any, descriptor: Descriptor, lanes: Lanes, *, 
     """The elements arrive in the buffer, and are reported to the barrier, some time later."""
     view, barrier = view_of(frame, op.result), memory_of_program(frame).barrier(view_of(frame, op.barrier))
     values = read_described(frame, descriptor, *lanes).reshape(view.positions.shape)
-    barrier.copies.append(Writing(view, round_to_tf32(values) if rounds else values))
+    values = round_to_tf32(values) if rounds else values
+    barrier.copies.append(Writing(view, values, ttng.num_parts(op.result.type)))
 
 
 def _start_store(frame: Frame, source: SSAValue) -> SharedView:

@@ -22,16 +22,17 @@ from tilewright.support.records import dataclass
 class Writing:
     """Elements on their way into shared memory."""
 
-    def __init__(self, view: SharedView, values: Array) -> None:
+    def __init__(self, view: SharedView, values: Array, parts: int = 1) -> None:
         self.view = view
         self.values = values
+        self.parts = parts
         self.places = view.check_writable()
         view.storage.writers[self.places] += 1
 
     @property
     def num_bytes(self) -> int:
-        """The number of bytes that arrive."""
-        return self.places.size
+        """The number of bytes that arrive, in each CTA that has one of the parts."""
+        return self.places.size // self.parts
 
     def finish(self) -> None:
         """The elements have arrived."""

@@ -18,6 +18,7 @@ import numpy as np
 
 from tilewright.dialects.numeric import Array
 from tilewright.dialects.ttg import MemDescType, shared_layout_of
+from tilewright.layouts.distributed import BLOCK, dim_names
 from tilewright.layouts.shared import SharedLayout
 from tilewright.reference.memory import AccessError
 from tilewright.reference.tt.pointers import storage_type
@@ -103,18 +104,34 @@ class SharedView:
 @lru_cache(maxsize=1024)
 def element_offsets(layout: SharedLayout, shape: tuple[int, ...]) -> Array:
     """Return where each element of a buffer begins, counted in elements; dimensions that the layout does not know are
-    buffers one after the other."""
+    buffers one after the other, each of which has the parts of a cluster's CTAs one after the other."""
     outer = len(shape) - layout.rank
+    part = layout.num_elements(shape[outer:])
     inner = np.asarray(layout.offsets(shape[outer:]), np.int64)
+    if any(any(vector) for vector in layout.cga):
+        places = (
+            layout.to_linear(shape[outer:])
+            .pseudoinvert()
+            .apply(
+                dict(
+                    zip(
+                        dim_names(layout.rank),
+                        np.meshgrid(*map(np.arange, shape[outer:]), indexing="ij", sparse=True),
+                        strict=True,
+                    )
+                )
+            )
+        )
+        inner = inner + np.asarray(places[BLOCK], np.int64) * part
     buffers = np.arange(prod(shape[:outer]), dtype=np.int64).reshape(*shape[:outer], *[1] * layout.rank)
-    return buffers * layout.num_elements(shape[outer:]) + inner
+    return (buffers * part << len(layout.cga)) + inner
 
 
 def buffer_bytes(type_: MemDescType) -> int:
     """The size of a whole buffer, gaps included."""
     layout, shape = shared_layout_of(type_.encoding), type_.get_alloc_shape()
     outer = len(shape) - layout.rank
-    count = prod(shape[:outer]) * layout.num_elements(shape[outer:])
+    count = prod(shape[:outer]) * layout.num_elements(shape[outer:]) << len(layout.cga)
     return count * storage_type(type_.element_type).itemsize
 
 

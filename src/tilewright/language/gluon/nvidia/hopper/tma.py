@@ -193,7 +193,7 @@ def async_load(
         as_barrier(barrier, "barrier").handle,
         buffer.handle,
         predicate(pred).handle,
-        multicast=bool(unwrap(multicast)),
+        multicast=bool(unwrap(multicast)) and any(not any(v) for v in descriptor.layout.plain().cga),
         round_to_tf32=descriptor.type.rounds_to_tf32,
     )
     emit_void(op)
