@@ -4,6 +4,7 @@ kernel, and that all are right; a program for `tilewright run`."""
 import torch
 import torch.nn.functional as F
 from torch._inductor.utils import run_and_get_code
+from torch._subclasses.fake_tensor import FakeTensorMode
 
 from tilewright.compat.inductor_int4 import columns_of_block
 
@@ -112,6 +113,9 @@ check(with_bias, 4, torch.float16, fused=True)
 check(by_channel, 5, torch.float32, fused=False)  # more rows than are few for weights that caches hold
 check(packed, 5, torch.float32, fused=False)
 is_known = columns_of_block() is not None  # not on machines without AVX2
+columns_of_block.cache_clear()
+with FakeTensorMode(), torch.device("meta"):
+    assert (columns_of_block() is not None) == is_known
 for columns, rows, dtype in (128, 1, torch.float32), (128, 4, torch.float32), (192, 1, torch.float16):
     check(PackedNibbles(columns, dtype), rows, dtype, fused=is_known)
 check(PackedNibbles(128, torch.float32), 5, torch.float32, fused=False)

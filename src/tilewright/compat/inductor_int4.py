@@ -46,14 +46,17 @@ def spell_out_int4(graph: Any, node: Any) -> bool:
 def columns_of_block() -> int | None:
     """Return how many columns PyTorch packs together on this machine; None for a layout that is not known here."""
     torch = import_module("torch")
+    without_fake_tensors = import_module("torch._subclasses.fake_tensor").unset_fake_temporarily
     count, depth = 2 * _BLOCKS[0], 32
-    weights = torch.arange(count * depth, dtype=torch.int32).reshape(count, depth) * 7 // 3 % 16
-    packed = torch.ops.aten._convert_weight_to_int4pack_for_cpu(weights, 1)
-    for block in _BLOCKS:
-        halves = packed.reshape(count // block, depth, block // 2)
-        found = torch.cat([halves & 15, halves >> 4], -1).permute(0, 2, 1).reshape(count, depth)
-        if torch.equal(found.to(torch.int32), weights):
-            return block
+    with without_fake_tensors():
+        numbers = torch.arange(count * depth, dtype=torch.int32, device="cpu")
+        weights = numbers.reshape(count, depth) * 7 // 3 % 16
+        packed = torch.ops.aten._convert_weight_to_int4pack_for_cpu(weights, 1)
+        for block in _BLOCKS:
+            halves = packed.reshape(count // block, depth, block // 2)
+            found = torch.cat([halves & 15, halves >> 4], -1).permute(0, 2, 1).reshape(count, depth)
+            if torch.equal(found.to(torch.int32), weights):
+                return block
     return None
 
 
