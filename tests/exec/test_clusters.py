@@ -93,6 +93,15 @@ def product(a_ptr, b_ptr, out_ptr, K, N: tl.constexpr, BLOCK: tl.constexpr):
 
 
 @triton.jit
+def normalised(x_ptr, out_ptr, rows, N: tl.constexpr):
+    """A loop that asks for stages, which programs of several CTAs do not have."""
+    i = tl.arange(0, N)
+    for row in tl.range(tl.program_id(0), rows, tl.num_programs(0), num_stages=3):
+        x = tl.load(x_ptr + row * N + i)
+        tl.store(out_ptr + row * N + i, x - tl.max(x, 0))
+
+
+@triton.jit
 def halved(x_ptr, out_ptr, N: tl.constexpr):
     """Descriptors of a program of several CTAs are pointers."""
     x = tl.make_tensor_descriptor(x_ptr, [N, N], [N, 1], [N, N])
@@ -180,6 +189,12 @@ def test_what_is_done_once() -> None:
     count_once[(5,)](x, out, N=256, num_ctas=2)
     assert x[0] == 5 and sorted(out[:, 0].tolist()) == list(range(5))
     np.testing.assert_array_equal(out, np.broadcast_to(out[:, :1], out.shape))
+
+
+def test_loops_with_stages() -> None:
+    x, out = integers((5, 256), np.float32), np.zeros((5, 256), np.float32)
+    normalised[(2,)](x, out, 5, N=256, num_ctas=2)
+    np.testing.assert_array_equal(out, x - x.max(1, keepdims=True))
 
 
 def test_descriptors_of_several_ctas() -> None:

@@ -8,7 +8,7 @@ from xdsl.ir import Operation, OpResult, SSAValue
 from tilewright.analysis.axis_info import ModuleAxisInfo
 from tilewright.dialects import gpu, scf, tt, ttg, ttng
 from tilewright.dialects.construction import i32_attr
-from tilewright.dialects.ttg.verification import TARGET, integer_attribute
+from tilewright.dialects.ttg.verification import TARGET, integer_attribute, program_shape
 from tilewright.dialects.types import is_tensor
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.remark_kinds import RemarkKind
@@ -211,6 +211,9 @@ class AssignLatenciesPass(Pass):
     """Iterations of a loop that are under way at the same time."""
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
+        shape = program_shape(module)
+        if shape is not None and shape.blocks > 1:
+            return  # buffers of copies that run ahead are not shared out among CTAs
         loops = [op for op in ops_within(module) if isinstance(op, scf.ForOp)]
         if loops:
             assigner = _Assigner(module, self.num_stages, context)
