@@ -13,7 +13,7 @@ from typing import Any
 from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, IntegerAttr, ModuleOp, i64
 from xdsl.ir import Operation
 
-from tilewright.dialects import arith, linalg, memref, scf, tt, tts, vector
+from tilewright.dialects import arith, linalg, linalg_ext, memref, scf, tt, tts, vector
 from tilewright.dialects.construction import static_values
 from tilewright.ir.passes import PassContext, available_passes
 from tilewright.lowering import loops_to_llvm
@@ -291,6 +291,7 @@ FAULTS: Sequence[Fault] = (
     Fault("fused body divides the wrong way", "linalg-fuse-elementwise", swap_operands(arith.DivfOp, 0, 1)),
     Fault("forwarded load from the next element", "forward-loads",
           list_entry(memref.ReinterpretCastOp, "static_strides", lambda value: value == 1, lambda value: 2)),
+    Fault("fewer elements are needed", "linalg-find-needed-bounds", move_access(linalg_ext.NeededOp, 1, -1)),
     Fault("lane mask one too wide", "linalg-to-loops", move_access(vector.CreateMaskOp, 0, 1)),
     Fault("vector load from the next element", "linalg-to-loops", move_access(vector.LoadOp, 1, 1)),
     Fault("last vector is not stored", "linalg-to-loops", drop_op(vector.MaskedStoreOp)),
