@@ -12,9 +12,9 @@ FAMILIES = tuple(
         "exec": (
             "atomics baseline_cpus baseline_pipeline batches_by_tma byte_products conversions device_library "
             "dot_types engines examples flattened float8 gluon gluon_on_cpu gluon_programs gpu_engines gpu_passes "
-            "hopper int_to_float joined_loops library_kernels llm_example mathematics missing_barriers "
-            "model_kernels noinline partitions_on_cpu register_operands scaled_dots spine transposed_blocks "
-            "triton_backend waiting widened_operands"
+            "hopper int_to_float joined_loops library_kernels llm_example masked_updates mathematics "
+            "missing_barriers model_kernels narrow_operands noinline partitions_on_cpu register_operands scaled_dots "
+            "spine transposed_blocks triton_backend waiting widened_operands"
         ),
         "kernels": "against_triton gpu_settings ptx_against_triton ttgir_against_triton",
         "oracle_mlir": "memory views",
@@ -24,11 +24,11 @@ FAMILIES = tuple(
         "unit/compiler": "internal_errors",
         "unit/inline_ptx": "inline_ptx",
         "unit/linalg_to_loops": (
-            "few_rows lane_combinations memory_traffic networks products rows_of_stores stored_results strided_lanes "
-            "strip_segments transposed_operands"
+            "choices few_rows jammed_rows lane_combinations memory_traffic merged_reductions networks products "
+            "promoted_tiles rows_of_stores stored_results strided_lanes strip_segments transposed_operands"
         ),
         "unit/loops_to_llvm": "arithmetic memory",
-        "unit/middle_layer": "corpus mutations",
+        "unit/middle_layer": "byte_products corpus mutations",
         "unit/reference": "kernels",
         "unit/tools": "explain explore_launches explore_machine",
         "unit/ttg_to_llvm": "buffers conversions dots reductions",

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from typing import Any
 
@@ -156,7 +157,7 @@ def copies_between(p, q, n, N: tl.constexpr):
 @pytest.mark.parametrize("distance", [None, 3])
 def test_copies_by_one_function(distance: int | None) -> None:
     """Equal loops are calls of a few functions: what is computed, with arrays that overlap as well. These do without
-    hidden arguments, and loops and calls end a block sixteen by sixteen."""
+    hidden arguments, and no block has more than two groups of calls."""
     for n in (1003, 2557):
         memory = np.arange(160 * 16 + 16, dtype=np.float32)[::-1].copy()
         expected = memory.copy()
@@ -169,9 +170,9 @@ def test_copies_by_one_function(distance: int | None) -> None:
             result[tile][mask] = (row * 2 + row.max())[mask]
         compiled = copies_between[(1,)](x, y, n, 160)
         np.testing.assert_array_equal(y, result)
-    blocks = [block.count("@copies_between_loop_") for block in compiled.asm["llir"].split("\ngo")]
+    blocks = [block.count("@copies_between_loop_") for block in re.split(r"\n\w+:", compiled.asm["llir"])]
     assert sum(blocks) >= 160
-    assert max(blocks[:-1]) <= 32
+    assert max(blocks) <= 32
     assert "ptr poison, ptr poison)" in compiled.asm["llir"]
 
 
