@@ -11,6 +11,7 @@ import numpy as np
 
 from tilewright.layouts import gf2
 from tilewright.layouts.access import AccessKind
+from tilewright.layouts.between_ctas import RANK, ClusterConversion
 from tilewright.layouts.convert import ConversionPlan, NoConversion, RegisterPermutation, WarpShuffle
 from tilewright.layouts.distributed import BLOCK, REGISTER
 from tilewright.layouts.draw import grid_of
@@ -35,6 +36,8 @@ def run_plan(plan: ConversionPlan, registers: Indices, source: LinearLayout, tar
             return _run_shuffle(plan, registers)
         case SharedMemoryConversion():
             return _run_shared(plan, registers, source, target)
+        case ClusterConversion():
+            return _run_between_ctas(plan, registers)
 
 
 def shuffle(values: Indices, source_lanes: Indices) -> Indices:
@@ -91,11 +94,27 @@ def _run_shared(
     return result[..., [gf2.multiply(back, index) for index in range(target.in_dims[REGISTER])]]
 
 
-def _addresses(plan: SharedMemoryConversion, access: LinearLayout) -> dict[str, Indices]:
-    packed, addresses = access.table, dict[str, Indices]()
-    for name, size in access.out_dims.items():
-        addresses[name] = grid_of(access, packed % size)
+def _run_between_ctas(plan: ClusterConversion, registers: Indices) -> Indices:
+    store, load = _outputs(plan.store), _outputs(plan.load)
+    blocks = np.arange(registers.shape[0])[:, None, None, None]
+    memory = np.full((registers.shape[0], plan.num_elements), NOTHING)
+    memory[blocks, store[OFFSET]] = registers
+    if (memory[blocks, store[OFFSET]] != registers).any():
+        raise PlanError("two threads write different values to one place")
+    return memory[load[RANK] ^ (blocks & plan.own), load[OFFSET]]
+
+
+def _outputs(layout: LinearLayout) -> dict[str, Indices]:
+    """What each output is, as arrays of shape (blocks, warps, lanes, registers)."""
+    packed, outputs = layout.table, dict[str, Indices]()
+    for name, size in layout.out_dims.items():
+        outputs[name] = grid_of(layout, packed % size)
         packed = packed // size
+    return outputs
+
+
+def _addresses(plan: SharedMemoryConversion, access: LinearLayout) -> dict[str, Indices]:
+    addresses = _outputs(access)
     instruction = plan.store_access if access is plan.store else plan.load_access
     vector = instruction.vector if instruction.kind is AccessKind.VECTOR else 1
     offsets = addresses[OFFSET]
