@@ -230,6 +230,7 @@ def test_elsewhere(target: str) -> None:
         np.testing.assert_array_equal(out, x[:64, 64:128] * 2)
         test_loops_over_copies()
         test_barriers_that_ctas_share()
+        test_barriers_of_the_cluster()
 
 
 MEETINGS = "barrier.cluster.arrive", "barrier.cluster.wait"

@@ -28,11 +28,7 @@ OF_GPUS = ("ttg", "ttng")
 MODULE_ATTRIBUTES = ("ttg.num-ctas", "ttg.num-warps", "ttg.threads-per-warp", "ttg.target")
 NEEDS = {
     "ttg.inline_asm": "`inline_asm`",
-    "ttng.cluster_arrive": "clusters of CTAs",
-    "ttng.cluster_wait": "clusters of CTAs",
-    "ttng.cluster_barrier": "clusters of CTAs",
-    "ttng.fence_mbarrier_init_release_cluster": "clusters of CTAs",
-    "ttng.async_shared_store": "clusters of CTAs",
+    "ttng.async_shared_store": "stores into other CTAs",
     "ttng.await_turn": "turns of warp groups",
     "ttng.pass_turn": "turns of warp groups",
 }
@@ -47,7 +43,11 @@ NOTHING_TO_DO = (
     ttg.AsyncWaitOp,
     ttg.LocalBarrierOp,
     ttg.LocalDeallocOp,
+    ttng.ClusterArriveOp,
+    ttng.ClusterBarrierOp,
+    ttng.ClusterWaitOp,
     ttng.FenceAsyncSharedOp,
+    ttng.FenceMBarrierInitReleaseClusterOp,
     ttng.TMAStoreWaitOp,
 )
 """Ops whose whole meaning is an order that one thread has anyway."""
@@ -71,7 +71,9 @@ class GluonDropLayoutsPass(Pass):
     are started, and a wait asserts that they are complete (`barriers_and_boxes`). The partitions of a `warp_specialize`
     become coroutines, to which a wait yields (`partitions`).
 
-    Raises PassError for clusters, and for anything else that needs more than one thread.
+    The CTAs of a cluster are one program here, whose tensors are whole.
+
+    Raises PassError for anything that needs more than one thread.
     """
 
     name = "gluon-drop-layouts"
