@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from functools import cache
 
 from xdsl.dialects.builtin import ModuleOp
@@ -52,14 +52,16 @@ class CommonSubexpressionElimination:
     """One walk in dominance order with a table of what was computed already.
 
     A read is merged with an earlier one of the same block only when nothing in between may have written.
+    `is_pure_call` names calls whose results depend on their operands alone.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, is_pure_call: Callable[[Operation], bool] = lambda _: False) -> None:
         self.changed = False
         self._known: dict[Hashable, list[Operation]] = {}
         self._entered: list[list[Operation]] = []
         self._reads: dict[Hashable, Operation] = {}
         self._table = EffectTable()
+        self._is_pure_call = is_pure_call
 
     def run(self, op: Operation) -> bool:
         """Process everything inside `op`; returns whether anything changed."""
@@ -116,7 +118,7 @@ class CommonSubexpressionElimination:
         if _is_terminator(type(op)):
             return
         effects = self._table.effects(op)
-        if not effects:
+        if not effects or self._is_pure_call(op):
             self._merge_pure(op)
         elif effects == READS_ONLY:
             self._merge_read(op)

@@ -23,12 +23,14 @@ from tilewright.dialects import cf, func, tt
 from tilewright.dialects.coroutines import COROUTINE
 from tilewright.dialects.types import element_type, is_tensor
 from tilewright.ir.diagnostics import op_error
+from tilewright.ir.effects import EffectTable
 from tilewright.ir.locations import call_site
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.splicing import move_ops_before
 from tilewright.ir.walking import find_ops, ops_within
 from tilewright.support.records import dataclass
 from tilewright.transforms.common.canonicalize import canonicalize
+from tilewright.transforms.common.cse import CommonSubexpressionElimination
 from tilewright.transforms.common.lift_cf_to_scf import structurize
 from tilewright.transforms.common.symbol_dce import is_private, referenced_symbols
 
@@ -109,7 +111,11 @@ class _CallSites:
 
 
 class Inliner:
-    """Inlines callees into callers, bottom up, each canonicalized first so that what is copied is small."""
+    """Inlines callees into callers, bottom up, each canonicalized first so that what is copied is small.
+
+    `merges_calls`: copy what several calls compute alike once. Not for tiles whose layouts are still to be chosen: one
+    tile for two uses would need one layout for both.
+    """
 
     def __init__(
         self,
@@ -118,6 +124,7 @@ class Inliner:
         *,
         insists: Callable[[Func], bool] = lambda _: False,
         simplify: Callable[[Operation, Set[Operation]], object] = canonicalize,
+        merges_calls: bool = True,
     ) -> None:
         self._module = module
         self._insists = insists
@@ -126,6 +133,8 @@ class Inliner:
         self._graph = _CallGraph(module)
         self._uses: dict[str, int] = {}
         self._normal: set[Operation] = set()
+        self._memory_free: set[str] = set()
+        self._merges_calls = merges_calls
         self._call_sites = _CallSites()
 
     def run(self) -> None:
@@ -135,13 +144,40 @@ class Inliner:
             for call in self._graph.calls_of(function):
                 self._uses[_callee_of(call)] = self._uses.get(_callee_of(call), 0) + 1
         for function in order:
-            calls = self._graph.calls_of(function)
+            calls = self._merged_calls(function)
             self._normal = set()
             for call in calls:
                 self._inline(call)
             if calls or self._uses.get(_name_of(function)):
                 self._simplify(function, self._normal)
+            if self._uses.get(_name_of(function)) and self._is_memory_free(function):
+                self._memory_free.add(_name_of(function))
         self._erase_dead(order)
+
+    def _merged_calls(self, function: Func) -> list[Call]:
+        """The calls of a function, after those that compute the same are one: each would be copied, to be merged op by
+        op later."""
+        calls = self._graph.calls_of(function)
+        callees = Counter(map(_callee_of, calls))
+        if not (self._merges_calls and any(count > 1 and name in self._memory_free for name, count in callees.items())):
+            return calls
+        CommonSubexpressionElimination(self._is_pure_call).run(function)
+        remaining = self._graph.calls_of(function)
+        for name, count in (callees - Counter(map(_callee_of, remaining))).items():
+            self._uses[name] -= count
+        return remaining
+
+    def _is_pure_call(self, op: Operation) -> bool:
+        return isinstance(op, Call) and _callee_of(op) in self._memory_free
+
+    def _is_memory_free(self, function: Func) -> bool:
+        """Return whether what a function returns depends on its operands alone."""
+        effects = EffectTable().effects
+        return all(
+            self._is_pure_call(op) or isinstance(op, tt.ReturnOp | func.ReturnOp) or not effects(op)
+            for block in function.body.blocks
+            for op in block.ops
+        )
 
     def _inline(self, call: Call) -> None:
         callee = self._graph.functions[_callee_of(call)]
@@ -299,7 +335,8 @@ def _splice_region(call: Call, body: Region) -> None:
 @dataclass
 class InlinePass(Pass):
     """Replaces every call of an inlinable function with the function's body, in combine regions too, and erases private
-    functions without callers. Recursion is an error. Callers and callees are canonicalized along the way.
+    functions without callers. Recursion is an error. Callers and callees are canonicalized along the way, and calls
+    that compute the same are merged before.
 
     Before:
     ```mlir

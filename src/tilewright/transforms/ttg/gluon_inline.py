@@ -36,7 +36,7 @@ class GluonInlinePass(Pass):
     partitions there."""
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
-        Inliner(module, context, insists=self._insists, simplify=canonicalize_around_layouts).run()
+        Inliner(module, context, insists=self._insists, simplify=canonicalize_around_layouts, merges_calls=False).run()
 
     def _insists(self, callee: Operation) -> bool:
         return self.insists_on_waits and bool(find_ops(callee, ttng.WaitBarrierOp, ttg.WarpSpecializeOp))
