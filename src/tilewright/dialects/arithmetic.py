@@ -38,6 +38,3 @@ def is_function(op: Operation) -> bool:
 def takes_many_instructions(op: Operation) -> bool:
     """Return whether an op is a function of mathematics that no single instruction computes."""
     return is_function(op) and type(op) not in _SINGLE_INSTRUCTION
-
-
-__all__ = ["is_arithmetic", "is_function", "takes_many_instructions"]

@@ -27,5 +27,3 @@ class BarrierOp(VersionedBarrier):
 
 
 Gpu = Dialect("gpu", [BarrierOp], [])
-
-__all__ = ["BarrierOp", "Gpu"]

@@ -107,5 +107,3 @@ def loop_annotation_without_licm() -> LoopAnnotationAttr:
 
 
 Llvm = Dialect("llvm", [AssumeOp], [LoopLICMAttr, LoopAnnotationAttr])
-
-__all__ = ["AssumeOp", "Llvm", "LoopAnnotationAttr", "LoopLICMAttr", "loop_annotation_without_licm"]

@@ -108,6 +108,3 @@ class ProgramOrder:
         if region not in self._places:
             self._places[region] = {inner: place for place, inner in enumerate(region.blocks)}
         return self._places[region][block]
-
-
-__all__ = ["BlockOrder", "ProgramOrder"]

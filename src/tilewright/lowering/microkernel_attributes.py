@@ -77,6 +77,3 @@ def _value_of(attribute: Attribute) -> Any:
             return bool(number) if type == BoolAttr.from_bool(True).type else number
         case _:
             raise ValueError(f"{attribute} is not a field of one")
-
-
-__all__ = ["declared_routines", "find_routine", "microkernel_attributes"]

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
 
-__all__ = ["AsyncCompileMode", "FutureKernel", "active_mode"]
 
 active_mode: ContextVar[AsyncCompileMode | None] = ContextVar("async_compile_mode", default=None)
 

@@ -187,6 +187,3 @@ class TensorDescriptorIm2Col(TensorDescriptor):
         start = tiled.index(",NVMMA")
         head = tiled[:start].replace("tensordesc<", "tensordesc_im2col<")
         return f"{head},input_rank={rank},pixels={pixels}{tiled[start:]}"
-
-
-__all__ = ["GluonASTSource", "GluonJITFunction", "TensorDescriptor", "TensorDescriptorIm2Col", "jit"]

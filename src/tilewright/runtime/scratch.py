@@ -46,6 +46,3 @@ def set_allocator(allocator: Allocator) -> None:
 def allocator() -> Allocator:
     """The allocator that was set; one that raises RuntimeError where there is none."""
     return _allocator.get()
-
-
-__all__ = ["Allocator", "NullAllocator", "allocator", "set_allocator"]

@@ -147,6 +147,3 @@ def _encode_e8m0(values: Any) -> Any:
     exponents = torch.frexp(values)[1] - 1
     codes = (exponents + BIAS).clamp(0, NAN - 1)
     return torch.where((values > 0) & values.isfinite(), codes, NAN).to(torch.uint8)
-
-
-__all__ = ["MXFP4Tensor", "MXScaleTensor", "fp8e8m0_to_float32"]

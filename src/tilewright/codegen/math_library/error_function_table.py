@@ -133,6 +133,3 @@ def _look_up(lane: LaneBuilder, column: tuple[float, ...], k: str) -> str:
     table = vector_constant("float", map(f32_constant, column * (lane.lanes // len(column))))
     operands = [(lane.type("float"), table), (lane.type("i32"), k)]
     return lane.fn.call(lane.type("float"), _PERMUTE[lane.lanes], operands)
-
-
-__all__ = ["erf_by_table", "has_erf_by_table"]

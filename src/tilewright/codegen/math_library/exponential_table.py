@@ -94,6 +94,3 @@ def _combined(b: FormBuilder, places: str, r: str, coefficients: Sequence[float]
     t = b.fn.call(_VECTOR, "llvm.x86.avx512.vpermi2var.ps.512", operands)
     product = lane.fma(t, emit_polynomial(lane, r, coefficients), t)
     return call_masked(b, "scalef", [product, n], [lives], "float", _LANES)
-
-
-__all__ = ["exp2_by_table", "exp_by_table", "has_table_form"]

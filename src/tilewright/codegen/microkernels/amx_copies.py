@@ -114,6 +114,3 @@ class _CopyWriter:
         whole = fn.binary("and", "i64", fn.binary("add", "i64", "%depth", self.k_tile - 1), -self.k_tile)
         fn.loop("0", "%depth", 1, single)
         fn.loop("%depth", whole, 1, nothing)
-
-
-__all__ = ["call_transposing_copy"]

@@ -79,6 +79,3 @@ class CopiedRows(ABC):
             body(m0, fn.select(is_last, "i64", left, chunk_rows))
 
         fn.loop("0", end, chunk_rows, chunk)
-
-
-__all__ = ["LONGEST_LINE", "PADDING", "CopiedRows"]

@@ -289,6 +289,3 @@ def emit_few_rows_kernel(name: str, module: ModuleText, facts: TargetFacts, kern
     forms = {"transposed_b": kernel.transposed_b, "from_zero": kernel.from_zero}
     FewRowsWriter(fn, element, lanes, facts.vector_registers, **forms).write_for(kernel.rows)
     return fn.text()
-
-
-__all__ = ["emit_few_rows_kernel"]

@@ -137,6 +137,3 @@ class PanelFilling:
             fn.select(self.is_empty, "i64", per_chunk, filled.per_chunk),
             fn.select(self.is_empty, "i64", stride, filled.stride),
         )
-
-
-__all__ = ["SOURCE_PARAMETERS", "PanelFilling"]

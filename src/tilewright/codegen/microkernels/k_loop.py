@@ -241,6 +241,3 @@ class KLoop:
         fn.branch_if(fn.icmp("slt", "i64", after.k, end), loop, done)
         fn.start(done)
         return after
-
-
-__all__ = ["KLoop", "KState", "LinesAhead", "TileOperands"]

@@ -301,6 +301,3 @@ class _PackCache:
 
     def _set(self, value: str, offset: int, pointer: str = "") -> None:
         self.fn.store("i64", value, self._at(pointer or self.cache, offset), align=8)
-
-
-__all__ = ["MAX_PACK_CACHES", "PACK_CACHE_BYTES", "emit_pack_cache", "fits_pack_cache"]

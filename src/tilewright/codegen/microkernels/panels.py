@@ -244,6 +244,3 @@ def emit_panels(name: str, module: ModuleText, element: ElementKind, tile: Regis
     call_fill(fn, element, tile, values, transposed_b=transposed_b)
     fn.ret()
     return fn.text()
-
-
-__all__ = ["call_fill", "emit_panels", "padded_depth", "panel_at", "transpose_square"]

@@ -129,15 +129,3 @@ def variant_for_rows(kernel: MatmulKernel, rows: int, facts: TargetFacts) -> Mat
         if rows <= few:
             return replace(kernel, rows=few, for_few_rows=True)
     return replace(kernel, rows=SMALLEST_BLOCK)
-
-
-__all__ = [
-    "PanelPlan",
-    "configured_variant",
-    "direct_variant",
-    "exact_variant",
-    "flushes_subnormals",
-    "panel_form",
-    "plan_panels",
-    "variant_for_rows",
-]

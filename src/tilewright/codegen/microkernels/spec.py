@@ -166,13 +166,3 @@ class PanelRoutine:
 
 
 Routine: TypeAlias = MatmulKernel | PanelRoutine
-
-__all__ = [
-    "MOST_ROWS",
-    "SMALLEST_BLOCK",
-    "WHOLE_BLOCK",
-    "MatmulKernel",
-    "Packing",
-    "PanelRoutine",
-    "Routine",
-]

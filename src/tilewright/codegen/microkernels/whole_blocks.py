@@ -61,6 +61,3 @@ def emit_block_panels(name: str, module: ModuleText, facts: TargetFacts, routine
     if grouping is not None:
         return emit_word_panels(name, module, element, tile, grouping, transposed_b=routine.transposed_b)
     return emit_panels(name, module, element, tile, transposed_b=routine.transposed_b)
-
-
-__all__ = ["emit_block_kernel", "emit_block_panels"]

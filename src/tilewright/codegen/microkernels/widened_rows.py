@@ -69,6 +69,3 @@ def _emit_widening(name: str, module: ModuleText, element: ElementKind, tile: Re
     fn.loop("0", "%lines", 1, line)
     fn.ret()
     return fn.text()
-
-
-__all__ = ["WidenedRows", "widen_lines"]

@@ -217,6 +217,3 @@ def emit_word_panels(
     )
     fn.ret()
     return fn.text()
-
-
-__all__ = ["call_fill_words", "emit_word_panels"]

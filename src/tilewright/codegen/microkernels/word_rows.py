@@ -72,6 +72,3 @@ class WordRows(CopiedRows):
         module.define_once(name, lambda: emit(name, module, element, self.tile, self.grouping))
         types = (type for _, type in parameters)
         self.fn.call("void", name, zip(types, values, strict=True))
-
-
-__all__ = ["WordRows"]

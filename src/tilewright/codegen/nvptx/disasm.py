@@ -105,6 +105,3 @@ def _render(body: list[Instruction]) -> str:
         text = instruction.text if branch is None else branch.group(1) + labels[int(branch.group(2), 16)]
         lines.append(f"{instruction.codes}\t{text};\n")
     return "".join(lines)
-
-
-__all__ = ["extract", "get_sass", "path_to_cuobjdump"]

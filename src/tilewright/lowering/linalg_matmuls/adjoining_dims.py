@@ -84,6 +84,3 @@ def is_never_whole(value: SSAValue) -> bool:
     if not isinstance(op, tensor.PadOp):
         return False
     return any(isinstance(size, int) and size > 0 for size in (*op.mixed_low, *op.mixed_high))
-
-
-__all__ = ["end_together", "find_adjoining_dims", "is_never_whole"]

@@ -270,6 +270,3 @@ class _Earlier:
             self._emitter.insert(copy)
             found = self._known[value] = copy.results[op.results.index(value)]  # pyright: ignore[reportArgumentType]
         return found
-
-
-__all__ = ["LinalgFuseMatmulStoresPass"]

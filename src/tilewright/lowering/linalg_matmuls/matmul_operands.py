@@ -145,6 +145,3 @@ def find_cast(view: SSAValue) -> memref.ReinterpretCastOp:
                 return op
             case _:
                 raise NoMatchError("the address of a view is not known")
-
-
-__all__ = ["FirstView", "MatmulOperand", "find_cast", "find_first_view", "find_operand", "is_zero", "is_zero_tile"]

@@ -195,6 +195,3 @@ def _replace(old: Operation, new: Operation) -> None:
         before.replace_all_uses_with(after)
     old.detach()
     old.erase()
-
-
-__all__ = ["LinalgPackOperandsPass"]

@@ -72,6 +72,3 @@ def block_of(value: SSAValue) -> Block | None:
     """The block that a value is an argument of, or whose op makes it."""
     owner = value.owner
     return owner if isinstance(owner, Block) else owner.parent_block()
-
-
-__all__ = ["block_of", "find_constant_arguments", "find_invariant_loop", "plan_block_panels", "plan_cached_panels"]

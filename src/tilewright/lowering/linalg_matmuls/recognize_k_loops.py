@@ -260,6 +260,3 @@ def _erase_unused(before: Operation | None, end: Operation) -> None:
             op.detach()
             op.erase()
         op = previous
-
-
-__all__ = ["LinalgRecognizeKLoopsPass", "find_matmul"]

@@ -48,6 +48,3 @@ def _linear_terms(value: Index, depth: int = 12) -> set[SSAValue] | None:
         return None
     found = [_linear_terms(operand, depth - 1) for operand in value.owner.operands]
     return None if None in found else set[SSAValue]().union(*(terms for terms in found if terms is not None))
-
-
-__all__ = ["is_shared"]

@@ -120,6 +120,3 @@ def _transpose(op: linalg.MatmulOp, kernel: MatmulKernel) -> None:
 def _transposed(builder: OpBuilder, value: SSAValue) -> SSAValue:
     empty = builder.result(tensor.EmptyOp((), TensorType(element_type(value.type), tensor_shape(value)[::-1])))
     return builder.result(linalg.TransposeOp(value, empty, (1, 0)))
-
-
-__all__ = ["LinalgTransposeMatmulsPass"]

@@ -75,6 +75,3 @@ def _is_multiple(value: SSAValue, times: int, unit: Index) -> bool:
 
 def _number(first: FirstIteration, unit: Index) -> Index:
     return to_index(first.emitter, first.first(unit))
-
-
-__all__ = ["holds_for_first", "says_which_lanes_follow"]

@@ -111,6 +111,3 @@ def _fold(emitter: LoopEmitter, rows: list[SSAValue], combine: Callable[[SSAValu
             for first, second in zip(rows[:distance], rows[distance:], strict=True)
         ]
     return rows[0]
-
-
-__all__ = ["BatchedRows", "plan_batched_rows"]

@@ -52,6 +52,3 @@ def _symbol(op: Operation) -> str | None:
             return SUM_PAIRS + name_of_type(op.source.type)
         case _:
             return None
-
-
-__all__ = ["ConvertDotBytesToCallsPass"]

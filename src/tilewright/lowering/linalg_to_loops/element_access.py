@@ -300,6 +300,3 @@ def is_constantly(value: SSAValue, truth: bool) -> bool:
         value = value.owner.operands[0]
     number = constant_of(value)
     return number is not None and bool(number) == truth
-
-
-__all__ = ["Address", "address_of", "emit_load", "emit_store"]

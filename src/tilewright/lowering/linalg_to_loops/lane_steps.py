@@ -178,6 +178,3 @@ def find_lane_steps(
     for op in body.ops:
         walk.visit(op)
     return walk.steps
-
-
-__all__ = ["Division", "LaneSteps", "Rounding", "find_division", "find_lane_steps"]

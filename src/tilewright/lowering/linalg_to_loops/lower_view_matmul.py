@@ -69,6 +69,3 @@ def _multiply(
             lambda: calls.emit(tile_counts, counts),
         )
     return op.may_store
-
-
-__all__ = ["lower_view_matmul"]

@@ -173,6 +173,3 @@ def _shift(value: SSAValue) -> int | None:
     owner = value.owner
     number = find_constant_int(owner.source if isinstance(owner, vector.BroadcastOp) else value)
     return number if number is not None and 0 <= number < 32 else None
-
-
-__all__ = ["NarrowByteSumsPass"]

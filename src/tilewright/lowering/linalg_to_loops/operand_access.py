@@ -300,6 +300,3 @@ def _mask_below(values: BodyValues, end: Index) -> SSAValue:
 
 def _is_integer(type_: Attribute) -> bool:
     return isinstance(type_, IntegerType | IndexType)
-
-
-__all__ = ["read_operand", "write_in_turn", "write_output"]

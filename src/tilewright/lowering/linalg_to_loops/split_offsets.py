@@ -82,6 +82,3 @@ def _stays_inside(op: object, found: SplitOffsets, inner: set[SSAValue]) -> bool
     return isinstance(op, arith.IndexCastOp | arith.AddiOp | arith.ExtSIOp) and (
         op.results[0] in found.of or op.results[0] in inner
     )
-
-
-__all__ = ["SplitOffset", "SplitOffsets", "find_split_offsets"]

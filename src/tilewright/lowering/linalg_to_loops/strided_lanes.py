@@ -110,14 +110,3 @@ def _merge_all(emitter: LoopEmitter, parts: Sequence[SSAValue], places: Sequence
 def _needed(emitter: LoopEmitter, first: int, stride: int, lanes: int, turns: Sequence[int]) -> SSAValue:
     """Return which elements of the vector that begins at `first` are those of a lane."""
     return emitter.lane_constant([int((first + lane) % stride in turns) for lane in range(lanes)], i1)
-
-
-__all__ = [
-    "find_turns",
-    "is_narrow",
-    "load_neighbourhood",
-    "load_strided",
-    "pick_lanes",
-    "store_interleaved",
-    "store_strided",
-]

@@ -100,6 +100,3 @@ def _is_transposed(operand: Operand, row: int, column: int) -> bool:
 def _is_only_read(nest: Nest, window: Window) -> bool:
     written = (output.dest for output in nest.outputs if output.dest is not None)
     return all(nest.around.are_apart(window.root, dest.root) for dest in written)
-
-
-__all__ = ["TransposedOperand", "find_transposed_operands"]

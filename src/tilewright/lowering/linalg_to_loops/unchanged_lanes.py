@@ -63,6 +63,3 @@ def _conditions_of_update(nest: Nest, output: Output, value: SSAValue) -> set[SS
         if isinstance(both := condition.owner, arith.AndIOp) and not is_outside(nest, condition):
             pending.extend(both.operands)
     return conditions
-
-
-__all__ = ["without_unchanged_lanes"]

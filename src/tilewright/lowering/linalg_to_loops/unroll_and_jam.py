@@ -99,6 +99,3 @@ def _shared_registers(nest: Nest, dim: int) -> int:
     users = {value: [use.operation for use in value.uses] for value in shared}
     read = [value for value, ops in users.items() if any(not {*op.results} <= shared for op in ops)]
     return nest.schedule.registers * len(read)
-
-
-__all__ = ["plan_jam"]

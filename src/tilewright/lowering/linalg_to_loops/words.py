@@ -44,6 +44,3 @@ def gather_words(
         whole = emitter.arith(arith.OrIOp, whole, emitter.arith(arith.ShLIOp, part, bits))
     assert whole is not None
     return whole
-
-
-__all__ = ["gather_words", "load_word", "load_words"]

@@ -140,6 +140,3 @@ def _is_computed(offsets: SSAValue) -> bool:
         else:
             return False
     return has_indices and not is_even
-
-
-__all__ = ["LaneOffsets", "compare_offsets", "gather_or_permute", "may_permute"]

@@ -76,6 +76,3 @@ def emit_range(b: LaneBuilder, kind: str, x: str, y: str, scalar: ScalarType) ->
         arguments.append(("i32", "4"))
     suffix = "ps" if scalar.bits == 32 else "pd"
     return b.fn.call(type, f"llvm.x86.avx512.mask.range.{suffix}.{bits}", arguments)
-
-
-__all__ = ["NeverSignalling", "emit_range", "has_range"]

@@ -75,6 +75,3 @@ class SharedValues:
             slot = self._slots[value] = low.fn.alloca(type)
             low.fn.store(type, register, slot, flags="volatile ")
         return low.fn.load(type, slot, flags="volatile ")
-
-
-__all__ = ["SharedValues"]

@@ -118,6 +118,3 @@ def _combination(value: SSAValue) -> tuple[Operation, tuple[SSAValue, ...]] | No
             return None
         combined.append(generic.inputs[operand.index])
     return op, tuple(combined)
-
-
-__all__ = ["Run", "find_run"]

@@ -76,6 +76,3 @@ def _may_end_early(op: Operation) -> bool:
     if not isinstance(op, linalg.StructuredOp) or isinstance(op, _BY_RULES_OF_THEIR_OWN):
         return False
     return not needs_all(op) and not is_stored_next(op)
-
-
-__all__ = ["LinalgFindNeededBoundsPass"]

@@ -337,6 +337,3 @@ def _generic(
     generic = linalg.GenericOp(inputs, [output], Region(block), maps, iterators, [output.type])
     generic.location = source.location
     return builder.result(generic)
-
-
-__all__ = ["LinalgFormWordsPass"]

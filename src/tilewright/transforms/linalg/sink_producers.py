@@ -113,6 +113,3 @@ def _is_computed(value: SSAValue) -> bool:
     if isinstance(value.owner, Block):
         return isinstance(value.owner.parent_op(), scf.ForOp)
     return isinstance(value.owner, _COMPUTED)
-
-
-__all__ = ["LinalgSinkProducersPass", "find_store", "is_stored_next"]

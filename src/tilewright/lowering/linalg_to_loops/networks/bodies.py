@@ -228,6 +228,3 @@ class BodyOfRegister:
 
 def _signed_bit(place: int, type_: Attribute) -> int:
     return -(1 << place) if place == width_of(type_) - 1 > 0 else 1 << place
-
-
-__all__ = ["BodyOfRegister", "LoopBits", "index_numbers"]

@@ -277,6 +277,3 @@ def is_plain(op: linalg.StructuredOp) -> bool:
         if isinstance(inner.results[0].type, IndexType) and not isinstance(inner, arith.IndexCastOp | arith.ConstantOp):
             return False
     return True
-
-
-__all__ = ["RESHAPES", "Network", "Step", "base_of", "extent_bits", "find_networks"]

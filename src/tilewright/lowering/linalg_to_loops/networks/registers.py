@@ -206,6 +206,3 @@ def _folded(op_class: type[IRDLOperation], operands: Sequence[SSAValue], type_: 
             if isinstance(other.owner, arith.XOrIOp) and one in (parts := other.owner.operands):
                 return parts[1] if parts[0] is one else parts[0]
     return None
-
-
-__all__ = ["Registers", "VectorBuilder", "lane_sets", "numbers_of"]

@@ -186,6 +186,3 @@ def _swap_of(step: Step, layout: Layout, registers: frozenset[int]) -> tuple[int
     candidates = [other for other in step.results[0] if other in registers and other not in layout]
     candidates = [other for other in candidates if all(source is None or other in source[1] for source in step.inputs)]
     return (layout.index(bit), candidates[0]) if candidates else None
-
-
-__all__ = ["Layout", "Segment", "cut_into_segments"]
