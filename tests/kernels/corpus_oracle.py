@@ -171,7 +171,6 @@ def official_text(case: Case) -> str:
 
 def cleaned(module: ModuleOp) -> ModuleOp:
     """The module after inlining and clean-up, by the same passes for both front ends."""
-    importlib.import_module("tilewright.transforms.registration")
     parse_pipeline("inline,canonicalize,cse,canonicalize,symbol-dce").run(module, PassContext())
     return module
 

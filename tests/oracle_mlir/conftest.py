@@ -7,7 +7,6 @@ The tests of this folder are skipped where the tools of LLVM 22 are not installe
 from __future__ import annotations
 
 import ctypes
-import importlib
 import os
 import shutil
 import subprocess
@@ -163,15 +162,6 @@ def refused() -> Callable[[Sequence[str]], str]:
     return find_refused
 
 
-PACKAGES = (
-    "tt_to_structured",
-    "tt_to_unstructured",
-    "arith_to_linalg",
-    "structured_to_memref",
-    "unstructured_to_memref",
-    "ptr_to_memref",
-    "triton_to_linalg",
-)
 MEMORY = "structured-to-memref,unstructured-to-memref,triton-ptr-to-memref,canonicalize,cse"
 
 
@@ -195,9 +185,6 @@ def lower_module(module: Any, pipeline: str) -> str:
     from tilewright.ir.printing import print_op
     from tilewright.ir.verify import verify_module
 
-    for package in PACKAGES:
-        importlib.import_module(f"tilewright.lowering.{package}")
-    importlib.import_module("tilewright.transforms.common")
     context = PassContext()
     parse_pipeline(pipeline).run(module, context)
     assert not context.remarks, "\n".join(map(str, context.remarks))

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
+from tilewright.support.modules import import_modules
 
-PACKAGES = ("language", "transforms", "lowering", "codegen", "targets")
-
-for package in PACKAGES:
-    name = f"tilewright.{package}"
-    for module in pkgutil.walk_packages(importlib.import_module(name).__path__, f"{name}."):
-        importlib.import_module(module.name)
+for package in ("language", "transforms", "lowering", "codegen", "targets"):
+    import_modules(f"tilewright.{package}", is_deep=True)

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
+from tilewright.support.modules import import_modules
 
-import tilewright.lowering as lowering
-
-for _module in pkgutil.iter_modules(lowering.__path__):
-    if _module.ispkg or _module.name == "triton_to_linalg":
-        importlib.import_module(f"{lowering.__name__}.{_module.name}")
+import_modules("tilewright.lowering", is_deep=True)

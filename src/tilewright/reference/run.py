@@ -12,24 +12,14 @@ from xdsl.ir import Attribute
 from tilewright.dialects.tt import TensorDescType
 from tilewright.dialects.ttng import TensorDescIm2ColType
 from tilewright.dialects.ttng.pixels import Pixels, slots_of
-from tilewright.reference import arith_ops, control_ops, linalg_ops, memref_ops, tensor_ops, tt, ttg, tts, vector_ops
 from tilewright.reference.errors import ReferenceError
 from tilewright.reference.machine import Machine, argument_value
 from tilewright.reference.tt.descriptors import descriptor_argument
+from tilewright.support.modules import import_modules
 from tilewright.support.recursion import deep_recursion
 
-OP_FAMILIES = (
-    arith_ops,
-    control_ops,
-    linalg_ops,
-    memref_ops,
-    tensor_ops,
-    *tt.OP_FAMILIES,
-    *ttg.OP_FAMILIES,
-    *tts.OP_FAMILIES,
-    vector_ops,
-)
-"""The modules that fill the table of meanings."""
+for _package in ("", ".tt", ".ttg", ".tts"):
+    import_modules(f"tilewright.reference{_package}")  # which fill the table of meanings
 
 PROGRAM_ARGUMENTS = 6
 """The trailing i32 arguments of a kernel of the linalg and loops stages: numbers of programs in x, y, z, then the

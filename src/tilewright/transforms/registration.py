@@ -2,12 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
+from tilewright.support.modules import import_modules
 
-import tilewright.transforms as transforms
-
-for _module in pkgutil.iter_modules(transforms.__path__):
-    if _module.ispkg:
-        importlib.import_module(f"{transforms.__name__}.{_module.name}")
-importlib.import_module("tilewright.transforms.ttg.registration")
+import_modules("tilewright.transforms", is_deep=True)

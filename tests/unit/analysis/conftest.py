@@ -15,8 +15,8 @@ from tilewright.dialects import make_context, tt
 from tilewright.ir.parsing import parse_module
 from tilewright.ir.passes import Pass, PassContext, PassPipeline
 from tilewright.ir.verify import verify_module
-from tilewright.lowering.tt_to_structured import TritonToStructuredPass
-from tilewright.lowering.tt_to_unstructured import TritonToUnstructuredPass
+from tilewright.lowering.tt_to_structured.triton_to_structured import TritonToStructuredPass
+from tilewright.lowering.tt_to_unstructured.triton_to_unstructured import TritonToUnstructuredPass
 
 sys.path.insert(0, str(Path(__file__).parent))
 

@@ -6,8 +6,8 @@ from suite.counting import count_calls
 from tilewright.dialects import make_context
 from tilewright.ir.parsing import parse_module
 from tilewright.ir.passes import PassContext, PassPipeline
-from tilewright.lowering.tt_to_structured import TritonToStructuredPass
-from tilewright.lowering.tt_to_unstructured import TritonToUnstructuredPass
+from tilewright.lowering.tt_to_structured.triton_to_structured import TritonToStructuredPass
+from tilewright.lowering.tt_to_unstructured.triton_to_unstructured import TritonToUnstructuredPass
 
 PTRS, INTS, BOOLS = "tensor<8x!tt.ptr<f32>>", "tensor<8xi32>", "tensor<8xi1>"
 

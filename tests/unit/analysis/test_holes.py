@@ -257,7 +257,7 @@ def test_17_a_moved_base_of_a_block_pointer(check: Check) -> None:
     body = "%x2 = tt.addptr %x, %shift : !tt.ptr<f32>, i32\n" + BLOCK_POINTER.replace("%x,", "%x2,")
     body = body.replace("STRIDES", "ld, %c1").replace("ORDER", "1, 0")
     arguments = ", %shift: i32, %m: i64, %n: i64, %ld: i64, %i: i32, %j: i32, %di: i32, %dj: i32"
-    from tilewright.lowering.tt_to_unstructured import TritonToUnstructuredPass
+    from tilewright.lowering.tt_to_unstructured.triton_to_unstructured import TritonToUnstructuredPass
 
     text = tile_kernel(body, arguments, 8, 16)
     check(text, [floats(1000), floats(128)], (100, 20, 30, 30, 1, 2, 3, 4))

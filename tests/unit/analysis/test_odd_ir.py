@@ -12,8 +12,8 @@ from tilewright.dialects import make_context
 from tilewright.ir.parsing import parse_module
 from tilewright.ir.passes import PassContext, PassPipeline
 from tilewright.ir.verify import verify_module
-from tilewright.lowering.tt_to_structured import TritonToStructuredPass
-from tilewright.lowering.tt_to_unstructured import TritonToUnstructuredPass
+from tilewright.lowering.tt_to_structured.triton_to_structured import TritonToStructuredPass
+from tilewright.lowering.tt_to_unstructured.triton_to_unstructured import TritonToUnstructuredPass
 
 Check = Callable[..., Any]
 rng = np.random.default_rng(23)

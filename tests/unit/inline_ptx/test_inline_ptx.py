@@ -24,7 +24,7 @@ from tilewright.ir.verify import verify_module
 from tilewright.reference import run_module
 from tilewright.reference.errors import ReferenceError
 from tilewright.targets.cpu.target import make_target
-from tilewright.transforms.inline_ptx import InlinePtxToArithPass
+from tilewright.transforms.inline_ptx.inline_ptx_to_arith import InlinePtxToArithPass
 
 LANES = 256
 TYPES: dict[str, Any] = {

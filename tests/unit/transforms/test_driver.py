@@ -13,7 +13,7 @@ from tilewright.ir.passes import PassContext
 from tilewright.ir.printing import print_op
 from tilewright.ir.rules import RewriteRule, RuleRewriter, op_type_rewrite_pattern
 from tilewright.support.errors import PassError
-from tilewright.transforms.common import canonicalize
+from tilewright.transforms.common.canonicalize import canonicalize
 from tilewright.transforms.common.greedy import rewrite_greedily
 from tilewright.transforms.common.inline import InlinePass
 

@@ -11,7 +11,8 @@ from suite.counting import count_calls
 from tilewright.dialects import tt
 from tilewright.dialects.arith import find_constant_int
 from tilewright.ir.walking import find_ops
-from tilewright.transforms.common import canonicalize, eliminate_common_subexpressions
+from tilewright.transforms.common.canonicalize import canonicalize
+from tilewright.transforms.common.cse import eliminate_common_subexpressions
 from tilewright.transforms.common.remove_dead_values import remove_dead_values
 
 Action = Callable[[ModuleOp], object]

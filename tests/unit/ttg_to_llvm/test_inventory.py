@@ -9,7 +9,9 @@ from xdsl.ir import Dialect, Operation
 
 from tilewright.dialects import arith, cf, gpu, math, scf, tt, ttg, ttng, ub
 from tilewright.lowering.ttg_to_llvm.function_lowering import RULES
-from tilewright.lowering.ttg_to_llvm.op_files import register_rules
+from tilewright.support.modules import import_modules
+
+import_modules("tilewright.lowering.ttg_to_llvm")  # whose functions fill the table
 
 DIALECTS = (arith, cf, gpu, math, scf, tt, ttg, ttng, ub)
 
@@ -49,14 +51,12 @@ def ops_of(module: ModuleType) -> list[type[Operation]]:
 
 @pytest.mark.parametrize("module", DIALECTS, ids=lambda module: module.__name__.rpartition(".")[2])
 def test_ops_are_lowered(module: ModuleType) -> None:
-    register_rules()
     without = {op.name for op in ops_of(module) if op not in RULES}
     assert not without - set(GONE), "no rule, and no reason"
 
 
 def test_reasons_are_needed() -> None:
     """What has a rule by now needs no excuse."""
-    register_rules()
     lowered = {op.name for op in RULES}
     assert not lowered & set(GONE)
     known = {op.name for module in DIALECTS for op in ops_of(module)}

@@ -10,21 +10,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from tilewright.dialects import arith, func, math, tt, ttx
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import find_ops
-from tilewright.lowering.arith_to_linalg import (
-    creation,
-    diagnostics,
-    dot_scaled,
-    dots,
-    elementwise,
-    indexing,
-    maps,
-    math_expansions,
-    programs,
-    reductions,
-    scans,
-    shapes,
-    tensor_pointers,
-)
+from tilewright.lowering.arith_to_linalg import elementwise, programs, scans
 from tilewright.lowering.arith_to_linalg.lowering import (
     LOWERINGS,
     FunctionLowering,
@@ -33,23 +19,9 @@ from tilewright.lowering.arith_to_linalg.lowering import (
     NotLowered,
 )
 from tilewright.lowering.tensor_builder import TensorBuilder, is_tensor
+from tilewright.support.modules import import_modules
 
-OP_FILES = (
-    creation,
-    diagnostics,
-    dot_scaled,
-    dots,
-    elementwise,
-    indexing,
-    maps,
-    math_expansions,
-    programs,
-    reductions,
-    scans,
-    shapes,
-    tensor_pointers,
-)
-"""The files that fill the table; every other op of arith and math is lowered lane by lane."""
+import_modules("tilewright.lowering.arith_to_linalg")  # whose functions fill the table
 
 for _class in (*arith.Arith.operations, *math.Math.operations):
     LOWERINGS.setdefault(_class, elementwise.lower_elementwise_arith)

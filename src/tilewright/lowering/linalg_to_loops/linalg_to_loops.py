@@ -8,38 +8,11 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.dialects import func
 from tilewright.ir.passes import Pass, PassContext, register_pass
-from tilewright.lowering.linalg_to_loops import (
-    dot,
-    lower_branches,
-    lower_loops,
-    lower_memory,
-    lower_pack,
-    lower_scans,
-    lower_shapes,
-    lower_structured,
-    lower_values,
-    lower_vectors,
-    lower_view_matmul,
-)
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering
-from tilewright.lowering.linalg_to_loops.networks import emission as networks
 from tilewright.support.facts import DEFAULT_FACTS
+from tilewright.support.modules import import_modules
 
-OP_FILES = (
-    dot,
-    lower_branches,
-    lower_loops,
-    lower_memory,
-    lower_pack,
-    lower_scans,
-    lower_shapes,
-    lower_structured,
-    lower_values,
-    lower_vectors,
-    lower_view_matmul,
-    networks,
-)
-"""The files that fill the table of lowerings."""
+import_modules("tilewright.lowering.linalg_to_loops", is_deep=True)  # whose functions fill the table
 
 
 @register_pass

@@ -7,11 +7,11 @@ from xdsl.dialects.builtin import ModuleOp
 from tilewright.dialects import tts
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.lowering.access_lowering import erase_unused, lower_accesses
-from tilewright.lowering.structured_to_memref import loads, stores
+from tilewright.lowering.structured_to_memref.loads import lower_load_in_lanes
 from tilewright.lowering.structured_to_memref.tiles import LOWERINGS
+from tilewright.support.modules import import_modules
 
-OP_FILES = (loads, stores)
-"""The files that fill the table of lowerings."""
+import_modules("tilewright.lowering.structured_to_memref")  # whose functions fill the table
 
 POINTERS = (tts.MakeTensorPtrOp, tts.MakeGatherScatterTensorPtrOp)
 
@@ -44,6 +44,6 @@ class StructuredToMemrefPass(Pass):
     a copy where it does not wrap and a loop over its lanes where it does."""
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
-        in_lanes = {tts.LoadOp: loads.lower_load_in_lanes} if self.rows_by_lane else {}
+        in_lanes = {tts.LoadOp: lower_load_in_lanes} if self.rows_by_lane else {}
         lower_accesses(module, {**LOWERINGS, **in_lanes}, context)
         erase_unused(module, POINTERS)

@@ -24,7 +24,7 @@ hardware goes through `fn.emitter`: `fn.emitter.shuffle_xor(fn.text, x, 16)`. Li
 in place; `types.ElementType` gives the LLVM type and the zero of an element. `packing` puts elements of less than 32
 bits into words and back.
 
-**Rules.** `@lowers(OpClass)` on a function `(op, fn)`, in one file per family of ops, listed in `op_files`.
+**Rules.** `@lowers(OpClass)` on a function `(op, fn)`, in one file per family of ops.
 """
 
 from tilewright.lowering.ttg_to_llvm.lower import DeviceModule, lower_module

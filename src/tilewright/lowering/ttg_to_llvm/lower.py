@@ -35,7 +35,6 @@ from tilewright.lowering.ttg_to_llvm.function_lowering import (
     FunctionShape,
     ModuleLowering,
 )
-from tilewright.lowering.ttg_to_llvm.op_files import register_rules
 from tilewright.lowering.ttg_to_llvm.parameters import (
     SCRATCH_PARAMETER,
     SHARED_PARAMETER,
@@ -46,6 +45,7 @@ from tilewright.lowering.ttg_to_llvm.parameters import (
 )
 from tilewright.lowering.ttg_to_llvm.types import UnsupportedTypeError
 from tilewright.lowering.ttg_to_llvm.warp_specialize_ops import workers_of
+from tilewright.support.modules import import_modules
 from tilewright.support.records import dataclass
 from tilewright.transforms.ttg.allocate_shared_memory import WORKER_STATE
 from tilewright.transforms.ttg.allocate_warp_groups import TOTAL_NUM_WARPS
@@ -75,7 +75,7 @@ class DeviceModule:
 
 def lower_module(module: ModuleOp, facts: NvptxFacts, emitter: NvptxEmitter, *, line_info: bool = True) -> DeviceModule:
     """Lower a module at the ttg stage. Raises PassError for an op that has no lowering."""
-    register_rules()
+    import_modules("tilewright.lowering.ttg_to_llvm")  # whose functions fill the table
     text = ModuleText(triple=facts.triple)
     lowering = ModuleLowering(
         text,

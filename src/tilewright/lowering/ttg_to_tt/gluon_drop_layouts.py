@@ -20,9 +20,9 @@ from tilewright.ir.builder import OpBuilder
 from tilewright.ir.diagnostics import op_error
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import ops_within
-from tilewright.lowering.ttg_to_tt import barriers_and_boxes, indexed_access, shared_memory
 from tilewright.lowering.ttg_to_tt.partitions import Partitions
 from tilewright.lowering.ttg_to_tt.shared_memory import LOWERINGS, Buffers
+from tilewright.support.modules import import_modules
 
 OF_GPUS = ("ttg", "ttng")
 MODULE_ATTRIBUTES = ("ttg.num-ctas", "ttg.num-warps", "ttg.threads-per-warp", "ttg.target")
@@ -52,8 +52,7 @@ NOTHING_TO_DO = (
 )
 """Ops whose whole meaning is an order that one thread has anyway."""
 PARTITIONED = (ttg.WarpSpecializeOp, ttg.WarpSpecializePartitionsOp, ttg.WarpYieldOp, ttg.WarpReturnOp)
-OP_FILES = (barriers_and_boxes, indexed_access, shared_memory)
-"""The files that fill the table of lowerings."""
+import_modules("tilewright.lowering.ttg_to_tt")  # whose functions fill the table
 
 
 @register_pass

@@ -6,11 +6,10 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.lowering.access_lowering import lower_accesses
-from tilewright.lowering.unstructured_to_memref import accesses, atomics
 from tilewright.lowering.unstructured_to_memref.accesses import LOWERINGS
+from tilewright.support.modules import import_modules
 
-OP_FILES = (accesses, atomics)
-"""The files that fill the table of lowerings."""
+import_modules("tilewright.lowering.unstructured_to_memref")  # whose functions fill the table
 
 
 @register_pass

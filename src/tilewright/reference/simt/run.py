@@ -13,7 +13,6 @@ import numpy as np
 from tilewright.dialects.numeric import Array
 from tilewright.reference.address_space import AddressSpace
 from tilewright.reference.memory import Window
-from tilewright.reference.simt import instructions
 from tilewright.reference.simt.async_state import AsyncState
 from tilewright.reference.simt.clusters import Clusters
 from tilewright.reference.simt.code import Code, assemble
@@ -26,12 +25,12 @@ from tilewright.reference.simt.product_registers import ProductRegisters
 from tilewright.reference.simt.scheduler import Scheduler
 from tilewright.reference.simt.shared_memory import SharedMemory
 from tilewright.reference.simt.tensor_map import TensorMap
+from tilewright.support.modules import import_modules
 from tilewright.support.ptx.parser import parse_ptx
 from tilewright.support.ptx.syntax import Parameter
 from tilewright.support.records import dataclass
 
-FAMILIES = instructions.FAMILIES
-"""The decoders of all instructions; naming them registers them."""
+import_modules("tilewright.reference.simt.instructions")  # which registers the decoders of all
 
 THREADS_AT_ONCE = 1 << 15
 STEP_LIMIT = 1_000_000

@@ -5,32 +5,3 @@ Buffers in shared memory are bytes that views show as elements, see
 :mod:`~tilewright.reference.ttg.in_flight`. What threads do to each other within an op is not modelled here: that is
 the simulated GPU, :mod:`tilewright.reference.simt`.
 """
-
-from __future__ import annotations
-
-from tilewright.reference.ttg import (
-    async_copies,
-    barriers,
-    boxes,
-    buffers,
-    control,
-    conversions,
-    indexed_access,
-    inline_assembly,
-    products,
-    warp_specialize,
-)
-
-OP_FAMILIES = (
-    async_copies,
-    barriers,
-    boxes,
-    buffers,
-    control,
-    conversions,
-    indexed_access,
-    inline_assembly,
-    products,
-    warp_specialize,
-)
-"""The modules that fill the table of meanings."""

@@ -155,8 +155,8 @@ def _to_loops() -> Sequence[Pass]:
 
 def _baseline() -> Sequence[Pass]:
     """From linalg to loops for every module, slowly: a buffer for each tile, loops over scalars."""
-    from tilewright.lowering.convert_linalg_to_loops import ConvertLinalgToLoopsPass
-    from tilewright.transforms.linalg.one_shot_bufferize import OneShotBufferizePass
+    from tilewright.lowering.convert_linalg_to_loops.convert_linalg_to_loops import ConvertLinalgToLoopsPass
+    from tilewright.transforms.linalg.one_shot_bufferize.one_shot_bufferize import OneShotBufferizePass
 
     return (OneShotBufferizePass(), ConvertLinalgToLoopsPass())
 

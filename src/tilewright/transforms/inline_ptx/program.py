@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tilewright.support.modules import import_modules
 from tilewright.support.ptx.errors import PtxSyntaxError
 from tilewright.support.ptx.inline_assembly import InlineAssembly, is_idle, read_inline_assembly
 from tilewright.support.ptx.syntax import Instruction, Operand, Pair, Register, Symbol, Vector
-from tilewright.transforms.inline_ptx.forms import Form, NotLaneWise, Registers
-from tilewright.transforms.inline_ptx.instructions import find_rule
+from tilewright.transforms.inline_ptx.forms import RULES, Form, NotLaneWise, Registers
 from tilewright.transforms.inline_ptx.numbers import Numbers
 from tilewright.transforms.inline_ptx.terms import Constant, Term, bits_of
+
+import_modules("tilewright.transforms.inline_ptx.instructions")  # which fills the table of rules
 
 
 def run_program(terms: Numbers, assembly: InlineAssembly, arguments: Sequence[Term]) -> list[Term]:
@@ -44,7 +46,7 @@ def _fitted(terms: Numbers, argument: Term, bits: int) -> Term:
 def _execute(instruction: Instruction, registers: Registers) -> None:
     if is_idle(instruction):
         return
-    rule = find_rule(instruction.name)
+    rule = RULES.get(instruction.name)
     if rule is None:
         raise NotLaneWise(f"'{instruction.opcode}' is not an instruction that treats every lane by itself")
     form = Form(instruction, registers)

@@ -1,5 +1,1 @@
-"""Checks compiled into kernels; importing this package registers the `triton-sanitize` pass."""
-
-from tilewright.transforms.sanitize.sanitize import SanitizePass
-
-__all__ = ["SanitizePass"]
+"""Checks compiled into kernels: the `triton-sanitize` pass."""

@@ -1,1 +1,1 @@
-"""Passes on TritonGPU IR, one a file. Importing the package imports none of them; `registration` imports them all."""
+"""Passes on TritonGPU IR, one a file."""

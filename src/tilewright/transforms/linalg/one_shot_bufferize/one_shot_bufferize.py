@@ -6,17 +6,11 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.dialects import func
 from tilewright.ir.passes import Pass, PassContext, register_pass
-from tilewright.transforms.linalg.one_shot_bufferize import (
-    control_flow,
-    functions,
-    memory_rules,
-    structured_rules,
-    tensor_rules,
-)
+from tilewright.support.modules import import_modules
+from tilewright.transforms.linalg.one_shot_bufferize import functions, structured_rules
 from tilewright.transforms.linalg.one_shot_bufferize.rules import Bufferizer
 
-OP_FILES = (tensor_rules, structured_rules, memory_rules, control_flow, functions)
-"""The files that fill the table of rules."""
+import_modules("tilewright.transforms.linalg.one_shot_bufferize")  # whose functions fill the table
 
 
 @register_pass
