@@ -187,6 +187,29 @@ def test_the_third_launch_is_native_for_other_arrays_of_the_same_kind() -> None:
     assert not launched(kernel, (1,), x.astype(np.float64), out, 99, 1.0, BLOCK=128)
 
 
+@triton.jit
+def total(
+    out, x0, x1, x2, x3, x4, x5, x6, x7, x8, x9, x10, x11, x12, x13, x14, x15, x16, x17, x18, x19, x20, x21, x22, x23
+):
+    part_0 = tl.load(x0) + tl.load(x1) + tl.load(x2) + tl.load(x3) + tl.load(x4) + tl.load(x5)
+    part_1 = tl.load(x6) + tl.load(x7) + tl.load(x8) + tl.load(x9) + tl.load(x10) + tl.load(x11)
+    part_2 = tl.load(x12) + tl.load(x13) + tl.load(x14) + tl.load(x15) + tl.load(x16) + tl.load(x17)
+    part_3 = tl.load(x18) + tl.load(x19) + tl.load(x20) + tl.load(x21) + tl.load(x22) + tl.load(x23)
+    tl.store(out, part_0 + part_1 + part_2 + part_3)
+
+
+def test_calls_with_many_arrays_are_recognised() -> None:
+    """Sums of several steps of a recurrence are one kernel of PyTorch's compiler, with an output each."""
+    out, arrays = np.zeros(1, np.float32), [np.full(1, value, np.float32) for value in range(1, 25)]
+    assert [launched(total, (1,), out, *arrays) for _ in range(3)] == [False, False, True]
+    assert out[0] == 300
+    changed = [*arrays[:-1], np.full(1, 1000, np.float32)]
+    assert launched(total, (1,), out, *changed)
+    assert out[0] == 1276
+    assert not launched(total, (1,), out, *arrays[:-1], out), "the last argument overlaps the first"
+    assert out[0] == 1276 + 276
+
+
 def test_tensors_are_recognised_by_what_they_are() -> None:
     torch = pytest.importorskip("torch")
     kernel = fresh()

@@ -118,8 +118,8 @@ class Storage(Structure):
 
 
 MOST_CALLS = 16
-MOST_POINTERS = 16
-MOST_SLOTS = 32
+MOST_POINTERS = 63
+MOST_SLOTS = 63
 MOST_ARGUMENTS = 63
 """What the native side has room for."""
 
