@@ -372,13 +372,6 @@ class LinearLayout:
 
     def divide_left(self, divisor: LinearLayout) -> LinearLayout | None:
         """C with `self == divisor * C`, None where the low bits of `self` are not those of `divisor`."""
-        return self._divide(divisor, low=True)
-
-    def divide_right(self, divisor: LinearLayout) -> LinearLayout | None:
-        """C with `self == C * divisor`, None where the high bits of `self` are not those of `divisor`."""
-        return self._divide(divisor, low=False)
-
-    def _divide(self, divisor: LinearLayout, *, low: bool) -> LinearLayout | None:
         bits, divisor_bits = dict(self._outs), dict(divisor._outs)
         ins = self.packed_bases
         if any(bits.get(name, -1) < count for name, count in divisor._outs):
@@ -387,19 +380,17 @@ class LinearLayout:
             return None
         rest_bits = [(name, count - divisor_bits.get(name, 0)) for name, count in self._outs]
         columns: list[tuple[str, tuple[int, ...]]] = []
-        shifts = {name: (divisor_bits.get(name, 0) if low else 0) for name, _ in self._outs}
+        shifts = {name: divisor_bits.get(name, 0) for name, _ in self._outs}
         place = Repack(rest_bits, self._outs, shifts)
         take = Extract(self._outs, rest_bits, shifts)
         for name, mine in self._columns:
-            count = len(mine) - len(divisor.packed_bases.get(name, ()))
-            rest = mine[len(mine) - count :] if low else mine[:count]
+            rest = mine[len(divisor.packed_bases.get(name, ())) :]
             taken = tuple(take(column) for column in rest)
             if any(place(column) != original for column, original in zip(taken, rest, strict=True)):
                 return None
             columns.append((name, taken))
         candidate = LinearLayout(columns, rest_bits)
-        product = divisor * candidate if low else candidate * divisor
-        aligned = product.transpose_ins(self.in_dims).transpose_outs(self.out_dims)
+        aligned = (divisor * candidate).transpose_ins(self.in_dims).transpose_outs(self.out_dims)
         return candidate if aligned == self else None
 
     def quotient(self, dims: Iterable[str]) -> LinearLayout | None:
@@ -432,17 +423,6 @@ class LinearLayout:
             widths,
         )
 
-    def resize_in_dim(self, name: str, size: int) -> LinearLayout:
-        """Another number of indices: higher bits are dropped, or added as zero bases."""
-        bits = log2(size)
-        return LinearLayout(
-            (
-                (dim, (*columns[:bits], *(0,) * (bits - len(columns)))) if dim == name else (dim, columns)
-                for dim, columns in self._columns
-            ),
-            self._outs,
-        )
-
     def resize_out_dim(self, name: str, size: int) -> LinearLayout:
         """Another range of outputs: coordinates are taken modulo a smaller size."""
         if self.out_dims[name] == size:
@@ -450,10 +430,6 @@ class LinearLayout:
         widths = [(dim, log2(size) if dim == name else bits) for dim, bits in self._outs]
         place = Extract(self._outs, widths, dict.fromkeys(self.out_dims, 0))
         return self._map_columns(place, widths)
-
-    def rename_ins(self, names: Mapping[str, str]) -> LinearLayout:
-        """In-dims under other names."""
-        return LinearLayout(((names.get(name, name), columns) for name, columns in self._columns), self._outs)
 
     def rename_outs(self, names: Mapping[str, str]) -> LinearLayout:
         """Out-dims under other names."""
@@ -491,10 +467,6 @@ class LinearLayout:
             raise ValueError(f"out-dims {outs} do not hold {1 << self.out_bits} outputs")
         return LinearLayout(self._columns, outs)
 
-    def flatten_ins(self, name: str | None = None) -> LinearLayout:
-        """One in-dim, named as the first unless a name is given."""
-        return self.reshape_ins([(name or next(iter(self.in_dims)), self.size)])
-
     def flatten_outs(self, name: str | None = None) -> LinearLayout:
         """One out-dim, named as the first unless a name is given."""
         return self.reshape_outs([(name or next(iter(self.out_dims)), 1 << self.out_bits)])
@@ -504,10 +476,6 @@ class LinearLayout:
         if self._outs != other._outs:
             raise ValueError(f"out-dims differ: {self.out_dims} and {other.out_dims}")
         return LinearLayout((*self._columns, *other._columns), self._outs)
-
-    def unsqueeze_in(self, name: str) -> LinearLayout:
-        """A new last in-dim of size 1."""
-        return LinearLayout((*self._columns, (name, ())), self._outs)
 
     def unsqueeze_out(self, name: str) -> LinearLayout:
         """A new last out-dim of size 1."""

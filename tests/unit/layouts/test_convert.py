@@ -134,10 +134,10 @@ def test_every_plan_moves_every_element(data: st.DataObject, bits: int, rank: in
 def test_shuffles_of_any_bit_permutation(order: list[int], more: int, fewer: int) -> None:
     """Three register bits and five lane bits, placed anyhow, with registers that repeat elements on either side."""
     columns = [1 << bit for bit in range(8)]
-    source = LinearLayout([("register", columns[:3] + [0] * more), ("lane", columns[3:])], [("dim0", 8)])
+    rest = [("warp", ()), ("block", ())]
+    source = LinearLayout([("register", columns[:3] + [0] * more), ("lane", columns[3:]), *rest], [("dim0", 8)])
     moved = [columns[bit] for bit in order]
-    target = LinearLayout([("register", [0] * fewer + moved[:3]), ("lane", moved[3:])], [("dim0", 8)])
-    source, target = (layout.unsqueeze_in("warp").unsqueeze_in("block") for layout in (source, target))
+    target = LinearLayout([("register", [0] * fewer + moved[:3]), ("lane", moved[3:]), *rest], [("dim0", 8)])
     plan = plan_shuffle(source, target)
     assert plan is not None
     crossing = sum(bit >= 3 for bit in order[:3])
@@ -225,7 +225,9 @@ def test_the_simulation_refuses_wrong_plans() -> None:
     b = blocked((1,), (32,), (4,), 0).to_linear((512,))
     plan = plan_shared_memory(a, b, 32)
     with pytest.raises(PlanError, match="two threads write"):
-        run_plan(replace(plan, store=plan.store.resize_in_dim("warp", 2).resize_in_dim("warp", 4)), distribute(a), a, b)
+        bases = {**plan.store.packed_bases, "warp": (plan.store.packed_bases["warp"][0], 0)}
+        outs = [(name, size.bit_length() - 1) for name, size in plan.store.out_dims.items()]
+        run_plan(replace(plan, store=LinearLayout(bases.items(), outs)), distribute(a), a, b)
     with pytest.raises(PlanError, match="a read finds nothing"):
         run_plan(plan, np.full_like(distribute(a), -1), a, b)
     with pytest.raises(PlanError, match="whole vectors"):
