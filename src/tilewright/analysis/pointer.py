@@ -17,7 +17,8 @@ from xdsl.dialects.builtin import IndexType, IntegerType
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
 
 from tilewright.analysis.index_algebra import Choice, Expr, IndexAlgebra, Phi, Product, Sum, Symbol, Uniform
-from tilewright.analysis.lanes import Base, BlockPointer, LaneAlgebra, Lanes, Unknown
+from tilewright.analysis.lane_algebra import LaneAlgebra
+from tilewright.analysis.lanes import Base, BlockPointer, Lanes, Unknown
 from tilewright.analysis.merges import (
     PartKey,
     Slot,

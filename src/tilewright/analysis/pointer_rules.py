@@ -40,11 +40,6 @@ def rule(*classes: type[Operation]) -> Callable[[Rule], Rule]:
     return decorate
 
 
-def _is_wide(op: Operation) -> bool:
-    element = element_type(op.results[0].type)
-    return not is_integer(element) or bit_width(element) >= NARROWEST
-
-
 def _property_int(op: Operation, name: str) -> int:
     attribute = op.properties.get(name)
     assert isinstance(attribute, IntegerAttr)
@@ -60,7 +55,9 @@ def _binary(
         return lhs
     if isinstance(rhs, Unknown):
         return rhs
-    combined = combine(lhs, rhs) if _is_wide(op) else Unknown(f"arithmetic of less than {NARROWEST} bits")
+    element = element_type(op.results[0].type)
+    is_narrow = is_integer(element) and bit_width(element) < NARROWEST
+    combined = Unknown(f"arithmetic of less than {NARROWEST} bits") if is_narrow else combine(lhs, rhs)
     if isinstance(combined, Lanes) and (_wraps(op, combined) or _may_be_a_hash(op, lhs, rhs)):
         combined = Unknown("arithmetic that wraps around")
     return _uniform_or(analysis, op, combined)
@@ -95,10 +92,9 @@ def _may_be_a_hash(op: Operation, lhs: Lanes, rhs: Lanes) -> bool:
 
 def _uniform_or(analysis: PointerAnalysis, op: Operation, answer: Lanes | Unknown) -> Lanes | Unknown:
     result = op.results[0]
-    if isinstance(answer, Unknown) and is_tensor(result.type) and is_splat_tree(result):
-        value = analysis.lanes.scalar(analysis.algebra.uniform(result))
-        return analysis.lanes.splat(value, shape_of(result.type))
-    return answer
+    if isinstance(answer, Lanes) or not is_tensor(result.type) or not is_splat_tree(result):
+        return answer
+    return analysis.lanes.splat(analysis.lanes.scalar(analysis.algebra.uniform(result)), shape_of(result.type))
 
 
 # Arithmetic
@@ -179,8 +175,7 @@ def _irregular(analysis: PointerAnalysis, op: Operation) -> Answer:
 def _select(analysis: PointerAnalysis, op: Operation) -> Answer:
     condition, *sources = op.operands
     if isinstance(op.results[0].type, TensorType) or isinstance(element_type(op.results[0].type), tt.PointerType):
-        states = [analysis.state(source) for source in sources]
-        answer = _choose(analysis, condition, states)
+        answer = _choose(analysis, condition, [analysis.state(source) for source in sources])
         return _uniform_or(analysis, op, answer) if isinstance(answer, Unknown) else answer
     return Unknown("a select")
 
@@ -337,10 +332,7 @@ def _reshape(analysis: PointerAnalysis, op: Operation) -> Answer:
 
 @rule(tt.AddPtrOp)
 def _addptr(analysis: PointerAnalysis, op: Operation) -> Answer:
-    return _add_states(analysis, analysis.state(op.operands[0]), analysis.state(op.operands[1]))
-
-
-def _add_states(analysis: PointerAnalysis, pointer: Answer, offset: Answer) -> Answer:
+    pointer, offset = (analysis.state(operand) for operand in op.operands)
     if isinstance(pointer, Unknown):
         return pointer
     if isinstance(offset, Unknown):
