@@ -1,4 +1,4 @@
-"""Bulk copies of boxes (TMA): global to shared memory, back, with a reduction; and tensor maps made in a kernel.
+"""Bulk copies of boxes (TMA): global to shared memory, back, with a reduction.
 
 A buffer of `128x128xf16` with rows of 128 bytes is two boxes, of 64 columns each. Warp w starts copy w, w + num_warps,
 ..., in one lane:
@@ -15,13 +15,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import reduce
 from itertools import product
 from math import prod
 
 from xdsl.ir import Operation, SSAValue
 
-from tilewright.dialects import tt, ttg, ttng
+from tilewright.dialects import ttg, ttng
 from tilewright.dialects.tt.enums import DescriptorReduceKind, EvictionPolicy
 from tilewright.dialects.ttg.shared_encodings import find_shared_layout
 from tilewright.dialects.ttng.pixels import MAX_PIXELS
@@ -31,18 +30,14 @@ from tilewright.layouts.linear import LinearLayout
 from tilewright.layouts.shared import MAX_TMA_BOX, OFFSET, NvmmaSharedLayout, SharedLayout
 from tilewright.lowering.ttg_to_llvm.buffers import first_element
 from tilewright.lowering.ttg_to_llvm.carried_values import distinct_registers
-from tilewright.lowering.ttg_to_llvm.debug_ops import fail_unless
 from tilewright.lowering.ttg_to_llvm.function_lowering import PASS_NAME, FunctionLowering, lowers
 from tilewright.lowering.ttg_to_llvm.index import map_bits
 from tilewright.lowering.ttg_to_llvm.types import element_of
 from tilewright.support.records import dataclass
 
 EVICTIONS = {EvictionPolicy.EVICT_FIRST: "evict_first", EvictionPolicy.EVICT_LAST: "evict_last"}
-SHARED_SPACE = 3
 ROW_ALIGNMENT = 128
 """Bytes that a copy's place in shared memory must be a multiple of."""
-MAP_ALIGNMENT = 16
-"""Bytes that the base and the strides of a tensor map must be multiples of."""
 
 
 @dataclass(frozen=True)
@@ -341,65 +336,3 @@ def _flipped(fn: FunctionLowering, part: str, offset: int) -> str:
     if not offset or part == "0":
         return part if not offset else str(offset)
     return fn.text.binary("xor", "i32", part, offset)
-
-
-@lowers(ttng.TensormapCreateOp)
-def lower_tensormap_create(op: ttng.TensormapCreateOp, fn: FunctionLowering) -> None:
-    """The map is made in shared memory by one thread, copied to global memory by its warp."""
-    text, emitter = fn.text, fn.emitter
-    address = text.cast("ptrtoint", "ptr addrspace(1)", fn.scalar(op.global_address), "i64")
-    _check_alignment(op, fn, address)
-    scratch = fn.shared_pointer(op)
-    first_warp = text.icmp("ult", "i32", fn.thread, 32)
-    word = text.binary("shl", "i32", fn.lane, 2)
-    emitter.store_words(text, _at(fn, scratch, word), ["0"], 32, space=SHARED_SPACE, predicate=first_warp)
-    emitter.warp_barrier(text)
-    one = fn.first_thread()
-    emitter.replace_field(text, scratch, "global_address", address, "i64", one)
-    emitter.replace_field(text, scratch, "rank", str(len(op.box_dim) - 1), "", one)
-    fields = (
-        ("box_dim", op.box_dim, "i32"),
-        ("global_dim", op.global_dim, "i32"),
-        ("global_stride", op.global_stride, "i64"),
-        ("element_stride", op.element_stride, "i32"),
-    )
-    for name, values, type in fields:
-        for ordinal, value in enumerate(values):
-            emitter.replace_field(text, scratch, name, fn.scalar(value), type, one, ordinal)
-    enums = (
-        ("elemtype", op.elem_type),
-        ("interleave_layout", op.interleave_layout),
-        ("swizzle_mode", op.swizzle_mode),
-        ("fill_mode", op.fill_mode),
-    )
-    for name, value in enums:
-        emitter.replace_field(text, scratch, name, str(value.value.data), "", one)
-    emitter.warp_barrier(text)
-    emitter.publish_map(text, fn.scalar(op.desc_ptr), scratch, first_warp)
-
-
-def _check_alignment(op: ttng.TensormapCreateOp, fn: FunctionLowering, address: str) -> None:
-    """The copy engine would read and write other elements, or fault, where the base or a stride is not a multiple of 16
-    bytes: what is not known to be one is tested.
-    """
-    text, info = fn.text, fn.module.axis_info
-    parts = [(op.global_address, address), *((stride, fn.scalar(stride)) for stride in op.global_stride)]
-    unproven = [operand for value, operand in parts if info.of(value).divisibility_at(0, 1) % MAP_ALIGNMENT]
-    if not unproven:
-        return
-    union = reduce(lambda a, b: text.binary("or", "i64", a, b), unproven)
-    rest = text.binary("and", "i64", union, MAP_ALIGNMENT - 1)
-    message = "a tensor descriptor needs a base and strides that are multiples of 16 bytes"
-    fail_unless(op, fn, text.icmp("eq", "i64", rest, 0), message)
-
-
-@lowers(ttng.TensormapFenceproxyAcquireOp)
-def lower_fenceproxy_acquire(op: ttng.TensormapFenceproxyAcquireOp, fn: FunctionLowering) -> None:
-    fn.barrier()
-    fn.emitter.acquire_map(fn.text, fn.scalar(op.desc_ptr))
-
-
-@lowers(ttng.ReinterpretTensorDescOp)
-def lower_reinterpret_descriptor(op: ttng.ReinterpretTensorDescOp, fn: FunctionLowering) -> None:
-    assert isinstance(op.raw_desc.type, tt.PointerType)
-    fn.set(op.result, fn.text.cast("addrspacecast", "ptr addrspace(1)", fn.scalar(op.raw_desc), "ptr"))
