@@ -38,7 +38,8 @@ from tilewright.support.errors import (
 )
 from tilewright.targets.cuda.driver import cuda_driver
 from tilewright.targets.cuda.failures import MEANINGS
-from tilewright.targets.cuda.kernel import CudaKernel, KernelFacts
+from tilewright.targets.cuda.kernel import CudaKernel
+from tilewright.targets.cuda.loaded_kernel import KernelFacts
 from tilewright.targets.cuda.target import CudaTarget
 
 GRID = (1, 1, 1)

@@ -10,7 +10,8 @@ import pytest
 from fake_driver import CONTEXT, FakeApi
 
 from tilewright.support.errors import DeviceAssertionError, DeviceError
-from tilewright.targets.cuda.kernel import CudaKernel, KernelFacts
+from tilewright.targets.cuda.kernel import CudaKernel
+from tilewright.targets.cuda.loaded_kernel import KernelFacts
 from tilewright.targets.cuda.parameters import (
     FLOAT16,
     GridParameter,

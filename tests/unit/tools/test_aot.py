@@ -16,7 +16,7 @@ from tilewright.compiler.compilation import build_entry
 from tilewright.compiler.options import CompileOptions
 from tilewright.support import knobs
 from tilewright.targets.cuda.computed_maps import ComputedMapParameter
-from tilewright.targets.cuda.kernel import KernelFacts
+from tilewright.targets.cuda.loaded_kernel import KernelFacts
 from tilewright.tools.aot.command import find_kernel, find_machine
 from tilewright.tools.aot.grid import read_grid
 from tilewright.tools.aot.signature import SignatureError, read_signature

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field, fields
 from functools import cached_property
 from typing import Any
 
@@ -13,39 +12,26 @@ from tilewright.support.errors import (
     ArgumentValueError,
     DeviceError,
     GridTooLarge,
-    OutOfRegisters,
-    OutOfResources,
-    OutOfThreads,
     TilewrightError,
 )
-from tilewright.support.records import dataclass
 from tilewright.targets.cuda.computed_maps import ComputedMapParameter
 from tilewright.targets.cuda.driver import (
     CudaDriver,
-    Device,
-    check_shared_memory,
     cuda_driver,
     encode_tensor_map,
 )
-from tilewright.targets.cuda.made_parameters import MOST_MADE, MadeParameters
+from tilewright.targets.cuda.loaded_kernel import KernelFacts, LoadedKernel, Scratch
+from tilewright.targets.cuda.made_parameters import MOST_MADE
 from tilewright.targets.cuda.native_launch import native_launches
 from tilewright.targets.cuda.parameters import (
-    COOPERATIVE,
     MAP_BYTES,
     MOST_PROGRAMS,
-    PROGRAMMATIC_STREAM_SERIALIZATION,
     SLOT_BYTES,
-    ArgumentPool,
     Arguments,
     GridParameter,
-    Parameter,
     TensorMapParameter,
-    from_json,
-    launch_attribute,
     packer,
-    persistent_programs,
     programs_of,
-    to_json,
 )
 from tilewright.targets.cuda.placement import StreamReader, device_of
 from tilewright.targets.launch_cache.calls import Launcher, Recogniser
@@ -58,139 +44,14 @@ INVALID_VALUE, INVALID_CONTEXT, OUT_OF_RESOURCES, COOPERATIVE_GRID_TOO_LARGE = 1
 MAX_ROWS = 65535
 """Largest extent of a grid along y and z."""
 
-DEFAULT_SHARED_LIMIT = 48 * 1024
-"""Shared memory that a kernel may have without asking for more."""
-
-PORTABLE_CLUSTER = 8
-"""CTAs that a cluster may have on every GPU that has clusters; more must be asked for."""
-
 MAPS_KEPT = 1024
 """Tensor maps that a kernel remembers; making one costs some microseconds."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class KernelFacts:
-    """What a launch needs to know of a compiled kernel; JSON-able through `to_json`."""
-
-    entry: str
-    num_threads: int
-    num_ctas: int = 1
-    shared: int = 0
-    parameters: list[Parameter] = field(default_factory=list[Parameter])
-    takes_scratch: bool = False
-    scratch_bytes: int = 0
-    """Global scratch memory of one program."""
-    is_text: bool = False
-    """Whether the image is PTX that the driver is to compile."""
-    may_assert: bool = False
-    is_cooperative: bool = False
-    """Whether all programs of a grid run at the same time."""
-    is_dependent: bool = False
-    """Whether a grid may start before the one before it has ended, which it waits for (`gdc_wait`)."""
-    max_registers: int | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        values = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "entry"}
-        return {**values, "parameters": to_json(self.parameters)}
-
-    @property
-    def launch_attributes(self) -> bytes:
-        """The attributes of a launch, packed as the driver reads them."""
-        numbers = {COOPERATIVE: self.is_cooperative, PROGRAMMATIC_STREAM_SERIALIZATION: self.is_dependent}
-        return b"".join(launch_attribute(number, 1) for number, is_set in numbers.items() if is_set)
-
-    @property
-    def is_persistent(self) -> bool:
-        """Return whether each program does the work of several of those that are launched."""
-        return any(isinstance(parameter, GridParameter) for parameter in self.parameters)
-
-    def programs_to_start(self, grid: Sequence[int], resident: int) -> int:
-        """The programs to start of a kernel each of which does the work of several, where so many run at a time."""
-        if any(isinstance(parameter, GridParameter) and parameter.grid == "sorted" for parameter in self.parameters):
-            return min(programs_of(grid), resident)
-        return persistent_programs(grid, resident)
-
-    @staticmethod
-    def from_json(data: Mapping[str, Any]) -> KernelFacts:
-        """From a kernel's metadata, which may hold more."""
-        values: dict[str, Any] = {f.name: data[f.name] for f in fields(KernelFacts)}
-        values["parameters"] = from_json(values["parameters"])
-        return KernelFacts(**values)
 
 
 NO_OTHER_FORM = (
     "kernel '{}' was compiled from a text that reads through tensor maps, which these arguments do not allow: they "
     "begin at no multiple of 16 bytes, or blocks lie outside of them"
 )
-
-
-class Scratch:
-    """Global scratch memory of one stream: grown when a launch needs more, used again by the next."""
-
-    def __init__(self, driver: CudaDriver, stream: int) -> None:
-        self._driver = driver
-        self._stream = stream
-        self._address = 0
-        self._size = 0
-
-    def at_least(self, size: int) -> int:
-        """The address of `size` bytes that earlier launches on the stream are done with when the next one runs."""
-        if size > self._size:
-            if self._size:
-                self._driver.synchronize(self._stream)
-                self._driver.call("cuMemFree", self._address)
-            self._address = int(self._driver.call("cuMemAlloc", size))
-            self._size = size
-        return self._address
-
-
-class LoadedKernel:
-    """A kernel in the primary context of one device."""
-
-    def __init__(self, device: Device, facts: KernelFacts, image: bytes) -> None:
-        driver = device.driver
-        self.device = device
-        check_shared_memory(facts.shared, device.shared_limit)
-        with driver.entered(device):
-            self.module = driver.load_module(image, is_text=facts.is_text, max_registers=facts.max_registers)
-            self.function = driver.function(self.module, facts.entry)
-            if facts.shared > DEFAULT_SHARED_LIMIT:
-                driver.set_function_attribute(self.function, "MAX_DYNAMIC_SHARED_SIZE_BYTES", facts.shared)
-            if facts.num_ctas > PORTABLE_CLUSTER:
-                driver.set_function_attribute(self.function, "NON_PORTABLE_CLUSTER_SIZE_ALLOWED", 1)
-            self.registers = driver.function_attribute(self.function, "NUM_REGS")
-            self.spill_bytes = driver.function_attribute(self.function, "LOCAL_SIZE_BYTES")
-            self.thread_limit = driver.function_attribute(self.function, "MAX_THREADS_PER_BLOCK")
-        self.facts = facts
-        self.attributes = ctypes.create_string_buffer(facts.launch_attributes, len(facts.launch_attributes))
-        self.made = MadeParameters(facts.parameters)
-        self.scratch: dict[int, Scratch] = {}
-        self.pool = ArgumentPool(facts.parameters, self.function, facts.launch_attributes)
-        if reason := self.lacking():
-            raise reason
-
-    def lacking(self) -> OutOfResources | None:
-        """Return what a CTA needs more of than the device has, found by the numbers of the loaded code."""
-        threads, device = self.facts.num_threads, self.device
-        if threads > device.thread_limit:
-            return OutOfThreads(threads, device.thread_limit, "threads of a CTA")
-        needed, limit = self.registers * threads, device.attribute("MAX_REGISTERS_PER_BLOCK")
-        if threads > self.thread_limit and needed > limit:
-            return OutOfRegisters(needed, limit, "registers of a multiprocessor")
-        return None
-
-    @cached_property
-    def resident_ctas(self) -> int:
-        """CTAs that the device runs at the same time."""
-        driver, facts = self.device.driver, self.facts
-        with driver.entered(self.device):
-            each = driver.call(
-                "cuOccupancyMaxActiveBlocksPerMultiprocessor",
-                driver.api.CUfunction(self.function),
-                facts.num_threads,
-                facts.shared,
-            )
-        return int(each) * self.device.multiprocessors
 
 
 class CudaKernel:

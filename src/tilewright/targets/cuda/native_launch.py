@@ -19,7 +19,7 @@ from tilewright.targets.launch_cache.calls import ABSENT, Launcher, Recogniser, 
 from tilewright.targets.launch_cache.records import MOST_SLOTS
 
 if TYPE_CHECKING:
-    from tilewright.targets.cuda.kernel import LoadedKernel
+    from tilewright.targets.cuda.loaded_kernel import LoadedKernel
 
 CUPY = "cupy"
 

@@ -9,7 +9,8 @@ from tilewright.support.errors import TilewrightError
 from tilewright.support.fingerprint import fingerprint
 from tilewright.targets.cuda.architecture import SIMULATED
 from tilewright.targets.cuda.computed_maps import ComputedMapParameter
-from tilewright.targets.cuda.kernel import NO_OTHER_FORM, KernelFacts
+from tilewright.targets.cuda.kernel import NO_OTHER_FORM
+from tilewright.targets.cuda.loaded_kernel import KernelFacts
 from tilewright.targets.cuda.target import CudaArtefact, CudaTarget
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from tilewright.targets.cuda.parameters import (
 if TYPE_CHECKING:
     from tilewright.reference.address_space import AddressSpace
     from tilewright.reference.simt import TensorMap
-    from tilewright.targets.cuda.kernel import KernelFacts
+    from tilewright.targets.cuda.loaded_kernel import KernelFacts
 
 RESIDENT = 3
 """Programs that the simulated GPU starts of a kernel each of which does the work of several."""

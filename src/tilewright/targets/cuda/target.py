@@ -14,7 +14,8 @@ from tilewright.support.fingerprint import fingerprint
 from tilewright.support.records import dataclass
 from tilewright.targets.cuda.architecture import asked_architecture, check_options, present_architecture
 from tilewright.targets.cuda.failures import GET_PTXAS
-from tilewright.targets.cuda.kernel import CudaKernel, KernelFacts
+from tilewright.targets.cuda.kernel import CudaKernel
+from tilewright.targets.cuda.loaded_kernel import KernelFacts
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp

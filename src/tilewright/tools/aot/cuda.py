@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from string import Template
 
-from tilewright.targets.cuda.kernel import DEFAULT_SHARED_LIMIT, PORTABLE_CLUSTER, KernelFacts
+from tilewright.targets.cuda.loaded_kernel import DEFAULT_SHARED_LIMIT, PORTABLE_CLUSTER, KernelFacts
 from tilewright.targets.cuda.parameters import TensorMapParameter
 from tilewright.tools.aot import passing
 from tilewright.tools.aot.c_text import CFunction, bytes_text, header
