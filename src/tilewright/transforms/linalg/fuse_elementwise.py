@@ -16,7 +16,8 @@ from tilewright.ir.effects import is_trivially_dead
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import ops_within
 from tilewright.transforms.linalg.effects import Writers
-from tilewright.transforms.linalg.fusion_plan import FusionPlan, plan_fusion
+from tilewright.transforms.linalg.fusion_plan import plan_fusion
+from tilewright.transforms.linalg.fusion_work import FusionPlan
 from tilewright.transforms.linalg.generators import repeat_generators
 from tilewright.transforms.linalg.loads import Disjointness
 from tilewright.transforms.linalg.own_elements import read_own_elements
