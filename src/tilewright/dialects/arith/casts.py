@@ -12,7 +12,6 @@ from xdsl.irdl import traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.arith import folding
 from tilewright.dialects.arith.attributes import (
     NO_OVERFLOW,
     FastMathFlagsAttr,
@@ -23,6 +22,7 @@ from tilewright.dialects.arith.attributes import (
     overflow_attr,
     rounding_attr,
 )
+from tilewright.dialects.arith.cast_folding import fold_cast
 from tilewright.dialects.construction import optional
 from tilewright.dialects.definition import Op
 from tilewright.dialects.fields import Operand, Result, operand_def, opt_prop_def, prop_def, result_def
@@ -73,7 +73,7 @@ class CastOp(Op, HasFolderInterface, ABC):
         return VerifyException(f"operand type '{source}' and result type '{target}' are cast incompatible")
 
     def fold(self) -> Sequence[SSAValue | Attribute] | None:
-        return folding.fold_cast(self)
+        return fold_cast(self)
 
 
 class WideningOp(CastOp, ABC):

@@ -16,14 +16,13 @@ from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IndexType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.dialects.arith import meaning
-from tilewright.dialects.arith.attributes import CmpFPredicate, CmpIPredicate, RoundingMode
+from tilewright.dialects.arith.attributes import CmpFPredicate, CmpIPredicate
 from tilewright.dialects.arith.constant import constant_attr, find_constant_int, is_dense, is_splat, splat_attr
 from tilewright.dialects.numeric import Array, array_of, attr_of, wrap_to_width
 from tilewright.dialects.types import bit_width, element_type, has_static_shape
 from tilewright.support.records import dataclass
 
 if TYPE_CHECKING:
-    from tilewright.dialects.arith.casts import CastOp
     from tilewright.dialects.arith.compare import CmpfOp, CmpiOp, SelectOp
     from tilewright.dialects.arith.floating import FloatBinaryOp
     from tilewright.dialects.arith.integer import IntegerBinaryOp
@@ -149,7 +148,7 @@ _SHIFTS = frozenset({"arith.shli", "arith.shrui", "arith.shrsi"})
 
 
 def _fold_integers(name: str, left: Attribute, right: Attribute, type_: Attribute, width: int) -> Folded:
-    lhs, rhs = _arrays(left, right)
+    lhs, rhs = find_arrays(left, right)
     if lhs is None or rhs is None:
         return None
     with np.errstate(over="ignore"):
@@ -168,7 +167,7 @@ def _is_defined(name: str, left: Attribute, right: Attribute, width: int) -> boo
         return False
     if name not in SIGNED_DIVISIONS:
         return True
-    lhs, rhs = _arrays(left, right)
+    lhs, rhs = find_arrays(left, right)
     if lhs is None or rhs is None:
         return False
     overflows = (meaning.as_signed(rhs, width) == -1) & (meaning.as_signed(lhs, width) == _signed_min(width))
@@ -183,7 +182,7 @@ def is_harmless_divisor(divisor: Attribute, *, signed: bool) -> bool:
     return not signed or not bool(np.any(values == -1) if values.dtype != np.bool_ else np.any(values))
 
 
-def _arrays(*attrs: Attribute) -> tuple[Array | None, ...]:
+def find_arrays(*attrs: Attribute) -> tuple[Array | None, ...]:
     """The operands as arrays, or Nones when one is not a number, or is a list too long to fold."""
     if any(is_dense(attr) and not is_splat(attr) and len(attr) > LARGEST_FOLDED_LIST for attr in attrs):
         return (None,) * len(attrs)
@@ -212,7 +211,7 @@ def fold_float_binary(op: FloatBinaryOp) -> Folded:
         return (rhs,)
     if left is None or right is None:
         return None
-    left_values, right_values = _arrays(left, right)
+    left_values, right_values = find_arrays(left, right)
     if left_values is None or right_values is None:
         return None
     with np.errstate(all="ignore"):
@@ -242,7 +241,7 @@ def fold_constants(op: Operation) -> Folded:
     attrs = [constant_attr(operand) for operand in op.operands]
     if any(attr is None for attr in attrs):
         return None
-    values = _arrays(*(attr for attr in attrs if attr is not None))
+    values = find_arrays(*(attr for attr in attrs if attr is not None))
     type_ = op.operands[0].type
     if any(value is None for value in values):
         return None
@@ -282,7 +281,7 @@ def fold_cmpi(op: CmpiOp) -> Folded:
     width = bit_width(element_type(lhs.type))
     if left is None:
         return _fold_cmpi_at_limit(op, predicate, find_constant_int(rhs), width)
-    left_values, right_values = _arrays(left, right)
+    left_values, right_values = find_arrays(left, right)
     if left_values is None or right_values is None:
         return None
     return (attr_of(np.asarray(meaning.compare_integers(predicate, left_values, right_values, width)), result_type),)
@@ -323,7 +322,7 @@ def fold_cmpf(op: CmpfOp) -> Folded:
     left, right = constant_attr(op.operands[0]), constant_attr(op.operands[1])
     if left is None or right is None:
         return None
-    left_values, right_values = _arrays(left, right)
+    left_values, right_values = find_arrays(left, right)
     if left_values is None or right_values is None:
         return None
     return (attr_of(np.asarray(meaning.compare_floats(predicate, left_values, right_values)), result_type),)
@@ -349,69 +348,7 @@ def fold_select(op: SelectOp) -> Folded:
         known.append(attr)
     if len(known) != 3:
         return None
-    values = [value for value in _arrays(*known) if value is not None]
+    values = [value for value in find_arrays(*known) if value is not None]
     if len(values) != 3:
         return None
     return (attr_of(np.where(values[0], values[1], values[2]), lhs.type),)
-
-
-_FLOAT_TO_INTEGER = frozenset({"arith.fptosi", "arith.fptoui"})
-
-
-def fold_cast(op: CastOp) -> Folded:
-    """Constants, and casts of casts that cancel or repeat: ``extsi(extsi x)``, ``trunci(ext x)``,
-    ``index_cast(index_cast x)``, ``bitcast(bitcast x)``."""
-    source, result_type = op.operands[0], op.results[0].type
-    if source.type == result_type:
-        return (source,)
-    attr = constant_attr(source)
-    if attr is None:
-        return _fold_cast_of_cast(op, source, result_type)
-    (values,) = _arrays(attr)
-    if values is None or not has_static_shape(result_type):
-        return None
-    from_type, to_type = element_type(source.type), element_type(result_type)
-    if not _is_exact_cast(op, values, to_type):
-        return None
-    with np.errstate(all="ignore"):
-        try:
-            result = meaning.cast(op.name, values, from_type, to_type)
-        except TypeError:  # a type that NumPy has no storage for (i128, f80): leave the op
-            return None
-    return (attr_of(np.asarray(result), result_type),)
-
-
-def _is_exact_cast(op: CastOp, values: Array, to_type: Attribute) -> bool:
-    """Return whether the meaning covers a constant cast: floats that do not fit an integer are undefined, odd rounding
-    modes are left alone.
-    """
-    if op.name in _FLOAT_TO_INTEGER:
-        width = bit_width(to_type)
-        low, high = (-(2.0 ** (width - 1)), 2.0 ** (width - 1)) if op.name == "arith.fptosi" else (0.0, 2.0**width)
-        wide = np.trunc(values.astype(np.float64))
-        return bool(np.all((wide >= low) & (wide < high)))
-    mode = op.properties.get("roundingmode")
-    return not isinstance(mode, IntegerAttr) or mode.value.data == RoundingMode.TO_NEAREST_EVEN
-
-
-def _fold_cast_of_cast(op: CastOp, source: SSAValue, result_type: Attribute) -> Folded:
-    """Only what needs no new op: the outer cast undoes the inner one."""
-    inner = source.owner
-    if not isinstance(inner, Operation) or len(inner.operands) != 1 or inner.operands[0].type != result_type:
-        return None
-    undone = _UNDOES.get(op.name, ())
-    if inner.name not in undone:
-        return None
-    # x : iN -> index -> iN gives x back; index -> iN -> index loses bits unless iN holds them all.
-    if isinstance(element_type(result_type), IndexType) and bit_width(element_type(source.type)) < 64:
-        return None
-    return (inner.operands[0],)
-
-
-_UNDOES = {
-    "arith.trunci": ("arith.extsi", "arith.extui"),
-    "arith.truncf": ("arith.extf",),
-    "arith.bitcast": ("arith.bitcast",),
-    "arith.index_cast": ("arith.index_cast", "arith.index_castui"),
-    "arith.index_castui": ("arith.index_castui", "arith.index_cast"),
-}
