@@ -24,6 +24,9 @@ COMPUTES_ALL_LANES = "tilewright.computes_all_lanes"
 """On a selection of new values by a mask that is known: they are computed in the lanes that it leaves out, too. LLVM
 would let these start from what a register happens to hold, and arithmetic on subnormal numbers takes 150 cycles."""
 
+BY_COLUMNS = "tilewright.by_columns"
+"""On a loop: the tiles that it carries, by their positions, that are kept by columns in memory."""
+
 FLUSHES_SUBNORMALS = "tilewright.flushes_subnormals"
 """On an `arith.truncf` whose subnormal results may become zeros."""
 

@@ -1,4 +1,4 @@
-// RUN: tilewright-opt %s --linalg-promote-carried-tiles="vector-bits=512" --linalg-to-loops="vector-bits=512" | filecheck %s
+// RUN: tilewright-opt %s --linalg-promote-carried-tiles="vector-bits=512" --linalg-lay-out-carried-tiles --linalg-to-loops="vector-bits=512" | filecheck %s
 
 #id = affine_map<(d0) -> (d0)>
 #id2 = affine_map<(d0, d1) -> (d0, d1)>

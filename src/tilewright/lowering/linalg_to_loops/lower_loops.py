@@ -10,6 +10,7 @@ from tilewright.lowering.linalg_to_loops.function_lowering import (
 )
 from tilewright.lowering.linalg_to_loops.region_tiles import carried_buffer, finish_region, replace_op
 from tilewright.lowering.linalg_to_loops.sources import Window
+from tilewright.transforms.linalg.lay_out_carried_tiles import take_by_columns
 from tilewright.transforms.linalg.region_values import drop_arguments, tensor_positions, without
 
 
@@ -25,9 +26,11 @@ def lower_for(op: scf.ForOp, lowering: FunctionLowering) -> None:
     storage = lowering.storage
     yield_op = body.last_op
     assert yield_op is not None
+    by_columns = take_by_columns(op)
     windows: dict[int, Window] = {}
     for position in tensors:
-        windows[position] = carried_buffer(lowering, op, inits[position], op.results[position], list(windows.values()))
+        init, result, taken = inits[position], op.results[position], list(windows.values())
+        windows[position] = carried_buffer(lowering, op, init, result, taken, by_columns=position in by_columns)
     storage.put_all(body.args[1:], windows)
     storage.set_targets(yield_op, windows)
     lowering.lower_block(body)

@@ -8,16 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.ir import Operation, OpResult, SSAValue
+from xdsl.ir import Operation, SSAValue
 
-from tilewright.dialects import bufferization, linalg, scf, tensor
-from tilewright.dialects.types import is_memref
 from tilewright.lowering.linalg_to_loops.emitter import Cursor
-from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, same_window, tensor_shape
+from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, same_window
 from tilewright.lowering.linalg_to_loops.sources import Source, Window, root_of
-from tilewright.support.cpu_costs import LEAST_ROWS
 from tilewright.transforms.linalg.region_values import without
-from tilewright.transforms.linalg.structured import access_of, is_elementwise
 
 
 def carried_buffer(
@@ -28,8 +24,10 @@ def carried_buffer(
     taken: list[Window],
     *,
     is_filled: bool = True,
+    by_columns: bool = False,
 ) -> Window:
-    """The buffer of a loop-carried tile, with the initial elements in it if it `is_filled`."""
+    """The buffer of a loop-carried tile, with the initial elements in it if it `is_filled`. A new one is laid out
+    `by_columns` where that is asked for."""
     storage = lowering.storage
     source = lowering.source(init)
     window = storage.find_target(result) if result is not None else None
@@ -41,42 +39,10 @@ def carried_buffer(
     if window is None:
         window = storage.find_reusable(init, op)
     if window is None or any(window.flat is other.flat for other in taken):
-        window = lowering.memory.new_tile(init, by_columns=_is_carried_by_columns(op, result))
+        window = lowering.memory.new_tile(init, by_columns=by_columns)
     if is_filled:
         lowering.copy(source, window)
     return window
-
-
-def _is_carried_by_columns(op: Operation, result: SSAValue | None) -> bool:
-    """Return whether what is combined with a loop-carried tile in each step lies by columns."""
-    if not (isinstance(op, scf.ForOp) and isinstance(result, OpResult)):
-        return False
-    shape, last = tensor_shape(result), op.body.block.last_op
-    assert last is not None
-    return len(shape) == 2 and shape[0] >= LEAST_ROWS and _reads_columns(last.operands[result.index])
-
-
-def _reads_columns(value: SSAValue) -> bool:
-    """Return whether an element-wise op makes a matrix of memory that follows its first dimension, and of none that
-    follows its last.
-    """
-    op = value.owner
-    if not isinstance(op, linalg.GenericOp) or not is_elementwise(op):
-        return False
-    output = access_of(op.maps[len(op.inputs) + value.index]) if isinstance(value, OpResult) else None
-    inputs = zip(op.inputs, op.maps, strict=False)
-    strides = [_strides_of(source) for source, map_ in inputs if access_of(map_) == output]
-    return any(s[0] == 1 and s[-1] != 1 for s in strides if s) and not any(s[-1] == 1 for s in strides if s)
-
-
-def _strides_of(value: SSAValue) -> tuple[int | None, ...]:
-    """The strides of the memory that a tensor, or its middle, is read from; none where that is not known."""
-    op = value.owner
-    if isinstance(op, tensor.PadOp):
-        op = op.source.owner
-    if not isinstance(op, bufferization.ToTensorOp) or not is_memref(op.memref.type):
-        return ()
-    return tuple(op.memref.type.get_strides() or ())
 
 
 def finish_region(lowering: FunctionLowering, terminator: Operation, first: int, windows: dict[int, Window]) -> None:

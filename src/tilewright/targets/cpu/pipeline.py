@@ -113,6 +113,7 @@ def _to_loops() -> Sequence[Pass]:
     from tilewright.transforms.linalg.forward_loads import ForwardLoadsPass
     from tilewright.transforms.linalg.fuse_elementwise import LinalgFuseElementwisePass
     from tilewright.transforms.linalg.if_conversion import LinalgIfConversionPass
+    from tilewright.transforms.linalg.lay_out_carried_tiles import LinalgLayOutCarriedTilesPass
     from tilewright.transforms.linalg.merge_reductions import LinalgMergeReductionsPass
     from tilewright.transforms.linalg.merge_siblings import LinalgMergeSiblingsPass
     from tilewright.transforms.linalg.narrow_results import LinalgNarrowResultsPass
@@ -144,6 +145,7 @@ def _to_loops() -> Sequence[Pass]:
         LinalgPackOperandsPass(),  # once for a loop, or for all programs
         LinalgPromoteCarriedTilesPass(),  # what waits for a buffer in each step
         LinalgFindNeededBoundsPass(),  # loops end where what is stored does
+        LinalgLayOutCarriedTilesPass(),  # as the memory that they are combined with
         LinalgToLoopsPass(),
         SinkScalarsPass(),  # few values live through many loops
         NarrowByteSumsPass(),  # loops are written out, and sums that 16 bits hold are seen
