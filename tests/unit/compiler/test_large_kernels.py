@@ -134,13 +134,13 @@ def masked_copies(p, q, n, N: tl.constexpr):
 @pytest.mark.costly
 def test_bounds_live_as_long_as_they_are_needed() -> None:
     """Those of all copies are made before the first one: LLVM would carry each through the loops of all others."""
-    source = ASTSource(masked_copies, {"p": "*fp32", "q": "*fp32", "n": "i32", "N": "constexpr"}, {"N": 40})
+    source = ASTSource(masked_copies, {"p": "*fp32", "q": "*fp32", "n": "i32", "N": "constexpr"}, {"N": 30})
     with deep_recursion():
         *_, (_, module) = lower(source, CompileOptions(), find_target("cpu"))
     (function,) = find_ops(module, func.FuncOp)
     ops = list(function.body.block.ops)
     bounds = [place for place, op in enumerate(ops) if isinstance(op, arith.MinSIOp)]
-    assert len(bounds) >= 40
+    assert len(bounds) >= 30
     assert all(any(isinstance(op, scf.ForOp) for op in ops[one:other]) for one, other in pairwise(bounds))
 
 
@@ -187,3 +187,28 @@ def test_what_many_loops_share_is_read_as_copies() -> None:
     assert copies[0] == 0
     assert copies[1] >= 2
     np.testing.assert_array_equal(y, np.where(np.arange(640) < 630, x + 1, 0))
+
+
+@triton.jit
+def sums_between(p, q, n, N: tl.constexpr):
+    lanes = tl.arange(0, 16)
+    total = tl.load(p)
+    for i in tl.static_range(N):  # pyright: ignore[reportGeneralTypeIssues, reportAttributeAccessIssue]
+        x = tl.load(p + i * 16 + lanes, i * 16 + lanes < n, 1)
+        total += tl.max(tl.cumsum(x, 0), 0)
+        tl.store(q + i * 16 + lanes, x * total + i, i * 16 + lanes < n)
+    tl.store(q + N * 16, total)
+
+
+@pytest.mark.costly
+def test_long_functions_are_calls_of_their_parts() -> None:
+    """No function has more loops and calls than a few parts, and what is computed goes from one to the next."""
+    x, y = np.arange(80 * 16, dtype=np.float32) % 3, np.zeros(80 * 16 + 1, np.float32)
+    compiled = sums_between[(1,)](x, y, 1250, 80)
+    rows = np.where(np.arange(1280) < 1250, x, np.float32(1)).reshape(80, 16)
+    totals = x[0] + np.cumsum(rows.cumsum(1).max(1))
+    expected = np.where(np.arange(1280) < 1250, (rows * totals[:, None] + np.arange(80)[:, None]).ravel(), 0)
+    np.testing.assert_array_equal(y, [*expected, totals[-1]])
+    definitions = compiled.asm["llir"].split("\ndefine ")
+    assert sum("@sums_between_part_" in definition for definition in definitions) >= 3
+    assert max(len(re.findall("(?m)^loop|call void @", definition)) for definition in definitions) < 200

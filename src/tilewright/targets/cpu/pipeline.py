@@ -105,6 +105,7 @@ def _to_loops() -> Sequence[Pass]:
     from tilewright.lowering.linalg_to_loops.narrow_byte_sums import NarrowByteSumsPass
     from tilewright.transforms.common.outline_equal_loops import OutlineEqualLoopsPass
     from tilewright.transforms.common.sink_scalars import SinkScalarsPass
+    from tilewright.transforms.common.split_long_functions import SplitLongFunctionsPass
     from tilewright.transforms.linalg.bufferize_function_boundaries import LinalgBufferizeFunctionBoundariesPass
     from tilewright.transforms.linalg.elide_reduction_starts import LinalgElideReductionStartsPass
     from tilewright.transforms.linalg.expand_selects import LinalgExpandSelectsPass
@@ -150,8 +151,8 @@ def _to_loops() -> Sequence[Pass]:
         SinkScalarsPass(),  # few values live through many loops
         NarrowByteSumsPass(),  # loops are written out, and sums that 16 bits hold are seen
         ConvertDotBytesToCallsPass(),  # which upstream reads
-        # LLVM sees one of a thousand copies. A debugger wants the line of each.
-        *(() if knobs.get("debug_symbols") else (OutlineEqualLoopsPass(),)),
+        # LLVM sees one of a thousand copies, and no function of thousands. A debugger wants the line of each.
+        *(() if knobs.get("debug_symbols") else (OutlineEqualLoopsPass(), SplitLongFunctionsPass())),
     )
 
 

@@ -181,7 +181,7 @@ class _Reader:
     def _read_outside(self, value: SSAValue) -> None:
         """A value from outside: how it is made, where the function makes it again, else its type."""
         op = value.owner
-        if _is_made_again(value):
+        if is_made_again(value):
             assert isinstance(op, Operation)
             self.form += [type(op), value.type, frozenset(op.properties.items())]
             for operand in op.operands:
@@ -191,7 +191,8 @@ class _Reader:
             self.reads.append(value)
 
 
-def _is_made_again(value: SSAValue) -> bool:
+def is_made_again(value: SSAValue) -> bool:
+    """Return whether a value from outside costs a function nothing to make for itself."""
     return isinstance(value.owner, MADE_AGAIN) or (isinstance(value.owner, arith.ConstantOp) and is_vector(value.type))
 
 
@@ -206,7 +207,7 @@ def make_function(name: str, copy: Copy, places: Sequence[int | None], passed: S
     def bring(value: SSAValue) -> SSAValue:
         """A value from outside, inside of the function."""
         op = value.owner
-        if not _is_made_again(value) and (place := next(reads)) is not None:
+        if not is_made_again(value) and (place := next(reads)) is not None:
             return block.args[place]
         assert isinstance(op, Operation)
         again = op.clone()
@@ -250,7 +251,7 @@ def erase_unread(values: Iterable[SSAValue]) -> None:
     """Erase what a function makes again, where nothing else reads it."""
     for value in values:
         op = value.owner
-        if isinstance(op, Operation) and _is_made_again(value) and op.parent is not None and not value.uses:
+        if isinstance(op, Operation) and is_made_again(value) and op.parent is not None and not value.uses:
             operands = list(op.operands)
             op.detach()
             op.erase()
