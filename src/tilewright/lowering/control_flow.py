@@ -3,7 +3,8 @@
 A value is carried by one phi for each of its parts: a scalar or vector by one, a memref by pointer, sizes and strides,
 a tensor in registers by one per register. Which parts a value has is what a lowering says; everything else is here.
 
-Loops have the test at the bottom, and a guard at the top unless the bounds show that the body runs at least once.
+Loops have the test at the bottom, and a guard at the top unless the bounds show that the body runs at least once. Those
+that run once at most, as the rest of a tile that fills no vector, are branches.
 """
 
 from __future__ import annotations
@@ -12,10 +13,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar, cast
 
+from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from tilewright.codegen.llvm_text import FunctionText, Phi
-from tilewright.dialects import cf, scf, ub
+from tilewright.dialects import arith, cf, scf, ub
 from tilewright.dialects.construction import static_values
 
 Parts = Sequence[tuple[str, str]]
@@ -144,6 +146,9 @@ def lower_for(op: scf.ForOp, low: AnyLowering) -> None:
     ((type, lower),), ((_, upper),), ((_, step),) = (low.flat(operand) for operand in op.operands[:3])
     predicate = "ult" if op.unsigned_cmp is not None else "slt"
     initial = low.flat_all(op.operands[3:])
+    if runs_at_most_once(op):
+        _lower_single_round(op, low, lower, text.icmp(predicate, type, lower, upper))
+        return
     low.enter_for(op)
     body, done = text.new_label("loop"), text.new_label("done")
     before = text.label
@@ -175,6 +180,48 @@ def lower_for(op: scf.ForOp, low: AnyLowering) -> None:
         _add_incoming(results, initial, before)
     _add_incoming(results, yielded, latch)
     low.bind_phis(op.results, results)
+
+
+def _lower_single_round(op: scf.ForOp, low: AnyLowering, lower: str, runs: str) -> None:
+    """A loop whose body runs once or not at all is a branch: nothing is carried, and LLVM has no loop to look at."""
+    text, initial = low.text, low.flat_all(op.operands[3:])
+    body, done, before = text.new_label("once"), text.new_label("done"), text.label
+    text.branch_if(runs, body, done)
+    text.start(body)
+    first, *arguments = op.regions[0].block.args
+    low.bind_flat([first], iter([lower]))
+    low.bind_flat(arguments, iter([operand for _, operand in initial]))
+    yielded = low.flat_all(low.lower_region(op.regions[0]))
+    low.locate(op)
+    end = text.label
+    text.branch(done)
+    text.start(done)
+    _merge(low, op.results, [(initial, before), (yielded, end)])
+
+
+def runs_at_most_once(op: scf.ForOp) -> bool:
+    """Return whether a loop begins less than a step before its end: at the end rounded down to a multiple of the step,
+    `n & -s`, or that many whole steps after another place, `a + ((n - a) & -s)`.
+    """
+    lower, upper, step = op.operands[:3]
+    steps = _constant_of(step)
+    if steps is None or steps <= 0 or steps & (steps - 1):
+        return False
+    start, distance = None, lower
+    if isinstance(lower.owner, arith.AddiOp):
+        start, distance = lower.owner.operands
+    rounded = distance.owner
+    if not isinstance(rounded, arith.AndIOp) or _constant_of(rounded.operands[1]) != -steps:
+        return False
+    if start is None:
+        return rounded.operands[0] is upper
+    whole = rounded.operands[0].owner
+    return isinstance(whole, arith.SubiOp) and whole.operands[0] is upper and whole.operands[1] is start
+
+
+def _constant_of(value: SSAValue) -> int | None:
+    attribute = value.owner.value if isinstance(value.owner, arith.ConstantOp) else None
+    return attribute.value.data if isinstance(attribute, IntegerAttr) else None
 
 
 def _runs_at_least_once(lower: str, upper: str) -> bool:

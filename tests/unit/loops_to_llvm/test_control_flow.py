@@ -277,3 +277,59 @@ func.func @k(%o: memref<*xi32>, %n: i32, $GRID) {{
     out = np.zeros(1, np.int32)
     run_loops(text, out, 3)
     assert out.tolist() == [7 + 3 * additions]
+
+
+@pytest.mark.parametrize(
+    ("lower", "is_branch"),
+    [
+        ("%c0 = arith.addi %start, %c0_ : index", False),
+        ("%m = arith.constant -4 : index\n  %c0 = arith.andi %n, %m : index", True),
+        ("%m = arith.constant -8 : index\n  %c0 = arith.andi %n, %m : index", False),
+        ("%m = arith.constant -4 : index\n  %c0 = arith.andi %start, %m : index", False),
+        (
+            "%m = arith.constant -4 : index\n  %l = arith.subi %n, %start : index\n"
+            "  %w = arith.andi %l, %m : index\n  %c0 = arith.addi %start, %w : index",
+            True,
+        ),
+    ],
+)
+def test_loops_that_run_once_at_most_are_branches(lower: str, *, is_branch: bool) -> None:
+    """What they give is what they carry where they do not run; others with such bounds run as often as they should."""
+    kernel = f"""
+func.func @k(%a: memref<*xi64>, %o: memref<*xi64>, $GRID) {{
+  %c0_ = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %seven = arith.constant 7 : i64
+  %as = memref.reinterpret_cast %a to offset: [0], sizes: [2], strides: [1] : memref<*xi64> to memref<2xi64>
+  %os = memref.reinterpret_cast %o to offset: [0], sizes: [2], strides: [1] : memref<*xi64> to memref<2xi64>
+  %x = memref.load %as[%c0_] : memref<2xi64>
+  %y = memref.load %as[%c1] : memref<2xi64>
+  %start = arith.index_cast %x : i64 to index
+  %n = arith.index_cast %y : i64 to index
+  {lower}
+  %r:2 = scf.for %i = %c0 to %n step %c4 iter_args(%u = %seven, %v = %x) -> (i64, i64) {{
+    %j = arith.index_cast %i : index to i64
+    %next = arith.addi %v, %j : i64
+    scf.yield %v, %next : i64, i64
+  }}
+  memref.store %r#0, %os[%c0_] : memref<2xi64>
+  memref.store %r#1, %os[%c1] : memref<2xi64>
+  return
+}}
+"""
+    starts = {
+        "start, %c0_": lambda start, n: start,
+        "-8": lambda start, n: n & -8,
+        "andi %start": lambda start, n: start & -4,
+        "subi": lambda start, n: start + ((n - start) & -4),
+    }
+    first = next((start for key, start in starts.items() if key in lower), lambda start, n: n & -4)
+    for start, n in [(0, 0), (0, 3), (1, 4), (2, 15), (-5, -3), (3, -6), (5, 23), (9, 9), (4, 16)]:
+        out = np.zeros(2, np.int64)
+        run_loops(kernel, np.array([start, n], np.int64), out)
+        u, v = 7, start
+        for i in range(first(start, n), n, 4):
+            u, v = v, v + i
+        assert out.tolist() == [u, v]
+    assert ("once" in compile_loops(kernel).llir) == is_branch
