@@ -242,12 +242,37 @@ def test_computed_operands(arch: str, name: str) -> None:
     check(*run(arch, KINDS[name], (64, 32, 64), is_doubled=True)[:3], KINDS[name].tolerance)
 
 
-@pytest.mark.parametrize("limit", [0, 32, 64])
+@pytest.mark.parametrize("limit", [0, 32, 48, 64, 128])
 def test_limits_of_imprecise_sums(limit: int) -> None:
     *found, ptx = run("sm90", KINDS["e4m3"], (64, 32, 128), limit=limit)
     check(*found, KINDS["e4m3"].tolerance)
     # Sums that must be precise are those of mma.sync, to which 8-bit floats go as f16 on Hopper.
     assert instructions(ptx) == {"wgmma m64n32k32 f32.e4m3.e4m3" if limit else "mma m16n8k16 f32.f16.f16"}
+
+
+@triton.jit
+def sums_of_blocks(a_ptr, b_ptr, c_ptr, SIZE: tl.constexpr, DEPTH: tl.constexpr, BK: tl.constexpr, LIMIT: tl.constexpr):
+    """Rows of A times rows of B, a block of K at a time."""
+    i, k = tl.arange(0, SIZE), tl.arange(0, BK)
+    total = tl.zeros((SIZE, SIZE), tl.float32)
+    for start in range(0, DEPTH, BK):
+        a = tl.load(a_ptr + i[:, None] * DEPTH + start + k[None, :])
+        b = tl.load(b_ptr + i[:, None] * DEPTH + start + k[None, :])
+        total = tl.dot(a, b.T, total, max_num_imprecise_acc=LIMIT)
+    tl.store(c_ptr + i[:, None] * SIZE + i[None, :], total)
+
+
+@pytest.mark.parametrize("limit", [48, 64, None])
+def test_sums_go_on_outside_of_the_narrow_accumulator(limit: int | None) -> None:
+    """With a limit of no more than a block, each product starts at zero, and ordinary additions sum up the blocks."""
+    random = np.random.default_rng(0)
+    a, b = (numbers(random, (64, 192), KINDS["e4m3"].a) for _ in range(2))
+    c = np.full((64, 64), np.nan, np.float32)
+    with knobs.scope(target="cuda_sim", override_arch="sm90"):
+        kernel = sums_of_blocks[(1,)](a, b, c, SIZE=64, DEPTH=192, BK=64, LIMIT=limit)
+    exact, magnitude = (x.astype(np.float64) @ y.astype(np.float64).T for x, y in ((a, b), (np.abs(a), np.abs(b))))
+    check(c, exact, magnitude, KINDS["e4m3"].tolerance)
+    assert bool(re.search(r"\badd(\.rn)?\.f32\b", kernel.asm["ptx"])) == (limit is not None)
 
 
 @pytest.mark.parametrize("name", ["tf32x3", "bf16x3", "bf16x6"])

@@ -246,7 +246,7 @@ class WarpGroupDot:
         registers = ["poison"] * self._num_accumulators() if starts_at_zero else self._packed(held)
         uses_c = "false" if starts_at_zero else "true" if op.use_c is None else self.fn.scalar(op.use_c)
         limit = op.max_num_imprecise_acc.value.data
-        if self.shape.a in ("e4m3", "e5m2") and self.shape.result == "f32" and 0 < limit < self.depth:
+        if self.shape.a in ("e4m3", "e5m2") and self.shape.result == "f32" and 0 < limit <= self.depth:
             return self._tile_in_parts(place, registers, uses_c, limit)
         for k in range(0, self.depth, self.shape.k):
             registers = self._step(place, k, registers, uses_c)
@@ -254,7 +254,9 @@ class WarpGroupDot:
         return registers
 
     def _tile_in_parts(self, place: tuple[int, int], registers: list[str], uses_c: str, limit: int) -> list[str]:
-        """As `_tile`, adding up no more than `limit` products in the hardware's narrow accumulator."""
+        """As `_tile`, adding up no more than `limit` products, or one instruction's, in the hardware's narrow
+        accumulator: also where `limit` is all of K, as a loop goes on with the sums of its last iteration.
+        """
         text, emitter = self.fn.text, self.fn.emitter
         type, _ = self.shape.accumulator
         zero = "0x0000000000000000"
@@ -262,9 +264,10 @@ class WarpGroupDot:
             registers = [zero] * len(registers)
         elif uses_c != "true":
             registers = [text.select(uses_c, type, old, zero) for old in registers]
-        for first in range(0, self.depth, max(limit, self.shape.k)):
+        size = max(limit // self.shape.k, 1) * self.shape.k
+        for first in range(0, self.depth, size):
             partial, follows = ["poison"] * len(registers), "false"
-            for k in range(first, min(first + limit, self.depth), self.shape.k):
+            for k in range(first, min(first + size, self.depth), self.shape.k):
                 partial = self._step(place, k, partial, follows)
                 follows = "true"
             emitter.group_commit(text)
