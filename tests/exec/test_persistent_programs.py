@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 from test_missing_barriers import without_each
@@ -17,6 +18,8 @@ import tilewright.language as tl
 from tilewright.codegen.nvptx.ptxas import find_ptxas
 from tilewright.support import knobs
 from tilewright.targets.cuda.simulated import SimulatedKernel
+
+E4M3: Any = ml_dtypes.float8_e4m3fn
 
 
 @pytest.fixture(autouse=True)
@@ -282,9 +285,32 @@ def test_what_gains_is_persistent_unasked() -> None:
         assert is_persistent(compiled) and has_roles(compiled) and stores_by_tma(compiled)
         check_assembled(compiled)
         assert multiply(a, b, block=(128, 256, 64), warps=8, stages=4).native.facts == compiled.native.facts
-        for warps, stages in ((8, 3), (4, 3), (8, 1)):
-            other = multiply(a, b, block=(128, 128, 64), warps=warps, stages=stages)
+        for columns, warps, stages in ((64, 8, 4), (128, 4, 3), (128, 8, 1)):
+            other = multiply(a, b, block=(128, columns, 64), warps=warps, stages=stages)
             assert not is_persistent(other) and not has_computed_maps(other)
+
+
+@pytest.mark.skipif(find_ptxas() is None, reason="there is no ptxas")
+@pytest.mark.parametrize(("kind", "limit", "stages"), [(np.float16, 0, 3), (E4M3, 128, 3), (E4M3, 0, 4), (E4M3, 0, 3)])
+def test_smaller_products_that_gain_are_persistent_unasked(kind: Any, limit: int, stages: int) -> None:
+    """Blocks of 128x128, of 16 bits, or where a multiprocessor has no room for a second program: for four iterations,
+    or as the hardware may not add up all of a block. Four iterations are under way; ptxas neither spills nor
+    serialises.
+    """
+    depth = 128 // np.dtype(kind).itemsize
+    a, b = (x.astype(kind) for x in matrices((256, 2 * depth), (128, 2 * depth), scale=0.5))
+    out = np.full((256, 128), np.nan, np.float16)
+    with knobs.scope(specialize_warps="auto", tma_loads="auto", persist_programs="auto"):
+        compiled: Any = product[(2,)](
+            a, b.T, out, 256, 128, 2 * depth, 2 * depth, 1, 1, 2 * depth, 128, BM=128, BN=128, BK=depth, WRAPS=True,
+            num_warps=8, num_stages=stages, max_num_imprecise_acc_default=limit or None,
+        )  # fmt: skip
+    gains = kind is np.float16 or stages == 4 or limit > 0
+    assert is_persistent(compiled) == has_roles(compiled) == stores_by_tma(compiled) == gains
+    assert error(out, a.astype(np.float64) @ b.astype(np.float64).T) < 1e-3
+    if gains:
+        assert compiled.asm["ttgir"].count(f"memdesc<4x128x{depth}x") > 0
+        check_assembled(compiled)
 
 
 @triton.jit

@@ -86,7 +86,7 @@ class PersistProgramsPass(Pass):
                 context.remark(dependence, f"programs run beside each other: they may depend on '{dependence.name}'")
 
     def _pays(self, function: tt.FuncOp) -> bool:
-        """Return whether a kernel gains; says in its loop how many iterations there is room for."""
+        """Return whether a kernel gains; says in its loop how many iterations are to be under way."""
         if self.mode == ALWAYS:
             return True
         loops = [op for op in function.body.blocks[0].ops if isinstance(op, scf.ForOp) and dots_of(op)]
@@ -95,7 +95,7 @@ class PersistProgramsPass(Pass):
             return False
         launch = Launch(self.num_warps, self.num_stages, takes_turns=self.turns != NEVER)
         stages = stages_with_result(loops[0], launch, written[0].src)
-        if stages is not None and stages < launch.stages_of(loops[0]):
+        if stages is not None and stages != launch.stages_of(loops[0]):
             loops[0].attributes[NUM_STAGES] = i32_attr(stages)
         return stages is not None
 

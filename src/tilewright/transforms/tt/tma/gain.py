@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from xdsl.dialects.builtin import Float8E4M3FNType, Float8E5M2Type
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects import scf, tt
@@ -12,6 +13,7 @@ from tilewright.transforms.tt.tma.computed_operands import feeds_products
 from tilewright.transforms.tt.tma.independence import find_dependence, stores_of
 from tilewright.transforms.tt.tma.polynomial import Unprovable
 from tilewright.transforms.tt.tma.promotion import Promotion
+from tilewright.transforms.ttg.pipeliner.machine_model import product_clocks
 
 THREADS_PER_WARP = 32
 NUM_STAGES = "tt.num_stages"
@@ -25,7 +27,16 @@ to which they fit the 240 that a thread has: measured on an H100 with attention,
 results are there at a time (H200, heads of 128: 701 TFLOP/s in place of 581).
 """
 SHARED_BYTES = 226 << 10
-"""Shared memory of a program of Hopper, less what barriers take."""
+"""Shared memory of a program of Hopper, less what barriers take; two programs share this much, too."""
+CLOCKS_UNDER_WAY = 2048
+"""Clocks that the products of all iterations under way take, at least, so that copies arrive in time: more stages than
+were asked for make up for short iterations. Blocks of 128x128x64, of 512 clocks, on an H200, float16 4096: 538 TFLOP/s
+with 3 stages, 695 with 4; of 128x128x32, of 256, 459 with 4.
+"""
+LEAST_SUMS_ALONE, LEAST_CLOCKS_ALONE, HALF_BITS = 64, 512, 16
+"""The smallest products, of 16 bits, for which a warp that copies was measured to gain. With 128x64x64 it does not
+(418, 443 without).
+"""
 LEAST_STAGES, LEAST_STAGES_OF_CHAIN = 3, 2
 """Iterations under way, at least, where programs go on with the next one: attention needs no more than two."""
 
@@ -51,10 +62,31 @@ class Launch:
         )
 
     def has_room(self, loop: scf.ForOp) -> bool:
-        """Return whether a program fills a multiprocessor, with one more warp group for the copies, and fits it."""
+        """Return whether a program fills a multiprocessor, with one more warp group for the copies, and fits it; one
+        with fewer sums, whether it is faster where it is alone.
+        """
         if self.stages_of(loop) < 2 or self.num_warps != WARPS:
             return False
-        return LEAST_SUMS <= self.sums_of(loop) <= most_sums(len(dots_of(loop)))
+        sums = self.sums_of(loop)
+        return sums <= most_sums(len(dots_of(loop))) and (sums >= LEAST_SUMS or self._gains_alone(loop))
+
+    def _gains_alone(self, loop: scf.ForOp) -> bool:
+        """Return whether a loop of a single product gains although a multiprocessor could hold two programs.
+
+        On an H200, float16, blocks of 128x128x64, by roles with 4 stages in place of two programs with 3: 4096 695
+        (653), 8192 700 (633), 2048 541 (478). Of 8-bit floats two programs are as fast (1302), unless they have no
+        room, for the buffers of the stages that were asked for, or because the sums of a part of the product take as
+        many registers again (893 in place of 815).
+        """
+        [dot, *others] = dots_of(loop)
+        loads = [op for op in loop.body.block.ops if isinstance(op, tt.LoadOp | tt.DescriptorLoadOp)]
+        if others or not all(map(_is_multiplied, loads)):
+            return False
+        if self.sums_of(loop) < LEAST_SUMS_ALONE or product_clocks(dot) < LEAST_CLOCKS_ALONE:
+            return False
+        if bit_width(as_tensor(dot.a.type).element_type) == HALF_BITS or _sums_up_parts(dot):
+            return True
+        return 2 * self.stages_of(loop) * sum(_bytes(op.results[0]) for op in loads) > SHARED_BYTES
 
 
 def most_sums(products: int) -> int:
@@ -91,7 +123,7 @@ def pays_by_tiles(function: tt.FuncOp, loop: scf.ForOp, launch: Launch) -> bool:
 
 
 def stages_with_result(loop: scf.ForOp, launch: Launch, result: SSAValue) -> int | None:
-    """Count the iterations that may be under way, beside a buffer for the result; None where the loop does not gain.
+    """Count the iterations to have under way, beside a buffer for the result; None where the loop does not gain.
 
     It does not if it has a chain of products whose warp groups take no turns (attention on an H200: 610 TFLOP/s with
     heads of 128, 590 where programs run beside each other), if there is room for too few iterations, or if it reads
@@ -109,8 +141,21 @@ def stages_with_result(loop: scf.ForOp, launch: Launch, result: SSAValue) -> int
     copied = [op.results[0] for op in loads if _is_block(op.results[0])]
     kept = {value for dot in dots_of(loop) for value in (dot.a, dot.b) if _is_outside(value, loop)}
     room = SHARED_BYTES - sum(map(_bytes, (result, *kept)))
-    stages = min(launch.stages_of(loop), room // max(sum(map(_bytes, copied)), 1))
+    wanted = launch.stages_of(loop)
+    clocks = sum(map(product_clocks, dots_of(loop)))
+    if not is_chain:
+        wanted = max(wanted, -(-CLOCKS_UNDER_WAY // clocks))
+    stages = min(wanted, room // max(sum(map(_bytes, copied)), 1))
+    if launch.sums_of(loop) < LEAST_SUMS and stages * clocks < CLOCKS_UNDER_WAY:
+        return None
     return stages if stages >= (LEAST_STAGES_OF_CHAIN if is_chain else LEAST_STAGES) else None
+
+
+def _sums_up_parts(dot: tt.DotOp) -> bool:
+    """Return whether a product of 8-bit floats may not add up all of a block in the hardware's narrow accumulator."""
+    type = as_tensor(dot.a.type)
+    is_narrow = isinstance(type.element_type, Float8E4M3FNType | Float8E5M2Type)
+    return is_narrow and dot.max_num_imprecise_acc.value.data <= type.get_shape()[1]
 
 
 def _is_multiplied(load: Operation) -> bool:
