@@ -59,6 +59,8 @@ def operand(
     packed_dim: int,
     scaled: bool,
     group: int,
+    *,
+    floats: bool = False,
 ) -> Operand:
     if kind == "e2m1":
         codes = random.integers(0, 16, shape).astype(np.uint8)
@@ -72,7 +74,7 @@ def operand(
         stored = random.standard_normal(shape).astype(FLOAT16[kind])
         numbers = stored.astype(np.float64)
     outer = shape[1 - k_dim]
-    if group == 16:
+    if floats:
         scales = (random.integers(1, 15, (outer, shape[k_dim] // group)) / 4).astype(ml_dtypes.float8_e4m3fn)
         factors = scales.astype(np.float64)
     else:
@@ -90,6 +92,7 @@ def run(
     *,
     along_k: tuple[bool, bool] = (True, True),
     group: int = 32,
+    floats: bool = False,
     shape: tuple[int, int, int] = (64, 32, 64),
     num_warps: int = 4,
     special: int | None = None,
@@ -97,8 +100,8 @@ def run(
     """What the kernel gives, what NumPy gives, and the compiled kernel; with `special` the first scale of A is that."""
     m, n, k = shape
     random = np.random.default_rng(0)
-    a = operand(random, kinds[0], (m, k), 1, 1 if along_k[0] else 0, scaled[0], group)
-    b = operand(random, kinds[1], (k, n), 0, 0 if along_k[1] else 1, scaled[1], group)
+    a = operand(random, kinds[0], (m, k), 1, 1 if along_k[0] else 0, scaled[0], group, floats=floats)
+    b = operand(random, kinds[1], (k, n), 0, 0 if along_k[1] else 1, scaled[1], group, floats=floats)
     if special is not None:
         a.numbers[0, :group] *= 2.0 ** (special - 127 - (float(a.scales[0, 0]) - 127)) if special < 255 else np.nan
         a.scales[0, 0] = special
@@ -148,7 +151,24 @@ def test_operands_without_scales(engine: str, scaled: tuple[bool, bool]) -> None
 def test_scales_that_are_floats(engine: str) -> None:
     if engine == "sm80":
         pytest.skip("compute capability 8.0 has no fp8e4nv, the type of these scales")
-    check(*run(("e2m1", "e2m1"), (True, True), group=16)[:2])
+    check(*run(("e2m1", "e2m1"), (True, True), group=16, floats=True)[:2])
+
+
+@pytest.mark.parametrize(("group", "floats"), [(16, False), (32, True)])
+def test_the_shape_of_scales_says_what_they_cover(engine: str, group: int, floats: bool) -> None:
+    if floats and engine == "sm80":
+        pytest.skip("compute capability 8.0 has no fp8e4nv, the type of these scales")
+    check(*run(("e2m1", "e5m2"), (True, True), group=group, floats=floats)[:2])
+
+
+@pytest.mark.parametrize("kinds", [("bf16", "e4m3"), ("e5m2", "fp16")], ids=str)
+def test_scales_of_16_bit_floats(engine: str, kinds: tuple[str, str]) -> None:
+    check(*run(kinds, (True, True))[:2])
+
+
+def test_scales_that_cover_no_group() -> None:
+    with pytest.raises(triton.CompilationError, match=r"lhs_scale must have shape \[..., 64, 2\] or \[..., 64, 4\]"):
+        run(("e4m3", "e4m3"), (True, False), group=8)
 
 
 @pytest.mark.parametrize("scale", [0, 1, 240, 255])

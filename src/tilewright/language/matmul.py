@@ -231,8 +231,8 @@ def dot_scaled(
     """Matrix product of blocks in microscaling formats, plus `acc`; the result is float32.
 
     Formats: "e2m1" (two values in each uint8, along K, or along M or N with `lhs_k_pack` or `rhs_k_pack` False),
-    "e4m3", "e5m2", "bf16", "fp16". A scale of dtype uint8 holds powers of two (e8m0) for groups of 32 elements of K,
-    one of dtype float8e4nv for groups of 16; shapes [M, K / group] and [N, K / group]. Either may be None.
+    "e4m3", "e5m2", "bf16", "fp16". Scales have shapes [M, K / group] and [N, K / group], for groups of 32 or 16
+    elements of K; those of dtype uint8 are powers of two (e8m0), those of float8e4nv numbers. Either may be None.
     """
     target = unwrap(out_dtype)
     if target != dt.float32:
@@ -245,7 +245,7 @@ def dot_scaled(
         if not pack and fmt != "e2m1":
             raise ValueError(f"only packed e2m1 values can be laid out along M or N; {side} has format {fmt!r}")
     extents = _scaled_shape(a, b, formats, packs)
-    _check_scales(scales, formats, extents)
+    _check_scales(scales, extents)
     accumulator = _accumulator(unwrap(acc), [*a.extents[:-2], extents[0], extents[1]], dt.float32, [])
     op = tt.DotScaledOp(
         a.handle,
@@ -281,15 +281,17 @@ def _scaled_shape(
     return m, n, ka
 
 
-def _check_scales(
-    scales: list[tensor | None], formats: builtins.tuple[str, str], extents: builtins.tuple[int, int, int]
-) -> None:
-    k = extents[2]
-    for scale, fmt, rows, side in zip(scales, formats, extents[:2], ("lhs", "rhs"), strict=True):
+def _check_scales(scales: list[tensor | None], extents: builtins.tuple[int, int, int]) -> None:
+    """ValueError for scales that do not fit. The elements of K that share one follow from the shape, not the dtype."""
+    m, n, k = extents
+    groups: set[int] = set()
+    for scale, rows, side in zip(scales, (m, n), ("lhs", "rhs"), strict=True):
         if scale is None:
             continue
-        if fmt in ("bf16", "fp16"):
-            raise ValueError(f"{side} in format {fmt!r} takes no scale")
-        group = 16 if scale.dtype.is_fp8e4nv() else 32
-        if scale.extents[-2:] != [rows, k // group]:
-            raise ValueError(f"{side}_scale must have shape [..., {rows}, {k // group}]. Got {scale.extents}")
+        group = tt.group_of_scale(k, scale.extents[-1])
+        if group is None or scale.extents[-2] != rows:
+            fitting = " or ".join(f"[..., {rows}, {k // size}]" for size in tt.SCALE_GROUPS)
+            raise ValueError(f"{side}_scale must have shape {fitting}. Got {scale.extents}")
+        groups.add(group)
+    if len(groups) > 1:
+        raise ValueError("lhs_scale and rhs_scale must cover the same number of elements each, 32 or 16 of K")

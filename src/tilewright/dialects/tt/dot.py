@@ -141,9 +141,10 @@ class DotScaledOp(TritonOp):
         rows, k_a = _unpacked(a.get_shape(), self.a_elem_type, bool(self.lhs_k_pack.value.data), k_dim=-1)
         columns, k_b = _unpacked(b.get_shape(), self.b_elem_type, bool(self.rhs_k_pack.value.data), k_dim=-2)
         _check_dot_shapes(rows, columns, c.get_shape(), k_a, k_b)
-        for scale, extent, side in ((self.a_scale, rows[-2], "A"), (self.b_scale, columns[-1], "B")):
-            if scale is not None:
-                _check_scale(scale.type, extent, k_a, side)
+        sides = ((self.a_scale, rows[-2], "A"), (self.b_scale, columns[-1], "B"))
+        groups = {_check_scale(scale.type, extent, k_a, side) for scale, extent, side in sides if scale is not None}
+        if len(groups) > 1:
+            raise VerifyException("the scales of A and B must cover the same number of elements each")
 
 
 def _unpacked(shape: tuple[int, ...], element: Attribute, k_pack: bool, k_dim: int) -> tuple[tuple[int, ...], int]:
@@ -156,9 +157,22 @@ def _unpacked(shape: tuple[int, ...], element: Attribute, k_pack: bool, k_dim: i
     return tuple(extents), extents[k_dim]
 
 
-def _check_scale(type: Attribute, extent: int, k: int, side: str) -> None:
+SCALE_GROUPS = (32, 16)
+"""How many elements along K may share a scale."""
+
+
+def group_of_scale(k: int, scales: int) -> int | None:
+    """How many elements along K share a scale, where `scales` cover K; None where that is no group of the formats."""
+    return next((group for group in SCALE_GROUPS if scales * group == k), None)
+
+
+def _check_scale(type: Attribute, extent: int, k: int, side: str) -> int:
+    """How many elements of an operand share a scale; VerifyException where the scales do not cover it."""
     assert is_tensor(type)
-    block = 32 if bit_width(type.element_type) == 8 and not is_float(type.element_type) else 16
     shape = type.get_shape()
-    if shape[-2] != extent or shape[-1] * block != k:
-        raise VerifyException(f"scale of operand {side} must have shape [{extent}, {k // block}], got {shape[-2:]}")
+    group = group_of_scale(k, shape[-1])
+    if shape[-2] != extent or group is None:
+        raise VerifyException(
+            f"scale of operand {side} must have shape [{extent}, {k // 32}] or [{extent}, {k // 16}], got {shape[-2:]}"
+        )
+    return group
