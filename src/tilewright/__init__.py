@@ -59,6 +59,7 @@ bind_names(
     {
         "compile": "tilewright.runtime.compiling:compile",
         "make_backend": "tilewright.compat.compiler:make_backend",
+        "max_shared_mem": "tilewright.compat.compiler:max_shared_mem",
         "compiler": "tilewright.compat.compiler",
     },
 )

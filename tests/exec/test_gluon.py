@@ -620,15 +620,19 @@ def copies_pixels(x_ptr):
 
 
 @gluon.jit
-def stores_elsewhere(x_ptr):
-    hopper.async_store(x_ptr, x_ptr, x_ptr)
+def stores_elsewhere(x_ptr, layout: gl.constexpr):
+    buffer, value = gl.allocate_shared_memory(gl.int32, [128], PLAIN), gl.arange(0, 128, layout)
+    hopper.async_store(buffer, value, hopper.mbarrier.allocate_mbarrier())
 
 
 @pytest.mark.parametrize(
-    ("kernel", "message"),
-    [(copies_pixels, r"`tensor_desc` must be a descriptor of pixels"), (stores_elsewhere, "CTAs share no memory")],
+    ("kernel", "arguments", "message"),
+    [
+        (copies_pixels, (), r"`tensor_desc` must be a descriptor of pixels"),
+        (stores_elsewhere, (ROW,), "async_store needs a cluster of at least two CTAs"),
+    ],
 )
-def test_what_is_not_supported_is_named(kernel: Any, message: str) -> None:
+def test_what_is_not_supported_is_named(kernel: Any, arguments: tuple[Any, ...], message: str) -> None:
     with pytest.raises(tilewright.CompilationError, match=message) as caught:
-        kernel[(1,)](np.zeros(128, np.int32))
+        kernel[(1,)](np.zeros(128, np.int32), *arguments)
     assert "hopper." in str(caught.value)

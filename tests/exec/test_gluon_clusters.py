@@ -12,9 +12,17 @@ from device_memory import REAL, device_capability
 from tilewright import gluon
 from tilewright.gluon.nvidia.hopper import TensorDescriptor
 from tilewright.language import gluon as gl
-from tilewright.language.gluon.nvidia.hopper import cluster, mbarrier, tma, warpgroup_mma, warpgroup_mma_wait
+from tilewright.language.gluon.nvidia.hopper import (
+    async_store,
+    cluster,
+    mbarrier,
+    tma,
+    warpgroup_mma,
+    warpgroup_mma_wait,
+)
 from tilewright.reference.simt import SimulationError
 from tilewright.support import knobs
+from tilewright.support.errors import PassError
 from tilewright.targets.cuda.simulated import SimulatedKernel
 
 
@@ -139,6 +147,48 @@ def exchanged(between, out, N: gl.constexpr, layout: gl.constexpr):
 LINE = gl.BlockedLayout([1], [32], [4], [0], cga_layout=[[1]])
 
 
+@gluon.jit
+def sent(x, out, N: gl.constexpr, source: gl.constexpr, shared: gl.constexpr, target: gl.constexpr):
+    """Each element goes to the CTA that has its part of the buffer, and is reported to the barrier there."""
+    value = gl.load(x + gl.arange(0, N, source))
+    buffer = gl.allocate_shared_memory(value.dtype, [N], shared)
+    barrier = mbarrier.allocate_mbarrier()
+    mbarrier.init(barrier, count=1)
+    mbarrier.expect(barrier, buffer.nbytes_per_cta)
+    async_store(buffer, value, barrier)
+    mbarrier.wait(barrier, 0, deps=[buffer])
+    gl.store(out + gl.arange(0, N, target), buffer.load(target))
+
+
+def line(cga: list[list[int]], size: int = 4) -> gl.BlockedLayout:
+    return gl.BlockedLayout([size], [32], [4], [0], cga_layout=cga)
+
+
+def part(cga: list[list[int]]) -> gl.SwizzledSharedLayout:
+    return gl.SwizzledSharedLayout(1, 1, 1, [0], cga_layout=cga)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.float16, np.int32, np.float64])
+@pytest.mark.parametrize(
+    ("source", "target"), [([[0]], [[0]]), ([[0]], [[1]]), ([[1], [2]], [[2], [1]]), ([[0], [1]], [[1], [2]])]
+)
+def test_stores_into_other_ctas(dtype: Any, source: list[list[int]], target: list[list[int]]) -> None:
+    x, out = np.arange(1024).astype(dtype), np.zeros(1024, dtype)
+    kernel: Any = sent[(1,)](x, out, 1024, line(source), part(target), line(target), num_ctas=2 ** len(source))
+    np.testing.assert_array_equal(out, x)
+    assert "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes" in kernel.asm["ptx"]
+
+
+@pytest.mark.parametrize(
+    ("source", "size", "message"),
+    [([[1]], 4, "do not all hold what is stored there"), ([[0]], 1, "vectorizing stores to at least 32 bits")],
+)
+def test_stores_that_cannot_be_sent(source: list[list[int]], size: int, message: str) -> None:
+    x, out = np.zeros(256, np.float16), np.zeros(256, np.float16)
+    with pytest.raises(PassError, match=message):
+        sent[(1,)](x, out, 256, line(source, size), part([[0]]), line([[0]]), num_ctas=2)
+
+
 def test_loops_over_copies() -> None:
     x, out = matrix(64, 256), np.zeros((64, 64), np.float16)
     summed[(1,)](descriptor(x, [64, 64], SAME), out, 64, 4, blocked(SAME), num_ctas=2)
@@ -231,6 +281,9 @@ def test_elsewhere(target: str) -> None:
         test_loops_over_copies()
         test_barriers_that_ctas_share()
         test_barriers_of_the_cluster()
+        x, out = np.arange(512, dtype=np.int32), np.zeros(512, np.int32)
+        sent[(1,)](x, out, 512, line([[0]]), part([[1]]), line([[1]]), num_ctas=2)
+        np.testing.assert_array_equal(out, x)
 
 
 MEETINGS = "barrier.cluster.arrive", "barrier.cluster.wait"
@@ -254,6 +307,9 @@ def without_each(ptx: str, *instructions: str) -> list[str]:
         ("routed", MEETINGS, 2, 1),
         ("routed", ("mbarrier.arrive.release.cluster",), 1, 0),
         ("exchanged", MEETINGS, 1, 0),
+        ("sent", ("fence.mbarrier_init",), 1, 0),
+        ("sent", MEETINGS, 2, 1),
+        ("sent", ("st.async",), 1, 0),
     ],
 )
 def test_each_step_is_needed(kernel: str, instructions: tuple[str, ...], count: int, spared: int) -> None:
@@ -263,14 +319,15 @@ def test_each_step_is_needed(kernel: str, instructions: tuple[str, ...], count: 
     if knobs.get("target") == REAL:
         pytest.skip("a GPU notices nothing")
     x, out, between = matrix(64, 256), np.zeros((64, 64), np.float16), np.zeros(256, np.int32)
-    line = np.zeros(256, np.int32)
+    row, wide = np.zeros(256, np.int32), np.zeros(512, np.int32)
     launches: dict[str, Any] = {
         "copied": lambda: copied[(1,)](
             descriptor(x, [64, 64], SAME), descriptor(out, [64, 64], SAME), blocked(SAME), True, num_ctas=2
         ),
         "summed": lambda: summed[(1,)](descriptor(x, [64, 64], SAME), out, 64, 4, blocked(SAME), num_ctas=2),
-        "routed": lambda: routed[(1,)](line, 256, LINE, 0, num_ctas=2),
-        "exchanged": lambda: exchanged[(1,)](between, line, 256, LINE, num_ctas=2),
+        "routed": lambda: routed[(1,)](row, 256, LINE, 0, num_ctas=2),
+        "exchanged": lambda: exchanged[(1,)](between, row, 256, LINE, num_ctas=2),
+        "sent": lambda: sent[(1,)](wide, wide, 512, line([[2], [1]]), part([[1], [2]]), line([[1], [2]]), num_ctas=4),
     }
     ptx = launches[kernel]().native.ptx
     changed = without_each(ptx, *instructions)

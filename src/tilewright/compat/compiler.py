@@ -14,6 +14,7 @@ from tilewright.compiler.options import CompileOptions
 from tilewright.compiler.source import ASTSource, TextSource
 from tilewright.compiler.toolchain import toolchain_fingerprint
 from tilewright.runtime.compiling import compile, find_described
+from tilewright.runtime.driver import driver
 from tilewright.support.errors import OutOfResources
 from tilewright.support.records import dataclass
 from tilewright.targets.base import GPUTarget, Target
@@ -30,6 +31,7 @@ __all__ = [
     "OutOfResources",
     "compile",
     "make_backend",
+    "max_shared_mem",
     "triton_key",
 ]
 
@@ -63,6 +65,11 @@ class Backend(BaseBackend):
 def make_backend(target: Any) -> Backend:
     """The back end for Triton's description of a target."""
     return Backend(find_described(target))
+
+
+def max_shared_mem(device: int | None = None) -> int:
+    """Return how many bytes of shared memory a program can have on a device of the current target."""
+    return driver.active.utils.get_device_properties(device)["max_shared_mem"]
 
 
 def triton_key() -> str:

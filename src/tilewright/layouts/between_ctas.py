@@ -1,14 +1,17 @@
-"""Conversions that move elements between the CTAs of a cluster, through their shared memory.
+"""Elements that move between the CTAs of a cluster, through their shared memory: conversions of tensors, and stores
+into a buffer of which each CTA has a part.
 
-Each CTA writes what it has to its own scratch buffer, at an offset that depends on lane and register alone; then each
-reads every element where it lies, in its own memory or in another CTA's. A read takes the offset and the number of the
-CTA, both linear in (register, lane, warp, block) of the reader.
+In a conversion each CTA writes what it has to its own scratch buffer, at an offset that depends on lane and register
+alone; then each reads every element where it lies, in its own memory or in another CTA's. A read takes the offset and
+the number of the CTA, both linear in (register, lane, warp, block) of the reader.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tilewright.layouts import gf2
-from tilewright.layouts.access import MAX_VECTOR_BITS, AccessKind, AccessStep, SharedAccess
+from tilewright.layouts.access import MAX_VECTOR_BITS, AccessKind, AccessStep, SharedAccess, plan_access
 from tilewright.layouts.distributed import BLOCK, LANE, REGISTER, WARP
 from tilewright.layouts.linear import LinearLayout
 from tilewright.support.records import dataclass
@@ -87,6 +90,37 @@ def plan_between_ctas(
     place = scratch.invert().compose(to_rank)
     store, load = have.compose(place), want.compose(place)
     return ClusterConversion(element_bits, 1 << len(inside), _width((store, load), len(vector)), store, load, own)
+
+
+@dataclass(frozen=True)
+class ClusterStore:
+    """Stores of a tensor into a buffer. `layout` maps (register, lane, warp, block) to the offset of an element and the
+    CTA whose part it is in; of CTAs that differ in the bits of `own` each has the same part, and stores into its own.
+    The `round` of a step is what its registers add to the CTA's number.
+    """
+
+    layout: LinearLayout
+    own: int
+    access: SharedAccess
+
+
+def plan_cluster_store(
+    registers: LinearLayout,
+    offsets: LinearLayout,
+    cga: Sequence[Sequence[int]],
+    element_bits: int,
+    max_vector: int = MAX_VECTOR_BITS,
+) -> ClusterStore | None:
+    """Plan how a tensor gets into a buffer, whose elements are at `offsets`: (offset, block) by coordinate.
+
+    None where CTAs that have the same part do not all hold what is stored there."""
+    own = sum(1 << bit for bit, basis in enumerate(cga) if not any(basis))
+    held = registers.packed_bases[BLOCK]
+    if any(column and own >> bit & 1 for bit, column in enumerate(held)):
+        return None
+    layout = registers.compose(offsets)
+    inside = layout.sublayout([REGISTER, LANE, WARP], [OFFSET, BLOCK])
+    return ClusterStore(layout, own, plan_access(inside, element_bits, matrices=False, max_vector=max_vector))
 
 
 def _width(sides: tuple[LinearLayout, LinearLayout], bits: int) -> int:

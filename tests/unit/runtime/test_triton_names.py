@@ -66,7 +66,6 @@ ABSENT_MODULES = {
     "triton.experimental.gluon.language.amd": "there is no target for AMD's GPUs",
     "triton.experimental.gluon.language.fpsan": "a sanitizer of Triton's own",
     "triton.experimental.gluon.language.nvidia.blackwell.float2": "there is no target for Blackwell",
-    "triton.experimental.gluon.language.nvidia.rubin": "there is no target for Rubin",
     "triton.experimental.gsan": "the check of races is a sanitizer of every target",
     "triton.instrumentation": "parts of the compiler that official Triton is built of",
     "triton.language.semantic": "the front end itself: its place is taken by language/",
@@ -94,7 +93,6 @@ ABSENT = {
     "triton.experimental.gluon": {"amd": _OTHER_GPUS},
     "triton.experimental.gluon.language": {
         "amd": _OTHER_GPUS, "fpsan": "a sanitizer of Triton's own"},
-    "triton.experimental.gluon.language.nvidia": {"rubin": _OTHER_GPUS},
     "triton.experimental.gluon.language.nvidia.ampere": dict.fromkeys(
         ("DotOperandLayout", "constexpr_type"), "imported there by chance"),
     "triton.experimental.gluon.language.nvidia.hopper": {
@@ -102,7 +100,9 @@ ABSENT = {
     "triton.experimental.gluon.language.nvidia.blackwell": dict.fromkeys(
         ("SharedLinearLayout", "base_type", "base_value", "builtin", "constexpr_function"),
         "imported there by chance") | {
-        "get_tmem_reg_layout": _OTHER_GPUS, "async_store": "stores to other CTAs of a cluster have no op yet"},
+        "get_tmem_reg_layout": _OTHER_GPUS},
+    "triton.experimental.gluon.language.nvidia.rubin": dict.fromkeys(
+        ("builtin", "dataclass"), "imported there by chance"),
     "triton._utils": dict.fromkeys(
         ("apply_with_path", "canonicalize_dtype", "canonicalize_ptr_dtype", "get_primitive_bitwidth", "is_iterable",
          "is_namedtuple", "is_power_of_two", "prewarm_deprecation_warnings", "set_iterable_path",
@@ -110,10 +110,9 @@ ABSENT = {
     "triton.backends": {"amd": "there is no target for AMD's GPUs", "nvidia": "see ABSENT_MODULES",
                         "driver": "see ABSENT_MODULES"},
     "triton.backends.compiler": {"Language": "`kernel.is_gluon()` says it"},
-    "triton.compiler": {"get_cache_key": "`kernel.hash` is the key",
-                        "max_shared_mem": "a part of the compiler's driver"},
+    "triton.compiler": {"get_cache_key": "`kernel.hash` is the key"},
     "triton.compiler.compiler": dict.fromkeys(
-        ("AsmDict", "CompileTimer", "convert_type_repr", "filter_traceback", "max_shared_mem", "parse"),
+        ("AsmDict", "CompileTimer", "convert_type_repr", "filter_traceback", "parse"),
         "a part of the compiler's driver"),
     "triton.knobs": dict.fromkeys(
         ("AutotuneListener",

@@ -191,6 +191,27 @@ class ClusterInstructions:
         before = guard(predicate, operands, constraints)
         inline_asm(text, f"{before}{asm}", ",".join(constraints), [], operands, clobbers_memory=True)
 
+    def store_async(
+        self,
+        text: FunctionText,
+        address: str,
+        words: Sequence[str],
+        word_bits: int,
+        barrier: str,
+        predicate: str | None,
+    ) -> None:
+        """Store words of 32 or 64 bits, 128 bits at most, at an address of `address_in_cta`; the barrier at another
+        address there counts their bytes."""
+        count = len(words)
+        operands = [("i32", address), *((f"i{word_bits}", word) for word in words), ("i32", barrier)]
+        constraints = ["r", *["r" if word_bits == 32 else "l"] * count, "r"]
+        before = guard(predicate, operands, constraints)
+        registers = ", ".join(f"${index + 1}" for index in range(count))
+        form, registers = ("", registers) if count == 1 else (f".v{count}", f"{{{registers}}}")
+        name = f"st.async.weak.shared::cluster.mbarrier::complete_tx::bytes{form}.b{word_bits}"
+        asm = f"{before}{name} [$0], {registers}, [${count + 1}];"
+        inline_asm(text, asm, ",".join(constraints), [], operands, clobbers_memory=True)
+
     def load_from_cta(self, text: FunctionText, address: str, word_bits: int, count: int) -> list[str]:
         """`count` words of 8 to 64 bits at an address of `address_in_cta`, or some bytes further."""
         if word_bits == 8:

@@ -132,12 +132,6 @@ def lower_fence_barrier_init(op: ttng.FenceMBarrierInitReleaseClusterOp, fn: Fun
     fn.emitter.fence_barrier_init(fn.text)
 
 
-@lowers(ttng.AsyncSharedStoreOp)
-def lower_async_shared_store(op: ttng.AsyncSharedStoreOp, fn: FunctionLowering) -> None:
-    reason = "stores that report to a barrier of the cluster are not supported: CTAs do not share memory"
-    raise op_error(op, reason, pass_name=PASS_NAME)
-
-
 WARPS_OF_GROUP = 4
 TURNS = 14
 """The number of the barrier at which the first of two warp groups waits for its turn; the other's is the next."""

@@ -43,7 +43,7 @@ def exchange_between_ctas(
     if writer is None:
         held = plan.store.sublayout([REGISTER, LANE, WARP], [OFFSET])
         writer = writer_predicate(fn, held, whole_warps=False)
-    part = fn.index.thread_part(_in_bytes(plan.store, size), OFFSET)
+    part = fn.index.thread_part(in_bytes(plan.store, size), OFFSET)
     emit_stores(fn, access, SharedAddresses(fn, scratch, part), element, registers, predicate=writer)
     if plan.is_local:
         fn.barrier()
@@ -54,7 +54,7 @@ def exchange_between_ctas(
     return result
 
 
-def _in_bytes(layout: LinearLayout, size: int) -> LinearLayout:
+def in_bytes(layout: LinearLayout, size: int) -> LinearLayout:
     """The offsets of a layout in bytes."""
     offsets = layout.sublayout(list(layout.in_dims), [OFFSET])
     columns = [(name, [column * size for column in columns]) for name, columns in offsets.packed_bases.items()]
@@ -64,7 +64,7 @@ def _in_bytes(layout: LinearLayout, size: int) -> LinearLayout:
 def _load(fn: FunctionLowering, plan: ClusterConversion, element: ElementType, scratch: str) -> list[str]:
     """Read every register's element, those that lie together at once."""
     size = max(plan.element_bits, 8) // 8
-    text, places = fn.text, _in_bytes(plan.load, size)
+    text, places = fn.text, in_bytes(plan.load, size)
     offsets, ranks = register_constants(places, OFFSET), register_constants(plan.load, RANK)
     own = "0" if not plan.own else text.binary("and", "i32", fn.block, plan.own)
     rank = combine(text.value, fn.index.thread_part(plan.load, RANK), Partial(own, plan.own))

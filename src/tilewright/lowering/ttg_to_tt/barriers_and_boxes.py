@@ -156,6 +156,16 @@ def lower_box_load(op: ttng.AsyncTMACopyGlobalToLocalOp, buffers: Buffers, b: Op
     return ()
 
 
+@lowers(ttng.AsyncSharedStoreOp)
+def lower_reporting_store(op: ttng.AsyncSharedStoreOp, buffers: Buffers, b: OpBuilder) -> Sequence[SSAValue]:
+    """The tensor at once; a barrier of a cluster's CTA counts its part."""
+    kind = buffers.type_of(op, op.dst)
+    size = kind.num_elements * bit_width(kind.element_type) // 8
+    buffers.store(op, op.src, op.dst, b)
+    _Words(b).count(op.mbarrier, None, arrivals=0, missing_bytes=-(size // ttng.num_parts(kind)))
+    return ()
+
+
 def _rounded_to_tf32(values: SSAValue, b: OpBuilder) -> SSAValue:
     """Return float32 values with ten bits of mantissa, to nearest even; infinities and NaNs stay."""
     kind = as_tensor(values.type)

@@ -28,7 +28,6 @@ OF_GPUS = ("ttg", "ttng")
 MODULE_ATTRIBUTES = ("ttg.num-ctas", "ttg.num-warps", "ttg.threads-per-warp", "ttg.target")
 NEEDS = {
     "ttg.inline_asm": "`inline_asm`",
-    "ttng.async_shared_store": "stores into other CTAs",
     "ttng.await_turn": "turns of warp groups",
     "ttng.pass_turn": "turns of warp groups",
 }

@@ -74,7 +74,7 @@ def load_box(op: ttng.AsyncTMACopyGlobalToLocalOp, frame: Frame) -> Values:
 def store_and_report(op: ttng.AsyncSharedStoreOp, frame: Frame) -> Values:
     """The tensor arrives in the buffer, and is reported to the barrier, some time later."""
     view, barrier = view_of(frame, op.dst), memory_of_program(frame).barrier(view_of(frame, op.mbarrier))
-    barrier.copies.append(Writing(view, frame.get(op.src)))
+    barrier.copies.append(Writing(view, frame.get(op.src), ttng.num_parts(op.dst.type)))
     return ()
 
 

@@ -21,8 +21,8 @@ BARRIER_OPS = (ttng.InitBarrierOp, ttng.BarrierExpectOp, ttng.ArriveBarrierOp, t
 
 @register_pass
 class SyncClustersPass(Pass):
-    """In programs of several CTAs that copy for each other or arrive at each other's mbarriers, inserts barriers of the
-    cluster.
+    """In programs of several CTAs that copy or store for each other, or arrive at each other's mbarriers, inserts
+    barriers of the cluster.
 
     ```mlir
     ttng.init_barrier %b, 1 : ...
@@ -58,7 +58,9 @@ class SyncClustersPass(Pass):
                     builder = OpBuilder.after(op)
                     builder.insert(ttng.FenceMBarrierInitReleaseClusterOp())
                     builder.insert(ttng.ClusterBarrierOp(relaxed=True))
-                case ttng.AsyncTMACopyGlobalToLocalOp() if op.multicast is not None and _overwrites(op):
+                case ttng.AsyncTMACopyGlobalToLocalOp() if op.multicast is not None and _overwrites(op, op.result):
+                    OpBuilder.before(op).insert(ttng.ClusterBarrierOp())
+                case ttng.AsyncSharedStoreOp() if _overwrites(op, op.dst):
                     OpBuilder.before(op).insert(ttng.ClusterBarrierOp())
                 case tt.ReturnOp() if _is_kernel(op.parent_op()):
                     OpBuilder.before(op).insert(ttng.ClusterBarrierOp())
@@ -71,6 +73,8 @@ def _reaches(op: Operation) -> bool:
     match op:
         case ttng.AsyncTMACopyGlobalToLocalOp():
             return op.multicast is not None
+        case ttng.AsyncSharedStoreOp():
+            return True
         case ttng.ArriveBarrierOp() | ttng.BarrierExpectOp():
             count = ttng.find_num_ctas(op) or 1
             goes_elsewhere = op.from_cta is not None and op.from_cta.value.data != count - 1
@@ -109,11 +113,11 @@ def _is_kernel(function: Operation | None) -> bool:
     return isinstance(function, tt.FuncOp) and function.is_public
 
 
-def _overwrites(op: ttng.AsyncTMACopyGlobalToLocalOp) -> bool:
-    """Return whether a copy may overwrite what some CTA still reads: in a loop, or where the buffer was used before,
-    unless the cluster has just met."""
+def _overwrites(op: Operation, target: SSAValue) -> bool:
+    """Return whether a copy into a buffer may overwrite what some CTA still reads: in a loop, or where the buffer was
+    used before, unless the cluster has just met."""
     before = op.prev_op
-    while before is not None and (not _touches_memory(before) or _starts_another(before, op.result)):
+    while before is not None and (not _touches_memory(before) or _starts_another(before, target)):
         if isinstance(before, ttng.ClusterBarrierOp) and not before.relaxed.value.data:
             return False
         if before.regions:

@@ -11,9 +11,8 @@ from tilewright.language.gluon.agreement import type_with_layout
 from tilewright.language.gluon.buffers import as_buffer, shared_memory_descriptor
 from tilewright.language.gluon.distributed_layouts import DotOperandLayout, NVMMADistributedLayout
 from tilewright.language.gluon.nvidia.ampere import CachePolicy, FractionalEvictionPolicy, async_copy, mma_v2
-from tilewright.language.gluon.nvidia.ampere.mbarrier import predicate
+from tilewright.language.gluon.nvidia.ampere.mbarrier import as_barrier, predicate
 from tilewright.language.gluon.nvidia.hopper import cluster, mbarrier, tma
-from tilewright.language.gluon.refused import refused
 from tilewright.language.gluon.types import distributed_type
 from tilewright.language.ir_modules import ttng
 from tilewright.language.registry import builtin, with_hint
@@ -29,6 +28,26 @@ def fence_async_shared(cluster: Any = False) -> None:
     with `cluster=True`, to that of all CTAs of the cluster.
     """
     emit_void(ttng.FenceAsyncSharedOp(b_cluster=bool(unwrap(cluster))))
+
+
+@builtin
+def async_store(dst: Any, value: Any, mbarrier: Any) -> None:
+    """Start storing a tensor into a buffer of its shape and dtype: elements go to the CTAs of the cluster that have the
+    parts of the buffer that they are in, where the barrier counts their bytes. Programs have at least two CTAs."""
+    buffer, barrier = as_buffer(dst, "dst"), as_barrier(mbarrier)
+    if not isinstance(value, tensor):
+        raise TypeError(f"`value` must be a tensor, got {describe(value)}")
+    if value.extents != buffer.shape or value.dtype != buffer.dtype:
+        raise ValueError(
+            f"`value` and `dst` must match, got {value.dtype} of shape {value.extents} and {buffer.dtype} of shape "
+            f"{buffer.shape}"
+        )
+    if current().options.num_ctas == 1:
+        raise with_hint(
+            ValueError("async_store needs a cluster of at least two CTAs"),
+            "launch with num_ctas=2, or `dst.store(value)`",
+        )
+    emit_void(ttng.AsyncSharedStoreOp(value.handle, buffer.handle, barrier.handle))
 
 
 class warpgroup_mma_accumulator_type(base_type):
@@ -154,13 +173,6 @@ def warpgroup_mma_wait(num_outstanding: Any = 0, deps: Any = None) -> Any:
     types = [v.type.tensor_type if isinstance(v, warpgroup_mma_accumulator) else v.type for v in values]
     results = [ty.unflatten_ir([handle], 0)[0] for ty, handle in zip(types, handles, strict=True)]
     return results[0] if len(results) == 1 else tuple(results) if results else constexpr(None)
-
-
-async_store = refused(
-    "async_store",
-    "stores to a CTA of the cluster and reports to a barrier there, which is not supported: CTAs share no memory",
-    "store by `buffer.store`, then arrive at the barrier",
-)
 
 
 __all__ = [
