@@ -10,7 +10,7 @@ import pytest
 from device_memory import REAL, device_capability
 
 from tilewright import gluon
-from tilewright.gluon.nvidia.hopper import TensorDescriptor
+from tilewright.gluon.nvidia.hopper import TensorDescriptor, TensorDescriptorIm2Col
 from tilewright.language import gluon as gl
 from tilewright.language.gluon.nvidia.hopper import (
     async_store,
@@ -22,7 +22,7 @@ from tilewright.language.gluon.nvidia.hopper import (
 )
 from tilewright.reference.simt import SimulationError
 from tilewright.support import knobs
-from tilewright.support.errors import PassError
+from tilewright.support.errors import CompilationError, PassError
 from tilewright.targets.cuda.simulated import SimulatedKernel
 
 
@@ -166,6 +166,40 @@ def line(cga: list[list[int]], size: int = 4) -> gl.BlockedLayout:
 
 def part(cga: list[list[int]]) -> gl.SwizzledSharedLayout:
     return gl.SwizzledSharedLayout(1, 1, 1, [0], cga_layout=cga)
+
+
+@gluon.jit
+def copied_pixels(images, out, layout: gl.constexpr, MULTICAST: gl.constexpr):
+    buffer = gl.allocate_shared_memory(images.dtype, images.block_shape, images.layout)
+    barrier = mbarrier.allocate_mbarrier()
+    mbarrier.init(barrier, count=1)
+    mbarrier.expect(barrier, images.nbytes_per_cta)
+    tma.async_load_im2col(images, [0, -1, -1, 0], [0, 1], barrier, buffer, multicast=MULTICAST)
+    mbarrier.wait(barrier, 0, deps=[buffer])
+    i, j = gl.arange(0, 64, gl.SliceLayout(1, layout)), gl.arange(0, 64, gl.SliceLayout(0, layout))
+    gl.store(out + i[:, None] * 64 + j[None, :], buffer.load(layout))
+
+
+def pixels(x: Any, cga: list[list[int]]) -> TensorDescriptorIm2Col:
+    layout = gl.NVMMASharedLayout.get_default_for([64, 64], gl.float16, cga_layout=cga)
+    return TensorDescriptorIm2Col.from_tensor(
+        x, [64, 64], layout, pixel_box_lower_corner=[-1, -1], pixel_box_upper_corner=[-1, -1]
+    )
+
+
+@pytest.mark.parametrize(("cga", "multicast"), [(SAME, True), (COLUMNS, False), ([[0, 0], [0, 1]], True)])
+def test_copies_of_pixels(cga: list[list[int]], multicast: bool) -> None:
+    x, out = matrix(2 * 8 * 8, 64).reshape(2, 8, 8, 64), np.zeros((64, 64), np.float16)
+    kernel: Any = copied_pixels[(1,)](pixels(x, cga), out, blocked(cga), multicast, num_ctas=2 ** len(cga))
+    padded = np.pad(x, ((0, 0), (1, 0), (0, 0), (0, 0)))[:, :8]
+    np.testing.assert_array_equal(out, padded[0].reshape(64, 64))
+    assert (".im2col" in kernel.asm["ptx"]) and (".multicast::cluster" in kernel.asm["ptx"]) == multicast
+
+
+def test_pixels_are_not_shared_out() -> None:
+    x, out = matrix(2 * 8 * 8, 64).reshape(2, 8, 8, 64), np.zeros((64, 64), np.float16)
+    with pytest.raises(CompilationError, match="cannot share out the pixels"):
+        copied_pixels[(1,)](pixels(x, ROWS), out, blocked(ROWS), False, num_ctas=2)
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.float16, np.int32, np.float64])

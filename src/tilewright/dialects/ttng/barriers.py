@@ -26,6 +26,7 @@ from tilewright.dialects.ttg.effects import READ, SHARED, WRITE, Touches
 from tilewright.dialects.ttg.shared_encodings import find_shared_layout
 from tilewright.dialects.ttg.types import MemDescType
 from tilewright.dialects.ttg.verification import NUM_CTAS, integer_attribute
+from tilewright.dialects.ttg.warp_specialize import WarpSpecializeOp
 from tilewright.ir.verify import VerifiedAmongOthers
 from tilewright.layouts.distributed import Vectors
 
@@ -141,6 +142,15 @@ class InitBarrierOp(TritonGPUOp):
         check_barrier(self, self.alloc.type)
         if self.count.value.data < 1:
             raise VerifyException("count must be greater than or equal to 1")
+        if (find_num_ctas(self) or 1) > 1 and _is_in_partitions(self):
+            raise VerifyException("cannot be used inside `ttg.warp_specialize`")
+
+
+def _is_in_partitions(op: Operation) -> bool:
+    parent = op.parent_op()
+    while parent is not None and not isinstance(parent, WarpSpecializeOp):
+        parent = parent.parent_op()
+    return parent is not None
 
 
 class InvalBarrierOp(TritonGPUOp):

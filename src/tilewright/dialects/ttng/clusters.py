@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 from xdsl.dialects.builtin import IntegerAttr
-from xdsl.ir import Operation
+from xdsl.ir import Attribute, Operation
 from xdsl.irdl import ParsePropInAttrDict, traits_def
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.construction import bool_attr
 from tilewright.dialects.fields import Operand, operand_def, prop_def
 from tilewright.dialects.tt.constraints import TENSOR
-from tilewright.dialects.ttg.constraints import MEMDESC, TritonGPUOp, check_mutable, check_same_contents
+from tilewright.dialects.tt.function import FuncOp
+from tilewright.dialects.tt.types import NO_ENCODING
+from tilewright.dialects.ttg.constraints import MEMDESC, TritonGPUOp, as_memdesc, check_mutable, check_same_contents
 from tilewright.dialects.ttg.effects import SHARED, WRITE, Touches
+from tilewright.dialects.ttg.encodings import layout_of
+from tilewright.dialects.ttg.shared_encodings import find_shared_layout
 from tilewright.dialects.ttng.barriers import ORDERS_MEMORY, check_barrier, find_num_ctas
+from tilewright.dialects.types import as_tensor, bit_width
 from tilewright.ir.verify import VerifiedAmongOthers
+from tilewright.layouts.between_ctas import plan_cluster_store
+
+STORED_BITS = 32
+"""Of the narrowest store that reports to a barrier."""
 
 
 def check_several_ctas(op: Operation) -> None:
@@ -59,6 +68,11 @@ class ClusterBarrierOp(TritonGPUOp):
 
     def verify_(self) -> None:
         check_several_ctas(self)
+        function = self.parent_op()
+        while function is not None and not isinstance(function, FuncOp):
+            function = function.parent_op()
+        if function is not None and not function.is_public and function.is_noinline:
+            raise VerifyException("must be inside a kernel function")
 
 
 class FenceMBarrierInitReleaseClusterOp(TritonGPUOp):
@@ -96,3 +110,17 @@ class AsyncSharedStoreOp(TritonGPUOp):
         check_mutable(self.dst.type)
         check_same_contents(self.src.type, self.dst.type, "async_shared_store")
         check_barrier(self, self.mbarrier.type)
+        _check_packed(self.src.type, self.dst.type)
+
+
+def _check_packed(tensor: Attribute, buffer: Attribute) -> None:
+    """VerifyException unless elements of less than 32 bits that a thread holds lie side by side in the buffer."""
+    value, memory = as_tensor(tensor), as_memdesc(buffer)
+    layout, bits = find_shared_layout(memory.encoding), bit_width(value.element_type)
+    if layout is None or value.encoding == NO_ENCODING or bits >= STORED_BITS or layout.rank != len(value.get_shape()):
+        return
+    registers = layout_of(value.encoding).to_linear(value.get_shape())
+    offsets = layout.to_linear(memory.get_alloc_shape()[-layout.rank :]).pseudoinvert()
+    plan = plan_cluster_store(registers, offsets, layout.cga, bits)
+    if plan is not None and plan.access.vector * bits < STORED_BITS:
+        raise VerifyException("requires a layout vectorizing stores to at least 32 bits")

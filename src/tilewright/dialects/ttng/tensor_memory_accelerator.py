@@ -36,9 +36,10 @@ from tilewright.dialects.tt.types import (
 )
 from tilewright.dialects.ttg.constraints import MEMDESC, TritonGPUOp, as_memdesc, check_mutable
 from tilewright.dialects.ttg.effects import GLOBAL, READ, SHARED, WRITE, Touches
+from tilewright.dialects.ttg.encodings import layout_of
 from tilewright.dialects.ttg.shared_encodings import encoding_of_rank, find_shared_layout
 from tilewright.dialects.ttng.barriers import check_barrier, check_tma_barrier
-from tilewright.dialects.types import TypeWhere, bit_width, is_float, is_integer
+from tilewright.dialects.types import TypeWhere, as_tensor, bit_width, is_float, is_integer
 from tilewright.ir.verify import VerifiedAmongOthers
 from tilewright.layouts.shared import NvmmaSharedLayout
 
@@ -106,6 +107,34 @@ def _check_box(descriptor: SSAValue, coordinates: Sequence[SSAValue], buffer: SS
     _check_encoding(descriptor.type, buffer.type)
 
 
+def _check_source(buffer: Attribute) -> None:
+    """VerifyException for a part of a buffer that may lie in another CTA than the one that copies out of it: one along
+    a dimension that the CTAs of a cluster share out."""
+    memory = as_memdesc(buffer)
+    layout = find_shared_layout(memory.encoding)
+    for basis in () if layout is None else layout.cga:
+        rank = len(basis)
+        extents = zip(memory.get_shape()[-rank:], memory.get_alloc_shape()[-rank:], strict=True)
+        if any(step and extent != whole for step, (extent, whole) in zip(basis, extents, strict=True)):
+            raise VerifyException("source subview may have an origin in another CTA")
+
+
+def _check_multicast(buffer: Attribute) -> None:
+    """VerifyException for a copy to several CTAs where each has a part of its own."""
+    layout = find_shared_layout(as_memdesc(buffer).encoding)
+    if layout is not None and all(any(basis) for basis in layout.cga):
+        raise VerifyException("multicast requires the shared layout to broadcast across CTAs")
+
+
+def _check_rows(offsets: Attribute, buffer: Attribute) -> None:
+    """VerifyException unless each CTA has the indices of the rows that it has."""
+    encoding, layout = as_tensor(offsets).encoding, find_shared_layout(as_memdesc(buffer).encoding)
+    if encoding == NO_ENCODING or layout is None:
+        return
+    if [basis[0] for basis in layout_of(encoding).cga] != [basis[-2] for basis in layout.cga]:
+        raise VerifyException("x offsets must have the same row CGA layout as the memdesc")
+
+
 def _check_pixels(op: AsyncTMACopyGlobalToLocalOp) -> None:
     """VerifyException unless coordinates and offsets fit a tensor of pixels, of 3 to 5 dimensions."""
     rank, offsets = len(op.coord), len(op.offsets)
@@ -163,9 +192,8 @@ class AsyncTMACopyGlobalToLocalOp(CachedOp, VolatileOp, TritonGPUOp):
             _check_box(self.desc, self.coord, self.result)
             if self.offsets:
                 raise VerifyException("TILED mode does not support offsets")
-        layout = find_shared_layout(as_memdesc(self.result.type).encoding)
-        if self.multicast is not None and layout is not None and all(any(basis) for basis in layout.cga):
-            raise VerifyException("multicast requires the shared layout to broadcast across CTAs")
+        if self.multicast is not None:
+            _check_multicast(self.result.type)
 
 
 def num_parts(type: Attribute) -> int:
@@ -194,6 +222,7 @@ class AsyncTMACopyLocalToGlobalOp(TritonGPUOp):
 
     def verify_(self) -> None:
         _check_box(self.desc, self.coord, self.src)
+        _check_source(self.src.type)
 
 
 class AsyncTMAReduceOp(TritonGPUOp):
@@ -215,6 +244,7 @@ class AsyncTMAReduceOp(TritonGPUOp):
 
     def verify_(self) -> None:
         _check_box(self.desc, self.coord, self.src)
+        _check_source(self.src.type)
         assert isinstance(self.desc.type, TensorDescType)
         kind, element = DescriptorReduceKind.of(self.kind), self.desc.type.block_type.element_type
         if not can_reduce(kind, element):
@@ -256,6 +286,9 @@ class AsyncTMAGatherOp(TritonGPUOp):
         check_barrier(self, self.barrier.type)
         check_mutable(self.result.type)
         _check_encoding(self.desc.type, self.result.type)
+        if "multicast" in self.attributes:
+            _check_multicast(self.result.type)
+        _check_rows(self.x_offsets.type, self.result.type)
 
 
 class AsyncTMAScatterOp(TritonGPUOp):
@@ -275,6 +308,8 @@ class AsyncTMAScatterOp(TritonGPUOp):
 
     def verify_(self) -> None:
         _check_encoding(self.desc.type, self.src.type)
+        _check_source(self.src.type)
+        _check_rows(self.x_offsets.type, self.src.type)
 
 
 class TMAStoreWaitOp(TritonGPUOp):

@@ -56,7 +56,7 @@ def _plan(op: ttng.AsyncSharedStoreOp, fn: FunctionLowering) -> ClusterStore:
     if plan is None:
         reason = "CTAs that have the same part of the buffer do not all hold what is stored there"
         raise op_error(op, reason, pass_name=PASS_NAME)
-    if plan.access.vector * size * 8 < WORD_BITS:
+    if plan.access.vector * size * 8 < WORD_BITS:  # gaps of a padded buffer; others the verifier knows
         raise op_error(op, "requires a layout vectorizing stores to at least 32 bits", pass_name=PASS_NAME)
     if ttng.shared_ctas(op.mbarrier.type):
         raise op_error(op, "cannot report to a barrier that CTAs share", pass_name=PASS_NAME)

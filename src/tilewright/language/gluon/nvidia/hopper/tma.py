@@ -193,7 +193,7 @@ def async_load(
         as_barrier(barrier, "barrier").handle,
         buffer.handle,
         predicate(pred).handle,
-        multicast=bool(unwrap(multicast)) and any(not any(v) for v in descriptor.layout.plain().cga),
+        multicast=_goes_to_several(multicast, descriptor),
         round_to_tf32=descriptor.type.rounds_to_tf32,
     )
     emit_void(op)
@@ -212,8 +212,8 @@ def async_load_im2col(
 ) -> None:
     """Start copying pixels of images into the buffer `result`: those of a walk that begins at `coord` (image, [depth,]
     [height,] width, channel), each moved by `offsets` ([depth,] [height,] width; integers, or int16 values). The
-    descriptor says how the walk goes on; pixels outside of their image become its padding."""
-    _check_not_multicast(multicast)
+    descriptor says how the walk goes on; pixels outside of their image become its padding. `multicast` as in
+    `async_load`."""
     check_policy_of_box(cache_policy)
     if not isinstance(tensor_desc, tensor_descriptor_im2col):
         raise with_hint(
@@ -221,6 +221,11 @@ def async_load_im2col(
             "make it on the host with gluon.nvidia.hopper.TensorDescriptorIm2Col",
         )
     descriptor, place, buffer = _box(tensor_desc, coord, result, "result")
+    if any(basis[0] for basis in descriptor.layout.plain().cga):
+        raise with_hint(
+            ValueError("the CTAs of a cluster cannot share out the pixels of a copy"),
+            "share out the channels (`cga_layout=[[0, 1]]`), or give all CTAs the same (`[[0, 0]]`)",
+        )
     moves = [cast_to(as_tensor(offset, "offsets"), dt.int16) for offset in unwrap_list(offsets, "offsets")]
     if len(moves) != len(place) - 2:
         raise ValueError(f"expected {len(place) - 2} offsets, but got {len(moves)}")
@@ -231,14 +236,15 @@ def async_load_im2col(
         buffer.handle,
         predicate(pred).handle,
         offsets=[move.handle for move in moves],
+        multicast=_goes_to_several(multicast, descriptor),
         round_to_tf32=descriptor.type.rounds_to_tf32,
     )
     emit_void(op)
 
 
-def _check_not_multicast(multicast: Any) -> None:
-    if unwrap(multicast):
-        raise ValueError("copies to several CTAs at once (multicast=True) are not supported")
+def _goes_to_several(multicast: Any, descriptor: tensor_descriptor | tensor_descriptor_im2col) -> bool:
+    """Return whether a copy is for several CTAs: those of a cluster that have the same part of the buffer."""
+    return bool(unwrap(multicast)) and any(not any(basis) for basis in descriptor.layout.plain().cga)
 
 
 @builtin
