@@ -621,7 +621,8 @@ def copies_pixels(x_ptr):
 
 @gluon.jit
 def stores_elsewhere(x_ptr, layout: gl.constexpr):
-    buffer, value = gl.allocate_shared_memory(gl.int32, [128], PLAIN), gl.arange(0, 128, layout)
+    buffer = gl.allocate_shared_memory(gl.int32, [128], gl.SwizzledSharedLayout(1, 1, 1, [0]))
+    value = gl.arange(0, 128, layout)
     hopper.async_store(buffer, value, hopper.mbarrier.allocate_mbarrier())
 
 

@@ -99,10 +99,8 @@ ABSENT = {
         "unflatten_ir_values": "imported by chance"},
     "triton.experimental.gluon.language.nvidia.blackwell": dict.fromkeys(
         ("SharedLinearLayout", "base_type", "base_value", "builtin", "constexpr_function"),
-        "imported there by chance") | {
-        "get_tmem_reg_layout": _OTHER_GPUS},
-    "triton.experimental.gluon.language.nvidia.rubin": dict.fromkeys(
-        ("builtin", "dataclass"), "imported there by chance"),
+        "imported there by chance"),
+    "triton.experimental.gluon.language.nvidia.rubin": {"builtin": "imported there by chance"},
     "triton._utils": dict.fromkeys(
         ("apply_with_path", "canonicalize_dtype", "canonicalize_ptr_dtype", "get_primitive_bitwidth", "is_iterable",
          "is_namedtuple", "is_power_of_two", "prewarm_deprecation_warnings", "set_iterable_path",

@@ -36,6 +36,7 @@ class tensor_memory_descriptor_type(OfBlackwell):
 add2 = refused("add2")
 allocate_tensor_memory = refused("allocate_tensor_memory")
 fma2 = refused("fma2")
+get_tmem_reg_layout = refused("get_tmem_reg_layout")
 max2 = refused("max2")
 min2 = refused("min2")
 mul2 = refused("mul2")
@@ -59,6 +60,7 @@ __all__ = [
     "cluster",
     "fence_async_shared",
     "fma2",
+    "get_tmem_reg_layout",
     "max2",
     "mbarrier",
     "min2",
