@@ -93,34 +93,51 @@ def plan_between_ctas(
 
 
 @dataclass(frozen=True)
-class ClusterStore:
-    """Stores of a tensor into a buffer. `layout` maps (register, lane, warp, block) to the offset of an element and the
-    CTA whose part it is in; of CTAs that differ in the bits of `own` each has the same part, and stores into its own.
+class ClusterAccess:
+    """Accesses of a tensor to a buffer. `layout` maps (register, lane, warp, block) to the offset of an element and the
+    CTA whose part it is in; CTAs that differ in the bits of `own` have the same part each, and access their own. What a
+    CTA stores goes to all copies along the bits of `spread`, which are among them, as it alone has it.
     The `round` of a step is what its registers add to the CTA's number.
     """
 
     layout: LinearLayout
     own: int
+    spread: int
     access: SharedAccess
 
 
-def plan_cluster_store(
+def plan_cluster_access(
     registers: LinearLayout,
     offsets: LinearLayout,
     cga: Sequence[Sequence[int]],
     element_bits: int,
     max_vector: int = MAX_VECTOR_BITS,
-) -> ClusterStore | None:
-    """Plan how a tensor gets into a buffer, whose elements are at `offsets`: (offset, block) by coordinate.
-
-    None where CTAs that have the same part do not all hold what is stored there."""
+) -> ClusterAccess:
+    """Plan how a tensor meets a buffer whose elements are at `offsets`: (offset, block) by coordinate."""
     own = sum(1 << bit for bit, basis in enumerate(cga) if not any(basis))
-    held = registers.packed_bases[BLOCK]
-    if any(column and own >> bit & 1 for bit, column in enumerate(held)):
-        return None
+    spread = sum(1 << bit for bit, column in enumerate(registers.packed_bases[BLOCK]) if column and own >> bit & 1)
     layout = registers.compose(offsets)
     inside = layout.sublayout([REGISTER, LANE, WARP], [OFFSET, BLOCK])
-    return ClusterStore(layout, own, plan_access(inside, element_bits, matrices=False, max_vector=max_vector))
+    access = plan_access(inside, element_bits, matrices=False, max_vector=max_vector)
+    return ClusterAccess(layout, own, spread, access)
+
+
+def reaches_other_ctas(
+    registers: LinearLayout, offsets: LinearLayout, cga: Sequence[Sequence[int]], *, writes: bool
+) -> bool:
+    """Return whether a CTA accesses the memory of another: what it reads is not all in its part of the buffer, or what
+    it writes is not all of that part that is written."""
+    if registers.in_dims.get(BLOCK, 1) == 1:
+        return False
+    layout = registers.compose(offsets)
+    parts = layout.sublayout([REGISTER, LANE, WARP], [BLOCK]).columns if BLOCK in layout.out_dims else ()
+    own = layout.sublayout([BLOCK], [BLOCK]).columns if BLOCK in layout.out_dims else (0,) * len(cga)
+    inside = layout.sublayout([BLOCK], [OFFSET]).columns
+    is_local = not any(parts)
+    for bit, (part, offset) in enumerate(zip(own, inside, strict=True)):
+        is_split = bit < len(cga) and any(cga[bit])
+        is_local &= part == (1 << bit if is_split else 0) and (not offset or not (writes or is_split))
+    return not is_local
 
 
 def _width(sides: tuple[LinearLayout, LinearLayout], bits: int) -> int:

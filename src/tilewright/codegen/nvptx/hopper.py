@@ -191,6 +191,23 @@ class ClusterInstructions:
         before = guard(predicate, operands, constraints)
         inline_asm(text, f"{before}{asm}", ",".join(constraints), [], operands, clobbers_memory=True)
 
+    def store_to_cta(
+        self, text: FunctionText, address: str, words: Sequence[str], word_bits: int, predicate: str | None
+    ) -> None:
+        """Store words of 8 to 64 bits at an address of `address_in_cta`, or some bytes further."""
+        count = len(words)
+        if word_bits == 8:
+            words, word_bits, kind, letter = [text.cast("zext", "i8", words[0], "i32")], 32, "u8", "r"
+        else:
+            kind, letter = f"b{word_bits}", {16: "h", 32: "r", 64: "l"}[word_bits]
+        operands = [("i32", address), *((f"i{word_bits}", word) for word in words)]
+        constraints = ["r", *[letter] * count]
+        before = guard(predicate, operands, constraints)
+        registers = ", ".join(f"${index + 1}" for index in range(count))
+        form, registers = ("", registers) if count == 1 else (f".v{count}", f"{{{registers}}}")
+        asm = f"{before}st.shared::cluster{form}.{kind} [$0], {registers};"
+        inline_asm(text, asm, ",".join(constraints), [], operands, clobbers_memory=True)
+
     def store_async(
         self,
         text: FunctionText,

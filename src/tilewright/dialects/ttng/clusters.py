@@ -19,7 +19,7 @@ from tilewright.dialects.ttg.shared_encodings import find_shared_layout
 from tilewright.dialects.ttng.barriers import ORDERS_MEMORY, check_barrier, find_num_ctas
 from tilewright.dialects.types import as_tensor, bit_width
 from tilewright.ir.verify import VerifiedAmongOthers
-from tilewright.layouts.between_ctas import plan_cluster_store
+from tilewright.layouts.between_ctas import plan_cluster_access
 
 STORED_BITS = 32
 """Of the narrowest store that reports to a barrier."""
@@ -121,6 +121,5 @@ def _check_packed(tensor: Attribute, buffer: Attribute) -> None:
         return
     registers = layout_of(value.encoding).to_linear(value.get_shape())
     offsets = layout.to_linear(memory.get_alloc_shape()[-layout.rank :]).pseudoinvert()
-    plan = plan_cluster_store(registers, offsets, layout.cga, bits)
-    if plan is not None and plan.access.vector * bits < STORED_BITS:
+    if plan_cluster_access(registers, offsets, layout.cga, bits).access.vector * bits < STORED_BITS:
         raise VerifyException("requires a layout vectorizing stores to at least 32 bits")

@@ -11,6 +11,7 @@ from xdsl.ir import SSAValue
 from tilewright.dialects.ttg import MemDescType, memdesc_type
 from tilewright.dialects.ttg.shared_encodings import find_shared_layout
 from tilewright.layouts.access import SharedAccess, plan_access
+from tilewright.layouts.between_ctas import reaches_other_ctas
 from tilewright.layouts.distributed import BLOCK, LANE, REGISTER, WARP
 from tilewright.layouts.linear import LinearLayout
 from tilewright.layouts.shared import OFFSET, PaddedSharedLayout, SharedLayout
@@ -112,22 +113,9 @@ def _access(
     return (replace(access, blocks=layout.sublayout([BLOCK], [OFFSET]).columns) if any(blocks) else access), inside
 
 
-def _check_own_part(registers: LinearLayout, buffer: MemDescType, *, writes: bool) -> None:
-    """UnsupportedTypeError where a CTA would access the memory of another: what it reads has to be in its part of the
-    buffer, and what it writes has to be all of that part that is written."""
-    num_blocks = registers.in_dims.get(BLOCK, 1)
-    if num_blocks == 1:
-        return
-    layout, cga = registers.compose(offsets_of(buffer)), buffer_layout(buffer).cga
-    parts = layout.sublayout([REGISTER, LANE, WARP], [BLOCK]).columns if BLOCK in layout.out_dims else ()
-    own = layout.sublayout([BLOCK], [BLOCK]).columns if BLOCK in layout.out_dims else (0,) * len(cga)
-    inside = layout.sublayout([BLOCK], [OFFSET]).columns
-    is_local = not any(parts)
-    for bit, (part, offset) in enumerate(zip(own, inside, strict=True)):
-        is_split = bit < len(cga) and any(cga[bit])
-        is_local &= part == (1 << bit if is_split else 0) and (not offset or not (writes or is_split))
-    if not is_local:
-        raise UnsupportedTypeError("an access to the shared memory of another CTA")
+def reaches_elsewhere(registers: LinearLayout, buffer: MemDescType, *, writes: bool) -> bool:
+    """Return whether an access of a tensor goes to the memory of other CTAs."""
+    return reaches_other_ctas(registers, offsets_of(buffer), buffer_layout(buffer).cga, writes=writes)
 
 
 def plan_buffer_access(
@@ -147,7 +135,8 @@ def plan_layout_access(
     registers: LinearLayout, buffer: MemDescType, *, writes: bool, matrices: bool, max_vector: int = 128
 ) -> tuple[SharedAccess, LinearLayout]:
     """The same for the layout of a tensor."""
-    _check_own_part(registers, buffer, writes=writes)
+    if reaches_elsewhere(registers, buffer, writes=writes):
+        raise UnsupportedTypeError("an access to the shared memory of another CTA")
     bits = element_bytes(buffer) * 8
     for interval, padding in pads_of(buffer):
         max_vector = min(max_vector, interval * 8 // bits, padding * 8 // bits)

@@ -20,25 +20,31 @@ from tilewright.dialects import ttg
 from tilewright.dialects.tt.enums import RMWOp
 from tilewright.dialects.types import as_tensor
 from tilewright.ir.diagnostics import op_error
+from tilewright.layouts.access import span_of
 from tilewright.layouts.distributed import BLOCK, IN_DIMS, REGISTER
 from tilewright.layouts.linear import LinearLayout
 from tilewright.layouts.shared import OFFSET
 from tilewright.lowering.ttg_to_llvm.atomic_ops import share_result
-from tilewright.lowering.ttg_to_llvm.buffers import as_buffer, element_bytes, offsets_of, pads_of
+from tilewright.lowering.ttg_to_llvm.between_ctas import load_from_cta
+from tilewright.lowering.ttg_to_llvm.buffers import as_buffer, buffer_layout, element_bytes, offsets_of, pads_of
 from tilewright.lowering.ttg_to_llvm.carried_values import distinct_registers
+from tilewright.lowering.ttg_to_llvm.cluster_access import words_of
 from tilewright.lowering.ttg_to_llvm.function_lowering import PASS_NAME, FunctionLowering, lowers
 from tilewright.lowering.ttg_to_llvm.index import Partial, combine, constant, map_bits, register_constants
 from tilewright.lowering.ttg_to_llvm.indexing_ops import as_i32
 from tilewright.lowering.ttg_to_llvm.memory_ops import from_memory, memory_type, to_memory
 from tilewright.lowering.ttg_to_llvm.packing import from_words, to_words
 from tilewright.lowering.ttg_to_llvm.shared_access import ALL_BITS, SHARED_SPACE, padded_operand, step_pointer
-from tilewright.lowering.ttg_to_llvm.types import UnsupportedTypeError
 from tilewright.lowering.ttg_to_llvm.values import is_literal
 
 
 @lowers(ttg.LocalGatherOp)
 def lower_local_gather(op: ttg.LocalGatherOp, fn: FunctionLowering) -> None:
     element = fn.element(op.result)
+    if _is_split(op.src):
+        places = _places(fn, op.src, op.indices, op.axis.value.data)
+        fn.set(op.result, [load_from_cta(fn, element, place, 1)[0] for place in places])
+        return
     loaded: dict[str, str] = {}
     results: list[str] = []
     for pointer in _pointers(fn, op.src, op.indices, op.axis.value.data):
@@ -53,6 +59,9 @@ def lower_local_gather(op: ttg.LocalGatherOp, fn: FunctionLowering) -> None:
 def lower_local_scatter(op: ttg.LocalScatterOp, fn: FunctionLowering) -> None:
     element, layout = fn.element(op.values), fn.layout(op.values)
     bits = element.bytes * 8
+    if _is_split(op.dst) or _spread(layout, op.dst):
+        _scatter_in_cluster(op, fn)
+        return
     pointers, values = _pointers(fn, op.dst, op.indices, op.axis.value.data), fn.registers(op.values)
     owner = fn.owner_predicate(layout, in_each_cta=True)
     for register in distinct_registers(layout):
@@ -67,6 +76,8 @@ def lower_local_atomic_scatter(op: ttg.LocalAtomicScatterRMWOp, fn: FunctionLowe
     kind = RMWOp.of(op.atomic_rmw_op).keyword
     if element.bits < 16 or (element.bits == 16 and not element.is_float):
         raise op_error(op, f"has no atomic {kind} on {element.bits} bits: use 32 or 64", pass_name=PASS_NAME)
+    if _is_split(op.dst) or _spread(layout, op.dst):
+        raise op_error(op, "an atomic on the shared memory of another CTA is not supported", pass_name=PASS_NAME)
     scalar, owner = memory_type(element), fn.owner_predicate(layout, in_each_cta=True)
     pointers, values = _pointers(fn, op.dst, op.indices, op.axis.value.data), fn.registers(op.values)
     masks = fn.registers(op.mask) if op.mask is not None else None
@@ -96,9 +107,7 @@ def _pointers(fn: FunctionLowering, buffer: SSAValue, indices: SSAValue, axis: i
     """Per register of the indices the address of the element that it names."""
     type, view = as_buffer(buffer), fn.shared(buffer)
     offsets, size = offsets_of(type), element_bytes(type)
-    if offsets.out_dims.get(BLOCK, 1) > 1:
-        raise UnsupportedTypeError("an access to the shared memory of another CTA")
-    columns = [[basis * size for basis in _column(offsets, dim)] for dim in offsets.in_dims]
+    columns = [[basis * size for basis in _column(offsets, dim, OFFSET)] for dim in offsets.in_dims]
     placed = _without_index(fn, indices, columns, axis)
     flip = Partial(view.flip, int(view.flip) if is_literal(view.flip) else ALL_BITS)
     thread = combine(fn.text.value, fn.index.thread_part(placed, OFFSET), flip)
@@ -115,9 +124,65 @@ def _pointers(fn: FunctionLowering, buffer: SSAValue, indices: SSAValue, axis: i
     return pointers
 
 
-def _column(offsets: LinearLayout, dim: str) -> list[int]:
-    place = list(offsets.out_dims).index(OFFSET)
+def _column(offsets: LinearLayout, dim: str, of: str) -> list[int]:
+    place = list(offsets.out_dims).index(of)
     return [basis[place] for basis in offsets.bases_of(dim)]
+
+
+def _is_split(buffer: SSAValue) -> bool:
+    """Return whether CTAs of the cluster have different parts of a buffer."""
+    return any(any(basis) for basis in buffer_layout(as_buffer(buffer)).cga)
+
+
+def _own(buffer: SSAValue) -> int:
+    """The bits of a CTA's number along which each has a copy."""
+    return sum(1 << bit for bit, basis in enumerate(buffer_layout(as_buffer(buffer)).cga) if not any(basis))
+
+
+def _spread(layout: LinearLayout, buffer: SSAValue) -> int:
+    """Those of them along which CTAs hold different elements: these go to all copies."""
+    held = layout.packed_bases.get(BLOCK, ())
+    return sum(1 << bit for bit, column in enumerate(held) if column) & _own(buffer)
+
+
+def _scatter_in_cluster(op: ttg.LocalScatterOp, fn: FunctionLowering) -> None:
+    """Store each element in the CTAs that have its place; of CTAs that hold the same the first one does."""
+    element, layout, values = fn.element(op.values), fn.layout(op.values), fn.registers(op.values)
+    spread, owner = _spread(layout, op.dst), fn.owner_predicate(layout, in_each_cta=True)
+    same = sum(1 << bit for bit, column in enumerate(layout.packed_bases[BLOCK]) if not column) & ~_own(op.dst)
+    if same:
+        owner = fn.both(owner, fn.text.icmp("eq", "i32", fn.text.binary("and", "i32", fn.block, same), 0))
+    for copy in span_of([1 << bit for bit in range(spread.bit_length()) if spread >> bit & 1]):
+        places = _places(fn, op.dst, op.indices, op.axis.value.data, spread=spread, copy=copy)
+        for register in distinct_registers(layout):
+            words, bits = words_of(fn, element, [values[register]])
+            fn.emitter.store_to_cta(fn.text, places[register], words, bits, owner)
+
+
+def _places(
+    fn: FunctionLowering, buffer: SSAValue, indices: SSAValue, axis: int, *, spread: int = 0, copy: int = 0
+) -> list[str]:
+    """Per register of the indices the address of the element that it names, in the CTA that has it: the own one as far
+    as each has a copy, but for the bits of `spread`, which are those of `copy`."""
+    type, view, emit = as_buffer(buffer), fn.shared(buffer), fn.text.value
+    offsets, size = offsets_of(type), element_bytes(type)
+    columns = [[basis * size for basis in _column(offsets, dim, OFFSET)] for dim in offsets.in_dims]
+    ranks = [_column(offsets, dim, BLOCK) for dim in offsets.in_dims]
+    placed, ranked = (_without_index(fn, indices, each, axis) for each in (columns, ranks))
+    flip = Partial(view.flip, int(view.flip) if is_literal(view.flip) else ALL_BITS)
+    thread = combine(emit, fn.index.thread_part(placed, OFFSET), flip)
+    kept = _own(buffer) & ~spread
+    own = Partial(fn.text.binary("and", "i32", fn.block, kept), kept) if kept else constant(0)
+    among = combine(emit, combine(emit, fn.index.thread_part(ranked, OFFSET), own), constant(copy))
+    places: list[str] = []
+    constants = zip(register_constants(placed, OFFSET), register_constants(ranked, OFFSET), strict=True)
+    for index, (place, rank) in zip(fn.registers(indices), constants, strict=True):
+        number = as_i32(fn, indices, index)
+        moved = combine(emit, map_bits(emit, number, columns[axis]), combine(emit, thread, constant(place)))
+        cta = combine(emit, map_bits(emit, number, ranks[axis]), combine(emit, among, constant(rank)))
+        base = fn.emitter.address_in_cta(fn.text, view.base, cta.operand)
+        places.append(fn.text.binary("add", "i32", base, padded_operand(fn, moved.operand, pads_of(type))))
+    return places
 
 
 def _without_index(

@@ -16,12 +16,14 @@ from tilewright.lowering.ttg_to_llvm.buffers import (
     buffer_addresses,
     pads_of,
     plan_buffer_access,
+    reaches_elsewhere,
     slot_bytes,
     slots_before,
     static_image,
     tile_of,
     writer_predicate,
 )
+from tilewright.lowering.ttg_to_llvm.cluster_access import load_in_cluster, store_in_cluster
 from tilewright.lowering.ttg_to_llvm.function_lowering import FunctionLowering, lowers
 from tilewright.lowering.ttg_to_llvm.shared_access import emit_loads, emit_stores, step_pointer
 from tilewright.lowering.ttg_to_llvm.values import SharedValue, is_literal
@@ -49,6 +51,9 @@ def lower_local_store(op: ttg.LocalStoreOp, fn: FunctionLowering) -> None:
 def _store(fn: FunctionLowering, tensor: SSAValue, target: SSAValue) -> None:
     """Write a tensor to a buffer; of threads that hold the same element one writes."""
     buffer = as_buffer(target)
+    if reaches_elsewhere(fn.layout(tensor), buffer, writes=True):
+        store_in_cluster(fn, tensor, target)
+        return
     matrices = fn.facts.capability >= STORE_MATRIX_CAPABILITY
     access, offsets = plan_buffer_access(fn, tensor, buffer, writes=True, matrices=matrices)
     addresses = buffer_addresses(fn, fn.shared(target), access, buffer)
@@ -59,6 +64,9 @@ def _store(fn: FunctionLowering, tensor: SSAValue, target: SSAValue) -> None:
 @lowers(ttg.LocalLoadOp)
 def lower_local_load(op: ttg.LocalLoadOp, fn: FunctionLowering) -> None:
     buffer = as_buffer(op.src)
+    if reaches_elsewhere(fn.layout(op.result), buffer, writes=False):
+        fn.set(op.result, load_in_cluster(fn, op.result, op.src))
+        return
     matrices = fn.facts.capability >= LOAD_MATRIX_CAPABILITY
     access, _ = plan_buffer_access(fn, op.result, buffer, writes=False, matrices=matrices)
     addresses = buffer_addresses(fn, fn.shared(op.src), access, buffer)

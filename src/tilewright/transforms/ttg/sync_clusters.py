@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tilewright.analysis.scratch import scratch_bytes
 from tilewright.analysis.shared_views import view_of
 from tilewright.dialects import scf, tt, ttg, ttng
+from tilewright.dialects.ttg.encodings import layout_of
+from tilewright.dialects.ttg.shared_encodings import find_shared_layout
 from tilewright.dialects.ttg.types import MemDescType
 from tilewright.dialects.ttg.verification import program_shape
+from tilewright.dialects.types import as_tensor
 from tilewright.ir.builder import OpBuilder
 from tilewright.ir.diagnostics import op_error
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import ops_within
+from tilewright.layouts.between_ctas import reaches_other_ctas
+from tilewright.layouts.distributed import Vectors
 
 BARRIER_OPS = (ttng.InitBarrierOp, ttng.BarrierExpectOp, ttng.ArriveBarrierOp, ttng.WaitBarrierOp)
 """Ops on mbarriers, whose memory no copy writes while they live."""
+
+DIRECT = (ttg.LocalLoadOp, ttg.LocalStoreOp, ttg.LocalAllocOp, ttg.LocalGatherOp, ttg.LocalScatterOp)
+"""Ops by which threads access buffers."""
 
 
 @register_pass
@@ -36,6 +44,7 @@ class SyncClustersPass(Pass):
     ttng.cluster_barrier
     tt.return
     ```
+    Loads and stores that reach into other CTAs have such barriers on both sides.
     mbarriers are made known before others use them; a copy to several CTAs waits until all of them are done with what
     it overwrites, where the buffer was used before; and no CTA ends while others may still reach it. Kernels need not
     say any of this, as in Triton 3.9. In partitions of warps such copies and arrivals are errors.
@@ -62,6 +71,9 @@ class SyncClustersPass(Pass):
                     OpBuilder.before(op).insert(ttng.ClusterBarrierOp())
                 case ttng.AsyncSharedStoreOp() if _overwrites(op, op.dst):
                     OpBuilder.before(op).insert(ttng.ClusterBarrierOp())
+                case _ if isinstance(op, DIRECT) and _reaches(op):
+                    OpBuilder.before(op).insert(ttng.ClusterBarrierOp())
+                    OpBuilder.after(op).insert(ttng.ClusterBarrierOp())
                 case tt.ReturnOp() if _is_kernel(op.parent_op()):
                     OpBuilder.before(op).insert(ttng.ClusterBarrierOp())
                 case _:
@@ -75,12 +87,45 @@ def _reaches(op: Operation) -> bool:
             return op.multicast is not None
         case ttng.AsyncSharedStoreOp():
             return True
+        case ttg.LocalLoadOp():
+            return _is_elsewhere(op.result.type, op.src.type, writes=False)
+        case ttg.LocalStoreOp():
+            return _is_elsewhere(op.src.type, op.dst.type, writes=True)
+        case ttg.LocalAllocOp() if op.src is not None:
+            return _is_elsewhere(op.src.type, op.result.type, writes=True)
+        case ttg.LocalGatherOp():
+            return any(any(basis) for basis in _cga_of(op.src.type))
+        case ttg.LocalScatterOp():
+            held = layout_of(as_tensor(op.values.type).encoding).cga
+            return any(any(basis) for basis in (*_cga_of(op.dst.type), *held))
         case ttng.ArriveBarrierOp() | ttng.BarrierExpectOp():
             count = ttng.find_num_ctas(op) or 1
             goes_elsewhere = op.from_cta is not None and op.from_cta.value.data != count - 1
             return goes_elsewhere or ttng.shared_ctas(op.alloc.type) != 0
         case _:
             return False
+
+
+def _cga_of(buffer: Attribute) -> Vectors:
+    """Which part of a buffer each CTA has."""
+    assert isinstance(buffer, MemDescType)
+    layout = find_shared_layout(buffer.encoding)
+    return () if layout is None else layout.cga
+
+
+def _is_elsewhere(tensor: Attribute, buffer: Attribute, *, writes: bool) -> bool:
+    """Return whether a tensor is read from, or written to, memory of other CTAs."""
+    assert isinstance(buffer, MemDescType)
+    layout = find_shared_layout(buffer.encoding)
+    if layout is None or not layout.cga:
+        return False
+    kind = as_tensor(tensor)
+    registers = layout_of(kind.encoding).to_linear(kind.get_shape())
+    names = list(registers.out_dims)[-layout.rank :]
+    held = registers.sublayout(list(registers.in_dims), names)
+    offsets = layout.to_linear(buffer.get_alloc_shape()[-layout.rank :]).pseudoinvert()
+    held = held.rename_outs(dict(zip(names, offsets.in_dims, strict=True)))
+    return reaches_other_ctas(held, offsets, layout.cga, writes=writes)
 
 
 def _check_place(op: Operation) -> None:
