@@ -14,17 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import field
 from typing import Any, Protocol, TypeVar, cast
 
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from tilewright.analysis.axis_info import ModuleAxisInfo
-from tilewright.codegen.llvm_text import ModuleText
 from tilewright.codegen.located_text import LocatedFunctionText
-from tilewright.codegen.nvptx.emitter import NvptxEmitter
-from tilewright.codegen.nvptx.facts import NvptxFacts
 from tilewright.dialects import ttg
 from tilewright.dialects.types import element_type, is_tensor
 from tilewright.ir.diagnostics import op_error
@@ -32,13 +27,12 @@ from tilewright.ir.lowerings import Lowerings
 from tilewright.layouts.distributed import BLOCK, LANE, REGISTER, WARP
 from tilewright.layouts.linear import LinearLayout
 from tilewright.lowering.control_flow import ControlFlowLowering
-from tilewright.lowering.debug_info import DebugInfo
 from tilewright.lowering.ttg_to_llvm.carried_values import flat_types, is_carried_as_words, layout_of_type
 from tilewright.lowering.ttg_to_llvm.index import LayoutIndex
+from tilewright.lowering.ttg_to_llvm.module_lowering import ModuleLowering, Warps, Workers
 from tilewright.lowering.ttg_to_llvm.packing import pack, unpack
 from tilewright.lowering.ttg_to_llvm.types import ElementType, UnsupportedTypeError, element_of
 from tilewright.lowering.ttg_to_llvm.values import Held, Registers, SharedValue
-from tilewright.support.records import dataclass
 
 PASS_NAME = "ttg-to-llvm"
 ALLOCATION_OFFSET = "allocation.offset"
@@ -56,56 +50,6 @@ class EmitAny(Protocol):
 
 Emit = Callable[[str], str] | Callable[[str, str], str] | Callable[[str, str, str], str] | EmitAny
 """Appends the instructions for one register: operands to result."""
-
-
-@dataclass(frozen=True)
-class FunctionShape:
-    """How a device function is called."""
-
-    name: str
-    parameters: tuple[Attribute, ...]
-    results: tuple[Attribute, ...]
-
-
-@dataclass
-class ModuleLowering:
-    """What the functions of one module share."""
-
-    text: ModuleText
-    facts: NvptxFacts
-    emitter: NvptxEmitter
-    debug: DebugInfo
-    num_warps: int
-    num_ctas: int
-    axis_info: ModuleAxisInfo
-    functions: dict[str, FunctionShape] = field(default_factory=dict[str, FunctionShape])
-    uses_libdevice: bool = False
-    bitcode_paths: dict[str, None] = field(default_factory=dict[str, None])
-    """Files of LLVM bitcode whose functions are called, in order."""
-    global_scratch_bytes: int = 0
-    """Global scratch memory per program."""
-    total_warps: int = 0
-    """Warps of a CTA, those of partitions included."""
-    fuses: bool = True
-    """Whether a product and a sum may become one fused operation."""
-
-
-@dataclass(frozen=True)
-class Warps:
-    """The warps of a CTA that run a piece of code, and the number of their own barrier."""
-
-    first: int
-    count: int
-    barrier: int
-
-
-class Workers(Protocol):
-    """The warps of a kernel that run partitions (`warp_specialize_ops`)."""
-
-    total_warps: int
-
-    def end_kernel(self) -> None:
-        """Before the kernel returns."""
 
 
 class FunctionLowering(ControlFlowLowering[LocatedFunctionText]):

@@ -29,12 +29,8 @@ from tilewright.dialects import tt
 from tilewright.dialects.attributes import NO_FP_FUSION
 from tilewright.ir.diagnostics import op_error
 from tilewright.lowering.debug_info import DebugInfo, Emission
-from tilewright.lowering.ttg_to_llvm.function_lowering import (
-    PASS_NAME,
-    FunctionLowering,
-    FunctionShape,
-    ModuleLowering,
-)
+from tilewright.lowering.ttg_to_llvm.function_lowering import PASS_NAME, FunctionLowering
+from tilewright.lowering.ttg_to_llvm.module_lowering import FunctionShape, ModuleLowering
 from tilewright.lowering.ttg_to_llvm.parameters import (
     SCRATCH_PARAMETER,
     SHARED_PARAMETER,

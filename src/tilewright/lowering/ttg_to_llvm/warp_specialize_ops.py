@@ -44,13 +44,8 @@ from tilewright.dialects.ttg.verification import integer_attribute
 from tilewright.ir.diagnostics import op_error
 from tilewright.lowering.control_flow import lower_joined, lower_region_end
 from tilewright.lowering.ttg_to_llvm.carried_values import flat_types
-from tilewright.lowering.ttg_to_llvm.function_lowering import (
-    ALLOCATION_OFFSET,
-    PASS_NAME,
-    FunctionLowering,
-    Warps,
-    lowers,
-)
+from tilewright.lowering.ttg_to_llvm.function_lowering import ALLOCATION_OFFSET, PASS_NAME, FunctionLowering, lowers
+from tilewright.lowering.ttg_to_llvm.module_lowering import Warps
 from tilewright.lowering.ttg_to_llvm.values import SharedValue
 from tilewright.support.records import dataclass
 from tilewright.transforms.ttg.allocate_warp_groups import LEAST_REGISTERS, MAX_REGISTERS, WARP_GROUP, groups_of
