@@ -146,8 +146,22 @@ def _deal_blocks(
     return splits, (*bases, *[(0,) * len(order)] * (left.bit_length() - 1))
 
 
+class _OfParent(DistributedLayout):
+    """A layout of the same threads as another."""
+
+    parent: DistributedLayout
+
+    @property
+    def num_lanes(self) -> int:
+        return self.parent.num_lanes
+
+    @property
+    def num_warps(self) -> int:
+        return self.parent.num_warps
+
+
 @dataclass(frozen=True)
-class SliceLayout(DistributedLayout):
+class SliceLayout(_OfParent):
     """A parent layout without one dimension: what a reduction along `dim` gives."""
 
     dim: int
@@ -161,18 +175,9 @@ class SliceLayout(DistributedLayout):
     def cga(self) -> Vectors:  # pyright: ignore[reportIncompatibleVariableOverride]
         return tuple(vector[: self.dim] + vector[self.dim + 1 :] for vector in self.parent.cga)
 
-    @property
-    def num_lanes(self) -> int:
-        return self.parent.num_lanes
-
-    @property
-    def num_warps(self) -> int:
-        return self.parent.num_warps
-
     def _build(self, shape: tuple[int, ...]) -> LinearLayout:
         parent = self.parent.to_linear((*shape[: self.dim], 1, *shape[self.dim :]))
-        names = dim_names(self.rank + 1)
-        kept = [name for index, name in enumerate(names) if index != self.dim]
+        kept = [name for index, name in enumerate(dim_names(self.rank + 1)) if index != self.dim]
         part = parent.sublayout(IN_DIMS, kept).rename_outs(dict(zip(kept, dim_names(self.rank), strict=True)))
         return part.remove_zero_bases_along(REGISTER)
 
@@ -275,7 +280,7 @@ class NvidiaMmaLayout(DistributedLayout):
 
 
 @dataclass(frozen=True)
-class DotOperandLayout(DistributedLayout):
+class DotOperandLayout(_OfParent):
     """An operand of a matrix product (`op_index` 0 is A, 1 is B) whose result has the layout `parent`.
 
     `k_width` elements along K are contiguous in a thread (0 for a blocked parent, where each thread holds the whole
@@ -300,14 +305,6 @@ class DotOperandLayout(DistributedLayout):
         return tuple((*vector[:k], 0, *vector[k + 1 :]) for vector in self.parent.cga)
 
     @property
-    def num_lanes(self) -> int:
-        return self.parent.num_lanes
-
-    @property
-    def num_warps(self) -> int:
-        return self.parent.num_warps
-
-    @property
     def k_dim(self) -> int:
         """The dimension that the product sums over."""
         return self.rank - 1 if self.op_index == self.A else self.rank - 2
@@ -323,9 +320,8 @@ class DotOperandLayout(DistributedLayout):
 
     def _build_fma(self, parent: BlockedLayout, shape: tuple[int, ...]) -> LinearLayout:
         outs = dim_names(self.rank)
-        k = self.k_dim
         registers = list(parent.size_per_thread)
-        registers[k] = shape[k]
+        registers[self.k_dim] = shape[self.k_dim]
         tile = (
             identity_nd(REGISTER, registers, parent.order, outs)
             * self._without_k(LANE, parent.threads_per_warp, parent.order)
