@@ -96,3 +96,38 @@ def test_rows_of_groups_in_transposed_tiles(columns: int, rows: int, group: int)
     out = np.zeros(columns, np.float32)
     sums_of_scaled_columns[(triton.cdiv(columns, 16),)](x, scale, out, columns, rows, GROUP=group, WIDTH=16, STEP=8)
     np.testing.assert_array_equal(out, (x * scale[np.arange(rows) // group]).sum(0))
+
+
+@triton.jit
+def turned(x_ptr, o_ptr, M, N, LOADED, x_stride, o_stride, B: tl.constexpr):
+    i = tl.program_id(0) * B + tl.arange(0, B)[:, None]
+    j = tl.program_id(1) * B + tl.arange(0, B)[None, :]
+    x = tl.load(x_ptr + i + j * x_stride, mask=(i < M) & (j < LOADED), other=7.0)
+    tl.store(o_ptr + i * o_stride + j, x, mask=(i < M) & (j < N))
+
+
+@pytest.mark.pairwise
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int8])
+@pytest.mark.parametrize("shape", [(64, 32), (37, 45), (40, 14), (5, 70), (70, 3), (33, 33), (1, 1)])
+@pytest.mark.parametrize("short", [0, 2, 40])
+def test_copies_that_end_inside_of_blocks(dtype: type, shape: tuple[int, int], short: int) -> None:
+    """`short` columns fewer are loaded than stored; what lies behind the bounds stays."""
+    m, n = shape
+    loaded = max(0, n - short)
+    rng = np.random.default_rng(3)
+    x, out = rng.integers(-20, 20, (n, m + 3)).astype(dtype), rng.integers(-20, 20, (m, n + 5)).astype(dtype)
+    expected = out.copy()
+    expected[:, :n] = 7
+    expected[:, :loaded] = x[:loaded, :m].T
+    turned[(-(-m // 32), -(-n // 32))](x, out, m, n, loaded, m + 3, n + 5, 32)
+    np.testing.assert_array_equal(out, expected)
+
+
+def test_a_copy_within_one_array_reads_before_it_stores() -> None:
+    x = np.random.default_rng(4).standard_normal((32, 32), np.float32)
+    for size in (32, 27):
+        out = x.copy()
+        turned[(1, 1)](out, out, size, size, size, 32, 32, 32)
+        expected = x.copy()
+        expected[:size, :size] = x[:size, :size].T
+        np.testing.assert_array_equal(out, expected)

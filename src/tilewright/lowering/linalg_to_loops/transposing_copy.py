@@ -13,7 +13,8 @@ from xdsl.ir import SSAValue
 from tilewright.dialects.types import bit_width
 from tilewright.lowering.linalg_to_loops.emitter import Index, LoopEmitter, exchange_orders
 from tilewright.lowering.linalg_to_loops.sources import Box, Source, Window
-from tilewright.transforms.linalg.index_proofs import constant_of, is_at_most
+from tilewright.support.records import dataclass
+from tilewright.transforms.linalg.index_proofs import constant_of, is_at_most, is_same
 
 
 def find_block(source: Source, dest: Window, vector_bits: int) -> int | None:
@@ -32,74 +33,94 @@ def find_block(source: Source, dest: Window, vector_bits: int) -> int | None:
 def emit_transposing_copy(
     emitter: LoopEmitter, source: Source, dest: Window, side: int, bounds: Sequence[Index]
 ) -> None:
-    """Copy the elements up to `bounds`; `find_block` said that the blocks fit."""
-    _, outer = emitter.open_for(0, bounds[1], side)
-    with emitter.at(outer):
-        _, inner = emitter.open_for(0, bounds[0], side)
-        with emitter.at(inner):
-            _copy_block(emitter, source, dest, side, bounds, (inner.args[0], outer.args[0]))
+    """Copy the elements up to `bounds`; `find_block` said that the blocks fit.
+
+    Where a bound does not end a block, the last one ends there and begins inside of the one before, which stores some
+    elements twice: masks are for what is smaller than a block.
+    """
+    copy = _Copy(emitter, source, dest, side, tuple(bounds))
+    if all(isinstance(bound, int) and bound % side == 0 for bound in bounds):
+        copy.emit(are_moved=False)
+        return
+    rows, columns = (emitter.compare("sge", bound, side) for bound in bounds)
+    emitter.choose(emitter.both(rows, columns), lambda: copy.emit(are_moved=True), lambda: copy.emit(are_moved=False))
+
+
+@dataclass(frozen=True, slots=True)
+class _Copy:
+    emitter: LoopEmitter
+    source: Source
+    dest: Window
+    side: int
+    bounds: tuple[Index, ...]
+
+    def emit(self, *, are_moved: bool) -> None:
+        """Emit the loops over blocks, of which those that a bound cuts off are moved so that they end there."""
+        emitter, side, bounds = self.emitter, self.side, self.bounds
+        high = bounds if isinstance(self.source, Window) else _inside_of(emitter, self.source, bounds)
+        _, outer = emitter.open_for(0, bounds[1], side)
+        with emitter.at(outer):
+            column = self._start(outer.args[0], 1, are_moved=are_moved)
+            _, inner = emitter.open_for(0, bounds[0], side)
+            with emitter.at(inner):
+                row = self._start(inner.args[0], 0, are_moved=are_moved)
+                loaded = [self._load(row, emitter.add(column, n), high, are_whole=are_moved) for n in range(side)]
+                for number, lanes in enumerate(transpose_lanes(emitter, loaded)):
+                    self._store(lanes, emitter.add(row, number), column, are_whole=are_moved)
+                emitter.yield_()
             emitter.yield_()
-        emitter.yield_()
 
+    def _start(self, place: SSAValue, dim: int, *, are_moved: bool) -> Index:
+        bound = self.bounds[dim]
+        if not are_moved or (isinstance(bound, int) and bound % self.side == 0):
+            return place
+        return self.emitter.min(place, self.emitter.sub(bound, self.side))
 
-def _copy_block(
-    emitter: LoopEmitter,
-    source: Source,
-    dest: Window,
-    side: int,
-    bounds: Sequence[Index],
-    corner: tuple[SSAValue, SSAValue],
-) -> None:
-    row, column = corner
-    loaded = [_load(emitter, source, row, emitter.add(column, number), side, bounds) for number in range(side)]
-    for number, lanes in enumerate(transpose_lanes(emitter, loaded)):
-        here = emitter.add(row, number)
-        place = _place(emitter, dest, here, column)
-        mask = _mask(emitter, (column, here), (bounds[1], bounds[0]), (bounds[1], bounds[0]), side)
+    def _load(self, row: Index, column: Index, high: Sequence[Index], *, are_whole: bool) -> SSAValue:
+        """`side` elements along the rows, starting at (row, column)."""
+        window = self.source.inner if isinstance(self.source, Box) else self.source
+        assert isinstance(window, Window)
+        place = _place(self.emitter, window, row, column)
+        mask = self._mask((row, column), high, are_whole=are_whole)
         if mask is None:
-            emitter.vector_store(lanes, dest.flat, place)
+            return self.emitter.vector_load(window.flat, place, self.side)
+        fill = self.source.fill if isinstance(self.source, Box) else self.emitter.zero(window.element)
+        return self.emitter.masked_load(window.flat, place, mask, self.emitter.broadcast(fill, self.side))
+
+    def _store(self, lanes: SSAValue, row: Index, column: Index, *, are_whole: bool) -> None:
+        place = _place(self.emitter, self.dest, row, column)
+        mask = self._mask((column, row), self.bounds[::-1], are_whole=are_whole, bounds=self.bounds[::-1])
+        if mask is None:
+            self.emitter.vector_store(lanes, self.dest.flat, place)
         else:
-            emitter.masked_store(lanes, dest.flat, place, mask)
+            self.emitter.masked_store(lanes, self.dest.flat, place, mask)
+
+    def _mask(
+        self,
+        place: tuple[Index, Index],
+        high: Sequence[Index],
+        *,
+        are_whole: bool,
+        bounds: Sequence[Index] | None = None,
+    ) -> SSAValue | None:
+        """Lanes along the first dimension, from `place` on, that are below `high` in both; None: all of them.
+
+        Every block is whole along a dimension that is copied up to `bounds`, where these are a constant that the side
+        divides or all blocks are whole, and does not end before."""
+        along, across = (
+            is_same(end, bound) and (are_whole or (isinstance(bound, int) and bound % self.side == 0))
+            for end, bound in zip(high, bounds or self.bounds, strict=True)
+        )
+        if along and across:
+            return None
+        emitter = self.emitter
+        inside = across or emitter.compare("slt", place[1], high[1])
+        return emitter.create_mask(emitter.select_index(inside, emitter.sub(high[0], place[0]), 0), self.side)
 
 
 def _place(emitter: LoopEmitter, window: Window, row: Index, column: Index) -> Index:
     place = emitter.add(window.offset, emitter.mul(row, window.strides[0]))
     return emitter.add(place, emitter.mul(column, window.strides[1]))
-
-
-def _mask(
-    emitter: LoopEmitter,
-    place: tuple[Index, Index],
-    high: tuple[Index, Index],
-    bounds: Sequence[Index],
-    side: int,
-) -> SSAValue | None:
-    """Lanes along the first dimension, from `place` on, that are below `high` in both; None: all of them.
-
-    Every block is whole along a dimension that is copied up to `bounds`, a constant that the side divides, and does
-    not end before."""
-    along, across = (
-        end == bound and isinstance(end, int) and end % side == 0 for end, bound in zip(high, bounds, strict=True)
-    )
-    if along and across:
-        return None
-    inside = across or emitter.compare("slt", place[1], high[1])
-    return emitter.create_mask(emitter.select_index(inside, emitter.sub(high[0], place[0]), 0), side)
-
-
-def _load(
-    emitter: LoopEmitter, source: Source, row: Index, column: Index, side: int, bounds: Sequence[Index]
-) -> SSAValue:
-    """`side` elements along the rows, starting at (row, column)."""
-    high = bounds if isinstance(source, Window) else _inside_of(emitter, source, bounds)
-    window = source.inner if isinstance(source, Box) else source
-    assert isinstance(window, Window)
-    place = _place(emitter, window, row, column)
-    mask = _mask(emitter, (row, column), (high[0], high[1]), bounds, side)
-    if mask is None:
-        return emitter.vector_load(window.flat, place, side)
-    fill = source.fill if isinstance(source, Box) else emitter.zero(window.element)
-    return emitter.masked_load(window.flat, place, mask, emitter.broadcast(fill, side))
 
 
 def _inside_of(emitter: LoopEmitter, source: Source, bounds: Sequence[Index]) -> list[Index]:
