@@ -424,3 +424,12 @@ def sum_of_two(a, b, c, layout: gl.constexpr):
 def needs_blackwell(x_ptr, layout: gl.constexpr):
     memory = allocate_tensor_memory(gl.float32, [128, 64], None)
     gl.store(x_ptr + gl.arange(0, 64, layout), memory)
+
+
+@gluon.jit
+def for_several_gpus(x_ptr, layout: gl.constexpr, memory_layout: gl.constexpr, on_blackwell: gl.constexpr):
+    if on_blackwell:
+        memory = allocate_tensor_memory(gl.float32, [128, 64], memory_layout)
+        gl.store(x_ptr + gl.arange(0, 64, layout), memory)
+    else:
+        gl.store(x_ptr + gl.arange(0, 64, layout), 1.0)

@@ -236,8 +236,20 @@ def test_what_only_blackwell_has_is_refused_by_name() -> None:
     with pytest.raises(tilewright.CompilationError, match="`allocate_tensor_memory` needs Blackwell") as caught:
         programs.needs_blackwell[(1,)](np.zeros(64, np.float32), programs.ROW)
     assert "gluon_programs.py" in str(caught.value)
+    memory = gl.nvidia.blackwell.TensorMemoryLayout([128, 64], col_stride=1)
     with pytest.raises(ValueError, match="`TensorMemoryLayout` needs Blackwell"):
-        gl.nvidia.blackwell.TensorMemoryLayout([128, 64], col_stride=1)
+        memory.format_tensor_view([128, 64])
+
+
+@pytest.mark.parametrize("on_blackwell", [False, True])
+def test_layouts_of_blackwell_are_passed_to_kernels_for_several_gpus(on_blackwell: bool) -> None:
+    x, memory = np.zeros(64, np.float32), gl.nvidia.blackwell.TensorMemoryLayout([128, 64], col_stride=1)
+    if not on_blackwell:
+        programs.for_several_gpus[(1,)](x, programs.ROW, memory, on_blackwell)
+        assert (x == 1).all()
+        return
+    with pytest.raises(tilewright.CompilationError, match="`allocate_tensor_memory` needs Blackwell"):
+        programs.for_several_gpus[(1,)](x, programs.ROW, memory, on_blackwell)
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,11 @@ has, too, works; the rest is refused by name where a kernel calls it."""
 
 from __future__ import annotations
 
+from dataclasses import field
+
+from tilewright.language.gluon.layout_base import Lists
 from tilewright.language.gluon.nvidia.blackwell import clc, tma
-from tilewright.language.gluon.nvidia.blackwell.refused import OfBlackwell, refused
+from tilewright.language.gluon.nvidia.blackwell.refused import LayoutOfBlackwell, OfBlackwell, refused
 from tilewright.language.gluon.nvidia.hopper import (
     CachePolicy,
     FractionalEvictionPolicy,
@@ -15,14 +18,29 @@ from tilewright.language.gluon.nvidia.hopper import (
     mbarrier,
     mma_v2,
 )
+from tilewright.support.records import dataclass
 
 
-class TensorMemoryLayout(OfBlackwell):
-    """The layout of tensor memory."""
+@dataclass(frozen=True)
+class TensorMemoryLayout(LayoutOfBlackwell):
+    """The layout of tensor memory: a value that programs make for several GPUs, and that nothing here takes."""
+
+    block: list[int]
+    col_stride: int
+    cga_layout: Lists = field(default_factory=list[list[int]])
+    two_ctas: bool = False
+    fp4_padded: bool = False
+
+    __hash__ = LayoutOfBlackwell.__hash__
 
 
-class TensorMemoryScalesLayout(OfBlackwell):
-    """The layout of scales in tensor memory."""
+@dataclass(frozen=True)
+class TensorMemoryScalesLayout(LayoutOfBlackwell):
+    """The layout of scales in tensor memory, likewise."""
+
+    cga_layout: Lists = field(default_factory=list[list[int]])
+
+    __hash__ = LayoutOfBlackwell.__hash__
 
 
 class tensor_memory_descriptor(OfBlackwell):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
 
+from tilewright.language.gluon.layout_base import Layout
 from tilewright.language.gluon.refused import refused as refused_for
 from tilewright.language.registry import with_hint
 
@@ -24,4 +25,17 @@ class OfBlackwell:
         raise with_hint(ValueError(f"`{type(self).__name__}` {_REASON}"), _ADVICE)
 
 
-__all__ = ["OfBlackwell", "refused"]
+class LayoutOfBlackwell(Layout):
+    """A layout that programs make and hand to kernels whatever the GPU is. Nothing can have it: ValueError."""
+
+    def encoding(self) -> NoReturn:
+        raise with_hint(ValueError(f"`{type(self).__name__}` {_REASON}"), _ADVICE)
+
+    def format_tensor_view(self, shape: Sequence[int]) -> NoReturn:
+        self.encoding()
+
+    def format_hardware_view(self, shape: Sequence[int]) -> NoReturn:
+        self.encoding()
+
+
+__all__ = ["LayoutOfBlackwell", "OfBlackwell", "refused"]
