@@ -130,3 +130,25 @@ def in_partitions(out, N: gl.constexpr, layout: gl.constexpr, shared: gl.constex
 def test_partitions_cannot() -> None:
     with pytest.raises(PassError, match="which partitions of warps cannot"):
         in_partitions[(1,)](np.zeros(256, np.int32), 256, line([[0]]), part([[1]]), num_ctas=2)
+
+
+@gluon.jit
+def half_of_a_buffer(out, index, N: gl.constexpr, layout: gl.constexpr, shared: gl.constexpr, HOW: gl.constexpr):
+    half = gl.allocate_shared_memory(gl.int32, [2 * N], shared).slice(N, N)
+    i = gl.arange(0, N, layout)
+    if HOW == "store":
+        half.store(i)
+    elif HOW == "scatter":
+        half.scatter(i, i, 0)
+    elif HOW == "load":
+        gl.store(out + i, half.load(layout))
+    else:
+        gl.store(out + i, half.gather(i, 0))
+
+
+@pytest.mark.parametrize("how", ["load", "store", "gather", "scatter"])
+def test_slices_that_lie_in_other_ctas(how: str) -> None:
+    """The second half of a buffer is all in the second CTA."""
+    out = np.zeros(256, np.int32)
+    with pytest.raises(PassError, match="a slice of a buffer along a dimension that the CTAs of a cluster share out"):
+        half_of_a_buffer[(1,)](out, out, 256, line([[1]]), part([[1]]), how, num_ctas=2)

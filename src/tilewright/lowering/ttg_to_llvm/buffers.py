@@ -118,6 +118,14 @@ def reaches_elsewhere(registers: LinearLayout, buffer: MemDescType, *, writes: b
     return reaches_other_ctas(registers, offsets_of(buffer), buffer_layout(buffer).cga, writes=writes)
 
 
+def check_begins_in_own_part(buffer: MemDescType) -> None:
+    """UnsupportedTypeError for a slice along a dimension that CTAs share out: it may begin in another CTA."""
+    for basis in buffer_layout(buffer).cga:
+        extents = zip(buffer.get_shape()[-len(basis) :], buffer.get_alloc_shape()[-len(basis) :], strict=True)
+        if any(step and extent != whole for step, (extent, whole) in zip(basis, extents, strict=True)):
+            raise UnsupportedTypeError("a slice of a buffer along a dimension that the CTAs of a cluster share out")
+
+
 def plan_buffer_access(
     fn: FunctionLowering,
     tensor: SSAValue,

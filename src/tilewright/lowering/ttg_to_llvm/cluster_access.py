@@ -16,7 +16,14 @@ from tilewright.layouts.access import AccessStep, span_of
 from tilewright.layouts.between_ctas import OFFSET, ClusterAccess, plan_cluster_access
 from tilewright.layouts.distributed import BLOCK, LANE, WARP
 from tilewright.lowering.ttg_to_llvm.between_ctas import in_bytes, load_from_cta
-from tilewright.lowering.ttg_to_llvm.buffers import as_buffer, buffer_layout, element_bytes, offsets_of, pads_of
+from tilewright.lowering.ttg_to_llvm.buffers import (
+    as_buffer,
+    buffer_layout,
+    check_begins_in_own_part,
+    element_bytes,
+    offsets_of,
+    pads_of,
+)
 from tilewright.lowering.ttg_to_llvm.function_lowering import FunctionLowering
 from tilewright.lowering.ttg_to_llvm.index import Partial, combine, constant
 from tilewright.lowering.ttg_to_llvm.packing import to_words
@@ -32,6 +39,7 @@ MAX_BYTES = 16
 def plan_in_cluster(fn: FunctionLowering, tensor: SSAValue, target: SSAValue) -> ClusterAccess:
     """Plan how a tensor is read from, or written to, a buffer."""
     buffer = as_buffer(target)
+    check_begins_in_own_part(buffer)
     size = element_bytes(buffer)
     most = MAX_BYTES // size
     for interval, padding in pads_of(buffer):

@@ -26,7 +26,14 @@ from tilewright.layouts.linear import LinearLayout
 from tilewright.layouts.shared import OFFSET
 from tilewright.lowering.ttg_to_llvm.atomic_ops import share_result
 from tilewright.lowering.ttg_to_llvm.between_ctas import load_from_cta
-from tilewright.lowering.ttg_to_llvm.buffers import as_buffer, buffer_layout, element_bytes, offsets_of, pads_of
+from tilewright.lowering.ttg_to_llvm.buffers import (
+    as_buffer,
+    buffer_layout,
+    check_begins_in_own_part,
+    element_bytes,
+    offsets_of,
+    pads_of,
+)
 from tilewright.lowering.ttg_to_llvm.carried_values import distinct_registers
 from tilewright.lowering.ttg_to_llvm.cluster_access import words_of
 from tilewright.lowering.ttg_to_llvm.function_lowering import PASS_NAME, FunctionLowering, lowers
@@ -165,6 +172,7 @@ def _places(
     """Per register of the indices the address of the element that it names, in the CTA that has it: the own one as far
     as each has a copy, but for the bits of `spread`, which are those of `copy`."""
     type, view, emit = as_buffer(buffer), fn.shared(buffer), fn.text.value
+    check_begins_in_own_part(type)
     offsets, size = offsets_of(type), element_bytes(type)
     columns = [[basis * size for basis in _column(offsets, dim, OFFSET)] for dim in offsets.in_dims]
     ranks = [_column(offsets, dim, BLOCK) for dim in offsets.in_dims]
