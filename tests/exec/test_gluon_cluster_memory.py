@@ -9,7 +9,7 @@ import pytest
 
 from tilewright import gluon
 from tilewright.language import gluon as gl
-from tilewright.language.gluon.nvidia.hopper import mbarrier
+from tilewright.language.gluon.nvidia.hopper import cluster, mbarrier
 from tilewright.support.errors import PassError
 
 pytestmark = pytest.mark.usefixtures("on_hopper")
@@ -130,6 +130,22 @@ def in_partitions(out, N: gl.constexpr, layout: gl.constexpr, shared: gl.constex
 def test_partitions_cannot() -> None:
     with pytest.raises(PassError, match="which partitions of warps cannot"):
         in_partitions[(1,)](np.zeros(256, np.int32), 256, line([[0]]), part([[1]]), num_ctas=2)
+
+
+@gluon.jit
+def meets(out):
+    cluster.barrier()
+
+
+@gluon.jit
+def meets_in_partitions(out):
+    gl.warp_specialize([(meets, (out,)), (meets, (out,))], [4])
+
+
+def test_partitions_cannot_meet() -> None:
+    """The barrier is one of all threads: those of another role would have to come to it."""
+    with pytest.raises(PassError, match="meets the other CTAs, which partitions of warps cannot"):
+        meets_in_partitions[(1,)](np.zeros(256, np.int32), num_ctas=2)
 
 
 @gluon.jit

@@ -23,6 +23,8 @@ from tilewright.layouts.distributed import Vectors
 BARRIER_OPS = (ttng.InitBarrierOp, ttng.BarrierExpectOp, ttng.ArriveBarrierOp, ttng.WaitBarrierOp)
 """Ops on mbarriers, whose memory no copy writes while they live."""
 
+MEETINGS = (ttng.ClusterBarrierOp, ttng.ClusterArriveOp, ttng.ClusterWaitOp)
+"""Ops at which all threads of a cluster meet, whatever their role is."""
 DIRECT = (ttg.LocalLoadOp, ttg.LocalStoreOp, ttg.LocalAllocOp, ttg.LocalGatherOp, ttg.LocalScatterOp)
 """Ops by which threads access buffers."""
 
@@ -47,7 +49,8 @@ class SyncClustersPass(Pass):
     Loads and stores that reach into other CTAs have such barriers on both sides.
     mbarriers are made known before others use them; a copy to several CTAs waits until all of them are done with what
     it overwrites, where the buffer was used before; and no CTA ends while others may still reach it. Kernels need not
-    say any of this, as in Triton 3.9. In partitions of warps such copies and arrivals are errors.
+    say any of this, as in Triton 3.9. In partitions of warps such copies and arrivals are errors, and barriers of the
+    cluster, for which the warps of other roles would have to come.
     """
 
     name = "tritongpu-sync-clusters"
@@ -56,11 +59,14 @@ class SyncClustersPass(Pass):
         shape = program_shape(module)
         if shape is None or shape.blocks == 1:
             return
+        for op in ops_within(module):
+            if isinstance(op, MEETINGS):
+                _check_place(op, "meets the other CTAs")
         reaching = [op for op in ops_within(module) if _reaches(op)]
         if not reaching:
             return
         for op in reaching:
-            _check_place(op)
+            _check_place(op, "reaches into the shared memory of other CTAs")
         for op in list(ops_within(module)):
             match op:
                 case ttng.InitBarrierOp() if not isinstance(_next(op), ttng.InitBarrierOp):
@@ -128,13 +134,12 @@ def _is_elsewhere(tensor: Attribute, buffer: Attribute, *, writes: bool) -> bool
     return reaches_other_ctas(held, offsets, layout.cga, writes=writes)
 
 
-def _check_place(op: Operation) -> None:
+def _check_place(op: Operation, what: str) -> None:
     """PassError in partitions, whose warps do not meet those of others."""
     parent = op.parent_op()
     while parent is not None:
         if isinstance(parent, ttg.WarpSpecializeOp):
-            reason = "reaches into the shared memory of other CTAs, which partitions of warps cannot"
-            raise op_error(op, reason, pass_name=SyncClustersPass.name)
+            raise op_error(op, f"{what}, which partitions of warps cannot", pass_name=SyncClustersPass.name)
         parent = parent.parent_op()
 
 
