@@ -4,6 +4,7 @@
 
 #pair = affine_map<(d0, d1) -> (d0, d1)>
 #left = affine_map<(d0, d1) -> (d0)>
+#left1 = affine_map<(d0) -> (d0)>
 
 // The sum of four neighbours, pair by pair. What others read of it is a reshape, which follows.
 // CHECK-LABEL: @sums_of_four
@@ -52,5 +53,28 @@ func.func @left_alone(%p: memref<*xf32>, %q: memref<*xf32>) {
   %a = linalg.reduce { arith.addf } ins(%x : tensor<32x2xf32>) outs(%z : tensor<32xf32>) dimensions = [1]
   %b = linalg.reduce { arith.addf } ins(%v : tensor<32x3xf32>) outs(%a : tensor<32xf32>) dimensions = [1]
   bufferization.materialize_in_destination %b in writable %to : (tensor<32xf32>, memref<32xf32, strided<[1]>>) -> ()
+  return
+}
+
+// Sums of pairs that do not read one another are no chain: each is a loop of its own, with lanes where both adjoin.
+// CHECK-LABEL: @side_by_side
+// CHECK-NOT: exchange_network
+func.func @side_by_side(%p: memref<*xf32>, %q: memref<*xf32>) {
+  %zero = arith.constant 0.000000e+00 : f32
+  %from = memref.reinterpret_cast %p to offset: [0], sizes: [2, 32], strides: [32, 1] : memref<*xf32> to memref<2x32xf32, strided<[32, 1]>>
+  %more = memref.reinterpret_cast %p to offset: [64], sizes: [2, 32], strides: [32, 1] : memref<*xf32> to memref<2x32xf32, strided<[32, 1], offset: 64>>
+  %to = memref.reinterpret_cast %q to offset: [0], sizes: [32], strides: [1] : memref<*xf32> to memref<32xf32, strided<[1]>>
+  %x = bufferization.to_tensor %from restrict : memref<2x32xf32, strided<[32, 1]>> to tensor<2x32xf32>
+  %y = bufferization.to_tensor %more restrict : memref<2x32xf32, strided<[32, 1], offset: 64>> to tensor<2x32xf32>
+  %e = tensor.empty() : tensor<32xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<32xf32>) -> tensor<32xf32>
+  %a = linalg.reduce { arith.addf } ins(%x : tensor<2x32xf32>) outs(%z : tensor<32xf32>) dimensions = [0]
+  %b = linalg.reduce { arith.addf } ins(%y : tensor<2x32xf32>) outs(%z : tensor<32xf32>) dimensions = [0]
+  %c = linalg.generic {indexing_maps = [#left1, #left1, #left1], iterator_types = ["parallel"]} ins(%a, %b : tensor<32xf32>, tensor<32xf32>) outs(%e : tensor<32xf32>) {
+  ^bb0(%l: f32, %r: f32, %o: f32):
+    %s = arith.mulf %l, %r : f32
+    linalg.yield %s : f32
+  } -> tensor<32xf32>
+  bufferization.materialize_in_destination %c in writable %to : (tensor<32xf32>, memref<32xf32, strided<[1]>>) -> ()
   return
 }

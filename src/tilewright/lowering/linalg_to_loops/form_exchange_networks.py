@@ -31,7 +31,8 @@ class LinalgFormExchangeNetworksPass(Pass):
     } -> tensor<256x2x2xf32>
     ```
     The op stands where the last step stood. Extents are powers of two; a chain has at least two steps that reduce
-    pairs, and what stands between its steps writes no memory and reads none of their results.
+    pairs, one of which reads what became of the other; what stands between its steps writes no memory and reads none of
+    their results.
     """
 
     name = "linalg-form-exchange-networks"

@@ -63,7 +63,12 @@ class Network:
 
     @property
     def exchanges(self) -> int:
-        return sum(bool(step.reduced) for step in self.steps)
+        """How many reductions of pairs follow one another, each reading what became of the one before."""
+        after: dict[SSAValue, int] = {}
+        for step in self.steps:
+            before = max((after.get(source[0], 0) for source in (*step.inputs, *step.inits) if source), default=0)
+            after.update(dict.fromkeys(step.op.results, before + bool(step.reduced)))
+        return max(after.values(), default=0)
 
 
 def find_networks(block: Block) -> list[Network]:
