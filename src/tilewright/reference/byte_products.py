@@ -12,13 +12,14 @@ from tilewright.dialects.byte_products import DOT_PAIRS, SIGNED, SUM_PAIRS, Byte
 from tilewright.dialects.numeric import Array
 
 
-def sum_byte_products(product: ByteProduct, lhs: Any, rhs: Any) -> Array:
-    """Return the sum of the products of four bytes of each i32: in 64 bits, of which the low half counts."""
+def sum_byte_products(product: ByteProduct, lhs: Any, rhs: Any, addend: Any = 0) -> Array:
+    """Return the sum of the products of four bytes of each i32, and of an addend: in 64 bits, of which the low half
+    counts."""
     sides = [
         np.asarray(value).astype("<i4")[..., None].view(np.int8 if kind == SIGNED else np.uint8).astype(np.int64)
         for value, kind in ((lhs, product.lhs), (rhs, product.rhs))
     ]
-    return (sides[0] * sides[1]).sum(axis=-1).astype(np.int32)
+    return ((sides[0] * sides[1]).sum(axis=-1) + np.asarray(addend, np.int64)).astype(np.int32)
 
 
 def multiply_pairs(lhs: Any, rhs: Any) -> Array:

@@ -286,7 +286,7 @@ def from_vectors(op: linalg_ext.FromVectorsOp, frame: Frame) -> Values:
 
 @meaning_of(linalg_ext.DotBytesOp)
 def dot_bytes(op: linalg_ext.DotBytesOp, frame: Frame) -> Values:
-    return (sum_byte_products(ByteProduct.of(op), frame.get(op.lhs), frame.get(op.rhs)),)
+    return (sum_byte_products(ByteProduct.of(op), *frame.get_all(op.operands)),)
 
 
 @meaning_of(linalg_ext.DotPairsOp)

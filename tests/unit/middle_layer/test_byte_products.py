@@ -10,6 +10,11 @@ import pytest
 
 import tilewright as triton
 import tilewright.language as tl
+from tilewright import reference
+from tilewright.dialects import make_context
+from tilewright.ir.parsing import parse_module
+from tilewright.ir.passes import PassContext, parse_pipeline
+from tilewright.ir.verify import verify_module
 from tilewright.tools.validation.engines import find_cpu
 from tilewright.tools.validation.launches import record_launch
 from tilewright.tools.validation.validate import validate_launch
@@ -82,3 +87,34 @@ def test_every_stage_gives_the_same(x_type: type, y_type: type) -> None:
     report = validate_launch(record_launch(whole_dots, (1,), (), keywords), find_cpu())
     assert report.is_valid, report.render()
     assert [row.verdict for row in report.rows if row.point.stage == "loops"][-1] == "same"
+
+
+CHAINED = """
+func.func @sums(%w: vector<8xi32>, %v: vector<8xi32>, %x: vector<8xi32>, %y: vector<8xi32>)
+    -> (vector<8xi32>, vector<8xi32>) {
+  %0 = linalg_ext.dot_bytes %w, %x : vector<8xi32>
+  %1 = linalg_ext.dot_bytes %w, %y : vector<8xi32>
+  %2 = linalg_ext.dot_bytes %v, %y : vector<8xi32>
+  %3 = linalg_ext.dot_bytes %v, %x : vector<8xi32>
+  %4 = arith.addi %0, %2 : vector<8xi32>
+  %5 = arith.addi %1, %3 : vector<8xi32>
+  %6 = linalg_ext.dot_bytes unsigned_rhs %x, %v : vector<8xi32>
+  %7 = arith.addi %6, %5 : vector<8xi32>
+  %8 = arith.addi %4, %w : vector<8xi32>
+  return %8, %7 : vector<8xi32>, vector<8xi32>
+}
+"""
+
+
+def test_chains_of_products_are_the_sums() -> None:
+    """Of signed bytes of -128, and with sums of all, as ops and as calls."""
+    rng = np.random.default_rng(7)
+    bytes_ = np.array([-128, -127, -1, 0, 1, 127], np.int8)
+    values = [rng.choice(bytes_, (8, 4)).view(np.int32)[:, 0] for _ in range(4)]
+    module = parse_module(CHAINED, make_context())
+    expected = reference.run_module(module, "sums", values)
+    for pipeline in ("chain-byte-products{everywhere=true}", "convert-dot-bytes-to-calls"):
+        parse_pipeline(pipeline).run(module, PassContext())
+        verify_module(module)
+        np.testing.assert_array_equal(reference.run_module(module, "sums", values), expected)
+    assert str(module).count("tw_add_dot_bytes_") > 4

@@ -12,7 +12,15 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.construction import unit_if
 from tilewright.dialects.definition import Op
-from tilewright.dialects.fields import Operand, Result, inferred_result_def, operand_def, opt_prop_def
+from tilewright.dialects.fields import (
+    Operand,
+    OptionalOperand,
+    Result,
+    inferred_result_def,
+    operand_def,
+    opt_operand_def,
+    opt_prop_def,
+)
 from tilewright.dialects.traits import ElementwiseMappable
 from tilewright.dialects.types import ANY_TENSOR, ANY_VECTOR, INTEGER_LIKE, element_type, shape_of
 
@@ -48,10 +56,10 @@ class AsWordsOp(Op):
 
 
 class DotBytesOp(Op):
-    """``%r = linalg_ext.dot_bytes unsigned_lhs %a, %b : i32``.
+    """``%r = linalg_ext.dot_bytes unsigned_lhs %a, %b plus %c : i32``.
 
-    The sum of the four products of the bytes of two words, modulo 2^32. Bytes have signs unless they are said to have
-    none; `small_lhs` promises that those on the left are at most 127 and unsigned.
+    The sum of the four products of the bytes of two words, and of an addend where there is one, modulo 2^32. Bytes have
+    signs unless they are said to have none; `small_lhs` promises that those on the left are at most 127 and unsigned.
     """
 
     name = "linalg_ext.dot_bytes"
@@ -60,6 +68,7 @@ class DotBytesOp(Op):
 
     lhs: Operand = operand_def(T)
     rhs: Operand = operand_def(T)
+    addend: OptionalOperand = opt_operand_def(T, default=None, kw_only=True)
     result: Result = inferred_result_def(T)
     unsigned_lhs: UnitAttr | None = opt_prop_def(UnitAttr, default=None, converter=unit_if, kw_only=True)
     unsigned_rhs: UnitAttr | None = opt_prop_def(UnitAttr, default=None, converter=unit_if, kw_only=True)
@@ -68,7 +77,7 @@ class DotBytesOp(Op):
     traits = traits_def(Pure(), ElementwiseMappable())
     assembly_format = (
         "(`unsigned_lhs` $unsigned_lhs^)? (`unsigned_rhs` $unsigned_rhs^)? (`small_lhs` $small_lhs^)? "
-        "$lhs `,` $rhs attr-dict `:` type($result)"
+        "$lhs `,` $rhs (`plus` $addend^)? attr-dict `:` type($result)"
     )
 
     def verify_(self) -> None:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from xdsl.dialects.builtin import ModuleOp, i32
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, SSAValue
 
 from tilewright.dialects import arith, linalg_ext, vector
 from tilewright.dialects.arith.constant import find_constant_int
-from tilewright.dialects.types import element_type, shape_of
 from tilewright.ir.builder import OpBuilder
 from tilewright.ir.passes import Pass, PassContext, register_pass
-from tilewright.ir.walking import find_ops
+from tilewright.lowering.linalg_to_loops.byte_sums import find_sums, only_user, replace_sum, terms_of
 from tilewright.support.facts import DEFAULT_FACTS
 
 _WORD = (1 << 32) - 1
@@ -51,41 +48,13 @@ class NarrowByteSumsPass(Pass):
         facts = context.facts or DEFAULT_FACTS
         if not facts.triple.startswith("x86_64") or facts.has_byte_dots or not facts.has("ssse3"):
             return
-        blocks = {block: None for op in find_ops(module, linalg_ext.DotBytesOp) if (block := op.parent_block())}
-        for block in blocks:
-            for op in list(block.ops):
-                if isinstance(op, arith.AddiOp) and _is_last(op):
-                    lanes = shape_of(op.result.type)
-                    if lanes and element_type(op.result.type) == i32 and facts.has_byte_registers(32 * lanes[0]):
-                        _narrow(op, block)
-
-
-def _is_last(op: arith.AddiOp) -> bool:
-    """Return whether a sum is no part of another one."""
-    user = _only_user(op)
-    return not isinstance(user, arith.AddiOp) or user.parent_block() is not op.parent_block()
-
-
-def _only_user(op: Operation) -> Operation | None:
-    uses = list(op.results[0].uses)
-    return uses[0].operation if len(uses) == 1 else None
-
-
-def _terms(op: arith.AddiOp) -> Iterator[SSAValue]:
-    """Yield what a sum and the sums that are parts of it add up."""
-    pending = [*op.operands]
-    while pending:
-        value = pending.pop()
-        owner = value.owner
-        if isinstance(owner, arith.AddiOp) and owner.parent_block() is op.parent_block() and _only_user(owner):
-            pending += owner.operands
-        else:
-            yield value
+        for op, block in find_sums(module, facts):
+            _narrow(op, block)
 
 
 def _narrow(total: arith.AddiOp, block: Block) -> None:
     """Write one sum anew, where it has products that fit together into 16 bits."""
-    terms = list(_terms(total))
+    terms = list(terms_of(total))
     dots = {owner for value in terms if isinstance(owner := value.owner, linalg_ext.DotBytesOp) and _is_narrow(owner)}
     groups: list[list[linalg_ext.DotBytesOp]] = []
     left = 0
@@ -105,12 +74,12 @@ def _narrow(total: arith.AddiOp, block: Block) -> None:
     builder = OpBuilder.before(total)
     while len(wide) > 1:
         wide = [*wide[2:], builder.result(arith.AddiOp(wide[0], wide[1]))]
-    _replace(total, wide[0])
+    replace_sum(total, wide[0])
 
 
 def _is_narrow(op: linalg_ext.DotBytesOp) -> bool:
     """Return whether the sum of two of the products has 16 bits, and nothing else reads it."""
-    if op.unsigned_lhs is None or op.unsigned_rhs is not None or _only_user(op) is None:
+    if op.unsigned_lhs is None or op.unsigned_rhs is not None or only_user(op) is None:
         return False
     return 2 * _PAIR * largest_byte(op.lhs) <= _MOST
 
@@ -124,22 +93,6 @@ def _sum_group(group: list[linalg_ext.DotBytesOp], total: arith.AddiOp) -> SSAVa
         sum_ = pairs if sum_ is None else builder.result(arith.AddiOp(sum_, pairs))
     assert sum_ is not None
     return OpBuilder.before(total).result(linalg_ext.SumPairsOp(sum_))
-
-
-def _replace(op: arith.AddiOp, value: SSAValue) -> None:
-    """Put a value in the place of a sum; what only the sum read goes as well."""
-    op.result.replace_all_uses_with(value)
-    dead: list[Operation] = [op]
-    while dead:
-        gone = dead.pop()
-        operands = [operand.owner for operand in gone.operands]
-        gone.detach()
-        gone.erase()
-        dead += dict.fromkeys(
-            owner
-            for owner in operands
-            if isinstance(owner, arith.AddiOp | linalg_ext.DotBytesOp) and not owner.results[0].uses.get_length()
-        )
 
 
 def largest_byte(value: SSAValue) -> int:

@@ -57,7 +57,8 @@ def lower_byte_product(low: FunctionLowering, op: func.CallOp) -> bool:
         sides = [(operands[0], product.lhs != SIGNED), (operands[1], product.rhs != SIGNED)]
         if product.lhs == product.rhs and _is_read_more_often(op.operands[1], op.operands[0]):
             sides.reverse()  # what is done to the left bytes is done once for all products with them
-        low.set(result, _product(b, sides, facts, small=product.lhs == SMALL))
+        addend = operands[2] if product.is_added else ""
+        low.set(result, _product(b, sides, facts, small=product.lhs == SMALL, addend=addend))
     elif name.startswith(DOT_PAIRS):
         low.set(result, _pairs(LaneBuilder(b.fn, b.lanes // 2), operands[0], operands[1], facts))
     else:
@@ -69,14 +70,21 @@ def _is_read_more_often(value: SSAValue, other: SSAValue) -> bool:
     return value.uses.get_length() > other.uses.get_length()
 
 
-def _product(b: LaneBuilder, sides: list[tuple[str, bool]], facts: TargetFacts, *, small: bool) -> str:
+def _product(b: LaneBuilder, sides: list[tuple[str, bool]], facts: TargetFacts, *, small: bool, addend: str) -> str:
+    """The sums of products, added to `addend` unless that is empty."""
+    (lhs, lhs_unsigned), (rhs, rhs_unsigned) = sides
+    if lhs_unsigned != rhs_unsigned and facts.has_byte_dots and _is_register(b.lanes, facts):
+        return _vnni(b, *((lhs, rhs) if lhs_unsigned else (rhs, lhs)), addend)
+    product = _new_product(b, sides, facts, small=small)
+    return b.add(product, addend) if addend else product
+
+
+def _new_product(b: LaneBuilder, sides: list[tuple[str, bool]], facts: TargetFacts, *, small: bool) -> str:
     if not _is_register(b.lanes, facts):
         return _one_by_one(b, sides)
     if not facts.triple.startswith("x86_64"):
         return _signed_dot(b, sides, facts, small=small) or _one_by_one(b, sides)
     (lhs, lhs_unsigned), (rhs, rhs_unsigned) = sides
-    if lhs_unsigned != rhs_unsigned and facts.has_byte_dots:
-        return _vnni(b, *((lhs, rhs) if lhs_unsigned else (rhs, lhs)))
     if small and not rhs_unsigned and facts.has("ssse3"):
         return _pairs_of_pairs(b, lhs, rhs)
     if not lhs_unsigned and not rhs_unsigned and facts.has_byte_dots:
@@ -97,10 +105,10 @@ def _bytes(b: LaneBuilder, words: str) -> tuple[str, str]:
     return type, b.fn.cast("bitcast", b.type("i32"), words, type)
 
 
-def _vnni(b: LaneBuilder, unsigned: str, signed: str) -> str:
-    zero = (b.type("i32"), "zeroinitializer")
+def _vnni(b: LaneBuilder, unsigned: str, signed: str, addend: str = "") -> str:
+    start = (b.type("i32"), addend or "zeroinitializer")
     return b.fn.call(
-        b.type("i32"), f"llvm.x86.avx512.vpdpbusd.{32 * b.lanes}", [zero, _bytes(b, unsigned), _bytes(b, signed)]
+        b.type("i32"), f"llvm.x86.avx512.vpdpbusd.{32 * b.lanes}", [start, _bytes(b, unsigned), _bytes(b, signed)]
     )
 
 

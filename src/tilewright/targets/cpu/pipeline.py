@@ -99,6 +99,7 @@ def _to_loops() -> Sequence[Pass]:
     from tilewright.lowering.linalg_matmuls.recognize_k_loops import LinalgRecognizeKLoopsPass
     from tilewright.lowering.linalg_matmuls.select_microkernels import LinalgSelectMicrokernelsPass
     from tilewright.lowering.linalg_matmuls.transpose_matmuls import LinalgTransposeMatmulsPass
+    from tilewright.lowering.linalg_to_loops.chain_byte_products import ChainByteProductsPass
     from tilewright.lowering.linalg_to_loops.convert_dot_bytes_to_calls import ConvertDotBytesToCallsPass
     from tilewright.lowering.linalg_to_loops.form_exchange_networks import LinalgFormExchangeNetworksPass
     from tilewright.lowering.linalg_to_loops.linalg_to_loops import LinalgToLoopsPass
@@ -150,6 +151,7 @@ def _to_loops() -> Sequence[Pass]:
         LinalgToLoopsPass(),
         SinkScalarsPass(),  # few values live through many loops
         NarrowByteSumsPass(),  # loops are written out, and sums that 16 bits hold are seen
+        ChainByteProductsPass(),  # where an instruction adds products to a sum
         ConvertDotBytesToCallsPass(),  # which upstream reads
         # LLVM sees one of a thousand copies, and no function of thousands. A debugger wants the line of each.
         *(() if knobs.get("debug_symbols") else (OutlineEqualLoopsPass(), SplitLongFunctionsPass())),
