@@ -69,7 +69,7 @@ def compare_rows(threads: int, rounds: int) -> None:
     for kind in BYTES:
         found = MATRIX_BYTES // (COLUMNS // ELEMENTS[kind] * BYTES[kind]) // 64 * 64
         matrix = llm.Matrix(kind, random_blocks(kind, found, COLUMNS, np.random.default_rng(0)))
-        grid = (found // (8 * llm.GROUPS),)
+        grid = (found // 64,)
         for count in (2, 4, 8, 16):
             given = rows.by_blocks([tuple(np.ones_like(part) for part in llm.quantised_vector(COLUMNS))] * count)
             out = np.empty((count, found), np.float32)
@@ -78,7 +78,15 @@ def compare_rows(threads: int, rounds: int) -> None:
             for _ in range(2 * rounds + 1):
                 started = now()
                 rows.PRODUCTS[kind][grid](
-                    matrix.bytes, matrix.halves, *given, out, found, K=COLUMNS, VECTORS=count, GROUPS=llm.GROUPS
+                    matrix.bytes,
+                    matrix.halves,
+                    *given,
+                    out,
+                    found,
+                    K=COLUMNS,
+                    VECTORS=count,
+                    GROUPS=llm.GROUPS,
+                    ROWS=llm.ROWS,
                 )
                 seconds = now() - started
                 reading = matrix.bytes.nbytes / machine.read(limits.FOOTPRINTS[-1]) / 1e9

@@ -1,12 +1,22 @@
-"""GGUF's blocks of quantised weights on the host: random ones, what they mean, eight rows side by side for kernels."""
+"""GGUF's blocks of quantised wgroupss on the host: random ones, what they mean, rows side by side for kernels."""
 # pyright: basic
+
+from pathlib import Path
 
 import numpy as np
 
 BYTES = {"q4_k": 144, "q6_k": 210, "q8_0": 34}
 ELEMENTS = {"q4_k": 256, "q6_k": 256, "q8_0": 32}
-ROWS = 8
 LINE = 64
+
+
+def lanes():
+    """Rows side by side that fill a vector of words on this processor."""
+    known = Path("/proc/cpuinfo")
+    return 16 if known.exists() and "avx512bw" in known.read_text() else 8
+
+
+ROWS = lanes()
 
 
 def random_blocks(kind, rows, cols, rng):
@@ -49,19 +59,19 @@ def dequantised(kind, blocks):
     return (q * blocks[..., 192:208].view(np.int8)[..., None] * half(208)[..., None]).reshape(rows, -1)
 
 
-def side_by_side(kind, blocks):
-    """The bytes of a matrix with eight rows side by side, as the kernels read them: uint8, and the same as float16."""
+def side_by_side(kind, blocks, side=ROWS):
+    """The bytes of a matrix with `side` rows side by side, as the kernels read them: uint8, and the same as float16."""
     rows, count, _ = blocks.shape
-    eight = blocks.reshape(rows // ROWS, ROWS, count, -1).swapaxes(1, 2)  # [groups, blocks, rows, bytes]
+    groups = blocks.reshape(rows // side, side, count, -1).swapaxes(1, 2)  # [groups, blocks, rows, bytes]
 
     def rows_last(first, last, unit):
-        part = eight[..., first:last].reshape(*eight.shape[:3], -1, unit)
-        return part.swapaxes(2, 3).reshape(*eight.shape[:2], -1)
+        part = groups[..., first:last].reshape(*groups.shape[:3], -1, unit)
+        return part.swapaxes(2, 3).reshape(*groups.shape[:2], -1)
 
     if kind == "q4_k":
         # Scales of pairs of sub-blocks: first those of low nibbles, then those of high ones.
         order = [4, 6, 5, 7, 8, 10, 9, 11, 12, 14, 13, 15]
-        scales = eight[..., order].swapaxes(2, 3).reshape(*eight.shape[:2], -1)
+        scales = groups[..., order].swapaxes(2, 3).reshape(*groups.shape[:2], -1)
         parts = [rows_last(0, 4, 2), scales, rows_last(16, 144, 4)]
     elif kind == "q6_k":
         parts = [rows_last(208, 210, 2), rows_last(192, 208, 1), rows_last(0, 128, 4), rows_last(128, 192, 4)]
@@ -71,5 +81,5 @@ def side_by_side(kind, blocks):
     size = sum(part.size for part in parts)
     room = np.empty(size + LINE, np.uint8)
     packed = room[-room.ctypes.data % LINE :][:size]
-    np.concatenate(parts, -1, out=packed.reshape(*eight.shape[:2], -1))
+    np.concatenate(parts, -1, out=packed.reshape(*groups.shape[:2], -1))
     return packed, packed.view(np.float16)

@@ -1,16 +1,13 @@
 """Kernels of decoding one token at a time: quantised matrices times a vector, attention over a paged cache, sampling.
 
-Matrices keep GGUF's blocks of Q4_K, Q6_K and Q8_0, with eight rows side by side: what one block has of each kind
-(scales, words of four bytes) comes row after row, so that eight rows are the lanes of a vector (see `blocks.py`).
+Matrices keep GGUF's blocks of Q4_K, Q6_K and Q8_0, with several rows side by side: what one block has of each kind
+(scales, words of four bytes) comes row after row, so that `ROWS` rows are the lanes of a vector (see `blocks.py`).
 Vectors come as int8 with a scale for 256 elements, and the sums of 16 and of 32 of them.
 """
 # pyright: basic, reportAttributeAccessIssue=false
 
 import triton
 import triton.language as tl
-
-ROWS: tl.constexpr = tl.constexpr(8)
-
 
 # ------------------------------------------------------------------------------------------------ int8 vectors
 
@@ -52,7 +49,7 @@ def gated(gate_ptr, up_ptr, q_ptr, scale_ptr, sums16_ptr, sums32_ptr):
 
 
 @triton.jit
-def store_rows(out_ptr, group, acc, ADD: tl.constexpr):
+def store_rows(out_ptr, group, acc, ADD: tl.constexpr, ROWS: tl.constexpr):
     at = out_ptr + group * ROWS + tl.arange(0, ROWS)
     tl.store(at, acc + tl.load(at) if ADD else acc)
 
@@ -60,7 +57,7 @@ def store_rows(out_ptr, group, acc, ADD: tl.constexpr):
 @triton.jit
 def q4k_times_vector(
     w_ptr, half_ptr, x_ptr, scale_ptr, sums16_ptr, sums32_ptr, out_ptr, K: tl.constexpr, GROUPS: tl.constexpr,
-    ADD: tl.constexpr,
+    ADD: tl.constexpr, ROWS: tl.constexpr,
 ):  # fmt: skip
     """Blocks of 256: d and dmin, 12 bytes of eight scales and eight minima of six bits, 256 nibbles."""
     r = tl.arange(0, ROWS)
@@ -75,19 +72,25 @@ def q4k_times_vector(
             dots = tl.zeros([ROWS], tl.float32)
             minima = tl.zeros([ROWS], tl.float32)
             for h in tl.static_range(2):
-                q = tl.load(at + 128 + h * 512 + (g * 256 + r[None, :] * 4)[:, None, :, None] + j * 32 + z)
+                q = tl.load(
+                    at
+                    + ROWS * (16 + h * 64)
+                    + (g * (32 * ROWS) + r[None, :] * 4)[:, None, :, None]
+                    + j * (4 * ROWS)
+                    + z
+                )
                 x = x_ptr + k * 256 + h * 128 + g[:, :, None, None] * 64 + j * 4 + z
                 low = tl.sum(tl.sum((q & 15).to(tl.int32) * tl.load(x).to(tl.int32), 3), 1)
                 high = tl.sum(tl.sum((q >> 4).to(tl.int32) * tl.load(x + 32).to(tl.int32), 3), 1)
-                s = at + 32 + g * ROWS + r[None, :]
+                s = at + 4 * ROWS + g * ROWS + r[None, :]
                 if h == 0:
-                    scale_low, scale_high = tl.load(s) & 63, tl.load(s + 16) & 63
-                    least_low, least_high = tl.load(s + 32) & 63, tl.load(s + 48) & 63
+                    scale_low, scale_high = tl.load(s) & 63, tl.load(s + 2 * ROWS) & 63
+                    least_low, least_high = tl.load(s + 4 * ROWS) & 63, tl.load(s + 6 * ROWS) & 63
                 else:
-                    scale_low = (tl.load(s + 64) & 15) | ((tl.load(s) >> 6) << 4)
-                    scale_high = (tl.load(s + 80) & 15) | ((tl.load(s + 16) >> 6) << 4)
-                    least_low = (tl.load(s + 64) >> 4) | ((tl.load(s + 32) >> 6) << 4)
-                    least_high = (tl.load(s + 80) >> 4) | ((tl.load(s + 48) >> 6) << 4)
+                    scale_low = (tl.load(s + 8 * ROWS) & 15) | ((tl.load(s) >> 6) << 4)
+                    scale_high = (tl.load(s + 10 * ROWS) & 15) | ((tl.load(s + 2 * ROWS) >> 6) << 4)
+                    least_low = (tl.load(s + 8 * ROWS) >> 4) | ((tl.load(s + 4 * ROWS) >> 6) << 4)
+                    least_high = (tl.load(s + 10 * ROWS) >> 4) | ((tl.load(s + 6 * ROWS) >> 6) << 4)
                 part = low.to(tl.float32) * scale_low.to(tl.float32) + high.to(tl.float32) * scale_high.to(tl.float32)
                 dots += tl.sum(part, 0)
                 sums = sums32_ptr + k * 8 + h * 4 + 2 * g
@@ -96,13 +99,13 @@ def q4k_times_vector(
             head = half_ptr + block.to(tl.int64) * (72 * ROWS) + r
             d, dmin = tl.load(head).to(tl.float32), tl.load(head + ROWS).to(tl.float32)
             acc += (dots * d - minima * dmin) * tl.load(scale_ptr + k)
-        store_rows(out_ptr, group, acc, ADD)
+        store_rows(out_ptr, group, acc, ADD, ROWS)
 
 
 @triton.jit
 def q6k_times_vector(
     w_ptr, half_ptr, x_ptr, scale_ptr, sums16_ptr, sums32_ptr, out_ptr, K: tl.constexpr, GROUPS: tl.constexpr,
-    ADD: tl.constexpr,
+    ADD: tl.constexpr, ROWS: tl.constexpr,
 ):  # fmt: skip
     """Blocks of 256: d, sixteen signed scales, four low bits of 256 weights, then two high bits; all less 32."""
     r = tl.arange(0, ROWS)
@@ -117,9 +120,9 @@ def q6k_times_vector(
             at = w_ptr + block.to(tl.int64) * (210 * ROWS)
             dots = tl.zeros([ROWS], tl.float32)
             for h in tl.static_range(2):
-                upper = tl.load(at + 1168 + h * 256 + word * 32 + lane)
+                upper = tl.load(at + ROWS * (146 + h * 32) + word * (4 * ROWS) + lane)
                 for t in tl.static_range(4):
-                    low = tl.load(at + 144 + h * 512 + t % 2 * 256 + word * 32 + lane)
+                    low = tl.load(at + ROWS * (18 + h * 64 + t % 2 * 32) + word * (4 * ROWS) + lane)
                     if t == 0:
                         q = (low & 15) | ((upper & 3) << 4)
                     elif t == 1:
@@ -130,18 +133,18 @@ def q6k_times_vector(
                         q = (low >> 4) | ((upper >> 2) & 48)
                     x = tl.load(x_ptr + k * 256 + h * 128 + t * 32 + word * 4 + z)
                     part = tl.sum(tl.sum(q.to(tl.int32) * x.to(tl.int32), 3), 1)
-                    scale = tl.load(at + 16 + (h * 8 + t * 2 + s) * ROWS + r[None, :]).to(tl.int8, bitcast=True)
+                    scale = tl.load(at + (2 + h * 8 + t * 2 + s) * ROWS + r[None, :]).to(tl.int8, bitcast=True)
                     sums = tl.load(sums16_ptr + k * 16 + h * 8 + t * 2 + s)
                     dots += tl.sum((part.to(tl.float32) - 32.0 * sums) * scale.to(tl.float32), 0)
             d = tl.load(half_ptr + block.to(tl.int64) * (105 * ROWS) + r).to(tl.float32)
             acc += dots * d * tl.load(scale_ptr + k)
-        store_rows(out_ptr, group, acc, ADD)
+        store_rows(out_ptr, group, acc, ADD, ROWS)
 
 
 @triton.jit
 def q8_0_times_vector(
     w_ptr, half_ptr, x_ptr, scale_ptr, sums16_ptr, sums32_ptr, out_ptr, K: tl.constexpr, GROUPS: tl.constexpr,
-    ADD: tl.constexpr,
+    ADD: tl.constexpr, ROWS: tl.constexpr,
 ):  # fmt: skip
     """Blocks of 32: d and 32 signed bytes."""
     r = tl.arange(0, ROWS)
@@ -150,27 +153,26 @@ def q8_0_times_vector(
         acc = tl.zeros([ROWS], tl.float32)
         for k in range(K // 32):
             block = (group * (K // 32) + k).to(tl.int64)
-            q = tl.load(w_ptr + block * (34 * ROWS) + 16 + word * 32 + r[None, :, None] * 4 + z)
+            q = tl.load(w_ptr + block * (34 * ROWS) + 2 * ROWS + word * (4 * ROWS) + r[None, :, None] * 4 + z)
             x = tl.load(x_ptr + k * 32 + word * 4 + z)
             part = tl.sum(tl.sum(q.to(tl.int8, bitcast=True).to(tl.int32) * x.to(tl.int32), 2), 0)
             d = tl.load(half_ptr + block * (17 * ROWS) + r).to(tl.float32)
             acc += part.to(tl.float32) * (d * tl.load(scale_ptr + k // 8))
-        store_rows(out_ptr, group, acc, ADD)
+        store_rows(out_ptr, group, acc, ADD, ROWS)
 
 
 @triton.jit
-def q6k_row(w_ptr, half_ptr, row_ptr, out_ptr, K: tl.constexpr):
+def q6k_row(w_ptr, half_ptr, row_ptr, out_ptr, K: tl.constexpr, ROWS: tl.constexpr):
     """One row of a matrix, which a number in memory chooses; a program has a block."""
     row = tl.load(row_ptr)
     block = (row // ROWS * (K // 256) + tl.program_id(0)).to(tl.int64)
     at, r = w_ptr + block * (210 * ROWS), row % ROWS
     i = tl.arange(0, 256)
     half, t, in_32 = i // 128, i // 32 % 4, i % 32
-    low = tl.load(at + 144 + half * 512 + (t % 2 * 8 + in_32 // 4) * 32 + r * 4 + in_32 % 4) >> (t // 2 * 4).to(
-        tl.uint8
-    )
-    upper = tl.load(at + 1168 + half * 256 + in_32 // 4 * 32 + r * 4 + in_32 % 4) >> (t * 2).to(tl.uint8)
-    scale = tl.load(at + 16 + i // 16 * ROWS + r).to(tl.int8, bitcast=True).to(tl.float32)
+    word = in_32 // 4 * (4 * ROWS) + r * 4 + in_32 % 4
+    low = tl.load(at + ROWS * 18 + half * (64 * ROWS) + t % 2 * (32 * ROWS) + word) >> (t // 2 * 4).to(tl.uint8)
+    upper = tl.load(at + ROWS * 146 + half * (32 * ROWS) + word) >> (t * 2).to(tl.uint8)
+    scale = tl.load(at + (2 + i // 16) * ROWS + r).to(tl.int8, bitcast=True).to(tl.float32)
     q = ((low & 15) | ((upper & 3) << 4)).to(tl.float32) - 32.0
     d = tl.load(half_ptr + block * (105 * ROWS) + r).to(tl.float32)
     tl.store(out_ptr + tl.program_id(0) * 256 + i, q * scale * d)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import triton
-from blocks import dequantised, random_blocks, side_by_side
+from blocks import ROWS, dequantised, random_blocks, side_by_side
 
 from kernels import (
     attend,
@@ -27,8 +27,8 @@ from kernels import (
 PRODUCTS = {"q4_k": q4k_times_vector, "q6_k": q6k_times_vector, "q8_0": q8_0_times_vector}
 PAGE = 64
 SPLITS = 2
-GROUPS = 8
-"""Groups of eight rows that one program multiplies."""
+GROUPS = 64 // ROWS
+"""Groups of rows side by side that one program multiplies."""
 
 
 @dataclass(frozen=True)
@@ -66,8 +66,8 @@ class Matrix:
 
     def times(self, x, out, *, add=False):
         """out = W x, or out += W x, of a quantised vector."""
-        grid = (self.rows // (8 * GROUPS),)
-        PRODUCTS[self.kind][grid](self.bytes, self.halves, *x, out, K=self.cols, GROUPS=GROUPS, ADD=add)
+        grid = (self.rows // 64,)
+        PRODUCTS[self.kind][grid](self.bytes, self.halves, *x, out, K=self.cols, GROUPS=GROUPS, ADD=add, ROWS=ROWS)
 
 
 def quantised_vector(size):
@@ -119,7 +119,7 @@ class Model:
         """The logits after `token`, which is at `position`."""
         s, e = self.shape, self.embedding
         heads = {"KV": s.kv_heads, "GROUP": s.heads // s.kv_heads, "HEAD": s.head, "PAGE": PAGE}
-        q6k_row[(s.width // 256,)](e.bytes, e.halves, self.token, self.x, K=s.width)
+        q6k_row[(s.width // 256,)](e.bytes, e.halves, self.token, self.x, K=s.width, ROWS=ROWS)
         for layer, cache in zip(self.layers, self.cache, strict=True):
             self._normalise()
             for name, out in (("attn_q", self.q), ("attn_k", self.k), ("attn_v", self.v)):

@@ -10,13 +10,11 @@ import numpy as np
 import triton
 import triton.language as tl
 
-from kernels import ROWS
-
 
 @triton.jit
 def q4k_times_vectors(
     w_ptr, half_ptr, x_ptr, scale_ptr, sums16_ptr, sums32_ptr, out_ptr, N, K: tl.constexpr, VECTORS: tl.constexpr,
-    GROUPS: tl.constexpr,
+    GROUPS: tl.constexpr, ROWS: tl.constexpr,
 ):  # fmt: skip
     """out[v, n] = sum of w[n, k] x[v, k], of Q4_K."""
     r = tl.arange(0, ROWS)
@@ -32,20 +30,26 @@ def q4k_times_vectors(
             dots = tl.zeros([VECTORS, ROWS], tl.float32)
             minima = tl.zeros([VECTORS, ROWS], tl.float32)
             for h in tl.static_range(2):
-                q = tl.load(at + 128 + h * 512 + (g * 256 + r[None, :] * 4)[:, None, :, None] + j * 32 + z)
+                q = tl.load(
+                    at
+                    + ROWS * (16 + h * 64)
+                    + (g * (32 * ROWS) + r[None, :] * 4)[:, None, :, None]
+                    + j * (4 * ROWS)
+                    + z
+                )
                 first = x_ptr + (k * VECTORS + v[:, None, None, None, None]) * 256 + h * 128
                 x = first + (g[:, :, None, None] * 64 + j * 4 + z)[None]
                 low = tl.sum(tl.sum((q & 15)[None].to(tl.int32) * tl.load(x).to(tl.int32), 4), 2)
                 high = tl.sum(tl.sum((q >> 4)[None].to(tl.int32) * tl.load(x + 32).to(tl.int32), 4), 2)
-                s = at + 32 + g * ROWS + r[None, :]
+                s = at + 4 * ROWS + g * ROWS + r[None, :]
                 if h == 0:
-                    scale_low, scale_high = tl.load(s) & 63, tl.load(s + 16) & 63
-                    least_low, least_high = tl.load(s + 32) & 63, tl.load(s + 48) & 63
+                    scale_low, scale_high = tl.load(s) & 63, tl.load(s + 2 * ROWS) & 63
+                    least_low, least_high = tl.load(s + 4 * ROWS) & 63, tl.load(s + 6 * ROWS) & 63
                 else:
-                    scale_low = (tl.load(s + 64) & 15) | ((tl.load(s) >> 6) << 4)
-                    scale_high = (tl.load(s + 80) & 15) | ((tl.load(s + 16) >> 6) << 4)
-                    least_low = (tl.load(s + 64) >> 4) | ((tl.load(s + 32) >> 6) << 4)
-                    least_high = (tl.load(s + 80) >> 4) | ((tl.load(s + 48) >> 6) << 4)
+                    scale_low = (tl.load(s + 8 * ROWS) & 15) | ((tl.load(s) >> 6) << 4)
+                    scale_high = (tl.load(s + 10 * ROWS) & 15) | ((tl.load(s + 2 * ROWS) >> 6) << 4)
+                    least_low = (tl.load(s + 8 * ROWS) >> 4) | ((tl.load(s + 4 * ROWS) >> 6) << 4)
+                    least_high = (tl.load(s + 10 * ROWS) >> 4) | ((tl.load(s + 6 * ROWS) >> 6) << 4)
                 scaled = low.to(tl.float32) * scale_low[None].to(tl.float32)
                 dots += tl.sum(scaled + high.to(tl.float32) * scale_high[None].to(tl.float32), 1)
                 sums = sums32_ptr + (k * VECTORS + v[:, None, None]) * 8 + h * 4 + 2 * g[None]
@@ -60,7 +64,7 @@ def q4k_times_vectors(
 @triton.jit
 def q6k_times_vectors(
     w_ptr, half_ptr, x_ptr, scale_ptr, sums16_ptr, sums32_ptr, out_ptr, N, K: tl.constexpr, VECTORS: tl.constexpr,
-    GROUPS: tl.constexpr,
+    GROUPS: tl.constexpr, ROWS: tl.constexpr,
 ):  # fmt: skip
     """out[v, n] = sum of w[n, k] x[v, k], of Q6_K."""
     r, v = tl.arange(0, ROWS), tl.arange(0, VECTORS)
@@ -75,9 +79,9 @@ def q6k_times_vectors(
             at = w_ptr + block.to(tl.int64) * (210 * ROWS)
             dots = tl.zeros([VECTORS, ROWS], tl.float32)
             for h in tl.static_range(2):
-                upper = tl.load(at + 1168 + h * 256 + word * 32 + lane)
+                upper = tl.load(at + ROWS * (146 + h * 32) + word * (4 * ROWS) + lane)
                 for t in tl.static_range(4):
-                    low = tl.load(at + 144 + h * 512 + t % 2 * 256 + word * 32 + lane)
+                    low = tl.load(at + ROWS * (18 + h * 64 + t % 2 * 32) + word * (4 * ROWS) + lane)
                     if t == 0:
                         q = (low & 15) | ((upper & 3) << 4)
                     elif t == 1:
@@ -90,7 +94,7 @@ def q6k_times_vectors(
                     vectors = x_ptr + (k * VECTORS + v[:, None, None, None, None]) * 256
                     x = tl.load(vectors + (first + word * 4 + z)[None])
                     part = tl.sum(tl.sum(q[None].to(tl.int32) * x.to(tl.int32), 4), 2).to(tl.float32)
-                    scale = tl.load(at + 16 + (h * 8 + t * 2 + s) * ROWS + r[None, :]).to(tl.int8, bitcast=True)
+                    scale = tl.load(at + (2 + h * 8 + t * 2 + s) * ROWS + r[None, :]).to(tl.int8, bitcast=True)
                     sums = tl.load(sums16_ptr + (k * VECTORS + v[:, None, None]) * 16 + (first // 16 + s)[None])
                     dots += tl.sum((part - 32.0 * sums) * scale[None].to(tl.float32), 1)
             d = tl.load(half_ptr + block.to(tl.int64) * (105 * ROWS) + r).to(tl.float32)
@@ -101,7 +105,7 @@ def q6k_times_vectors(
 @triton.jit
 def q8_0_times_vectors(
     w_ptr, half_ptr, x_ptr, scale_ptr, sums16_ptr, sums32_ptr, out_ptr, N, K: tl.constexpr, VECTORS: tl.constexpr,
-    GROUPS: tl.constexpr,
+    GROUPS: tl.constexpr, ROWS: tl.constexpr,
 ):  # fmt: skip
     """out[v, n] = sum of w[n, k] x[v, k], of Q8_0."""
     r = tl.arange(0, ROWS)
@@ -111,7 +115,7 @@ def q8_0_times_vectors(
         acc = tl.zeros([VECTORS, ROWS], tl.float32)
         for k in range(K // 32):
             block = (group * (K // 32) + k).to(tl.int64)
-            q = tl.load(w_ptr + block * (34 * ROWS) + 16 + word * 32 + r[None, :, None] * 4 + z)
+            q = tl.load(w_ptr + block * (34 * ROWS) + 2 * ROWS + word * (4 * ROWS) + r[None, :, None] * 4 + z)
             at = (k // 8 * VECTORS + v[:, None, None, None]) * 256 + k % 8 * 32
             x = tl.load(x_ptr + at + (word * 4 + z)[None])
             part = tl.sum(tl.sum(q.to(tl.int8, bitcast=True).to(tl.int32)[None] * x.to(tl.int32), 3), 1)

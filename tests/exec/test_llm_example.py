@@ -40,9 +40,9 @@ def quantised(x: Array) -> tuple[Array, ...]:
     return q, scale.astype(np.float32), *sums
 
 
-@pytest.mark.parametrize("add", [False, True])
+@pytest.mark.parametrize(("add", "side"), [(False, 8), (True, 8), (True, 16)])
 @pytest.mark.parametrize("kind", ["q4_k", "q6_k", "q8_0"])
-def test_quantised_matrix_times_vector(kind: str, add: bool) -> None:
+def test_quantised_matrix_times_vector(kind: str, add: bool, side: int) -> None:
     rng = np.random.default_rng(3)
     found = rng.integers(0, 256, (64, 512 // blocks.ELEMENTS[kind], blocks.BYTES[kind]), dtype=np.uint8)
     for at in {"q4_k": (0, 2), "q6_k": (208,), "q8_0": (0,)}[kind]:  # halves that are numbers
@@ -51,20 +51,22 @@ def test_quantised_matrix_times_vector(kind: str, add: bool) -> None:
     x = quantised(rng.standard_normal(512).astype(np.float32))
     out = rng.standard_normal(64).astype(np.float32)
     expected = exact @ (x[0] * np.repeat(x[1].astype(np.float64), 256)) + (out if add else 0)
-    packed, halves = blocks.side_by_side(kind, found)
-    model.PRODUCTS[kind][(2,)](packed, halves, *x, out, K=512, GROUPS=4, ADD=add)
+    packed, halves = blocks.side_by_side(kind, found, side)
+    model.PRODUCTS[kind][(2,)](packed, halves, *x, out, K=512, GROUPS=32 // side, ADD=add, ROWS=side)
     np.testing.assert_allclose(out, expected, atol=1e-6 * np.abs(exact).sum(1).max() * np.abs(x[1]).max() * 127)
 
 
-@pytest.mark.parametrize("count", [2, 16])
+@pytest.mark.parametrize(("count", "side"), [(2, 8), (16, 8), (4, 16)])
 @pytest.mark.parametrize("kind", ["q4_k", "q6_k", "q8_0"])
-def test_quantised_matrix_times_vectors(kind: str, count: int) -> None:
+def test_quantised_matrix_times_vectors(kind: str, count: int, side: int) -> None:
     rng = np.random.default_rng(7)
     found = blocks.random_blocks(kind, 64, 512, rng)
     vectors = [quantised(each) for each in rng.standard_normal((count, 512)).astype(np.float32)]
     x = [np.stack(parts) for parts in zip(*vectors, strict=True)]
     out, given = np.empty((count, 64), np.float32), rows.by_blocks(vectors)
-    rows.PRODUCTS[kind][(2,)](*blocks.side_by_side(kind, found), *given, out, 64, K=512, VECTORS=count, GROUPS=4)
+    packed = blocks.side_by_side(kind, found, side)
+    sizes = {"K": 512, "VECTORS": count, "GROUPS": 32 // side, "ROWS": side}
+    rows.PRODUCTS[kind][(2,)](*packed, *given, out, 64, **sizes)
     exact = (x[0] * np.repeat(x[1].astype(np.float64), 256, 1)) @ blocks.dequantised(kind, found).astype(np.float64).T
     np.testing.assert_allclose(out, exact, atol=1e-6 * np.abs(exact).max())
 
@@ -73,7 +75,8 @@ def test_row_of_a_quantised_matrix() -> None:
     found = blocks.random_blocks("q6_k", 64, 512, np.random.default_rng(4))
     out = np.empty(512, np.float32)
     for row in (0, 7, 37, 63):
-        kernels.q6k_row[(2,)](*blocks.side_by_side("q6_k", found), np.array([row], np.int32), out, K=512)
+        packed = blocks.side_by_side("q6_k", found, 16)
+        kernels.q6k_row[(2,)](*packed, np.array([row], np.int32), out, K=512, ROWS=16)
         np.testing.assert_array_equal(out, blocks.dequantised("q6_k", found)[row])
 
 
