@@ -4,6 +4,8 @@ beside llama.cpp, of the same shape and mixture of types (where llama-cpp-python
     python benchmarks/models/decoding.py --threads 1 2 --rounds 3
 """
 
+# pyright: basic, reportMissingImports=false
+
 from __future__ import annotations
 
 import argparse
