@@ -105,7 +105,13 @@ MATMUL_CONFIGS = [
 ]
 F32_MATMUL_CONFIGS = [
     {"BLOCK_M": m, "BLOCK_N": n, "BLOCK_K": k, "GROUP_M": 8, "num_warps": w, "num_stages": s}
-    for m, n, k, w, s in ((128, 128, 32, 8, 3), (128, 128, 32, 4, 4), (128, 256, 32, 8, 3), (256, 128, 32, 8, 3))
+    for m, n, k, w, s in (
+        (128, 128, 32, 8, 3),
+        (128, 128, 32, 4, 4),
+        (128, 256, 32, 8, 3),
+        (256, 128, 32, 8, 3),
+        (256, 128, 32, 8, 4),
+    )
 ]
 SMALL_CONFIG = [{"BLOCK_M": 64, "BLOCK_N": 64, "BLOCK_K": 32, "GROUP_M": 4, "num_warps": 4, "num_stages": 3}]
 

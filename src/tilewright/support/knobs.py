@@ -149,6 +149,8 @@ KNOBS: tuple[Knob, ...] = (
          "the first result is used.", changes_code=True),
     Knob("store_by_warps", bool, True, "On Hopper, in persistent kernels whose warp groups take turns, let each warp "
          "store its own rows of the result by TMA.", changes_code=True),
+    Knob("store_parts", bool, True, "On Hopper, in persistent matmul kernels, store results in parts if there is too "
+         "little shared memory for the whole beside the stages that were asked for.", changes_code=True),
     Knob("widen_in_registers", bool, True, "On Hopper, keep right operands of matmuls that are widened from narrower "
          "elements in registers, by computing the transposed matmul.", changes_code=True),
     Knob("scale_after_max", bool, True, "On Hopper, compute the maximum of scaled values before scaling them, if the "

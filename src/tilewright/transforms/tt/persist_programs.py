@@ -64,6 +64,8 @@ class PersistProgramsPass(Pass):
     """Iterations of a loop that are under way unless it says otherwise."""
     turns: str = AUTO
     """The mode of `tritongpu-take-turns`, without which a chain of products does not gain."""
+    store_parts: bool = True
+    """Whether results for which there is too little room are stored in parts."""
     copy_kept: bool = True
     """Whether TMA copies what products of all iterations read."""
     longest_first: bool = True
@@ -93,7 +95,7 @@ class PersistProgramsPass(Pass):
         written = [op for op in ops_within(function.body) if may_write(op) and not op.regions]
         if len(loops) != 1 or len(written) != 1 or not isinstance(written[0], tt.DescriptorStoreOp):
             return False
-        launch = Launch(self.num_warps, self.num_stages, takes_turns=self.turns != NEVER)
+        launch = Launch(self.num_warps, self.num_stages, takes_turns=self.turns != NEVER, stores_parts=self.store_parts)
         stages = stages_with_result(loops[0], launch, written[0].src)
         if stages is not None and stages != launch.stages_of(loops[0]):
             loops[0].attributes[NUM_STAGES] = i32_attr(stages)

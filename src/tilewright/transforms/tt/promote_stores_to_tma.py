@@ -44,6 +44,8 @@ class PromoteStoresToTMAPass(Pass):
     """Iterations of a loop that are under way unless it says otherwise."""
     turns: str = AUTO
     """The mode of `tritongpu-take-turns`, without which a chain of products does not gain."""
+    store_parts: bool = True
+    """Whether results for which there is too little room are stored in parts."""
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
         if self.mode == NEVER:
@@ -57,7 +59,7 @@ class PromoteStoresToTMAPass(Pass):
         stores = stores_of(function)
         if len(loops) != 1 or not stores:
             return
-        launch = Launch(self.num_warps, self.num_stages, takes_turns=self.turns != NEVER)
+        launch = Launch(self.num_warps, self.num_stages, takes_turns=self.turns != NEVER, stores_parts=self.store_parts)
         if self.mode == AUTO and not pays_by_tiles(function, loops[0], launch):
             return
         try:

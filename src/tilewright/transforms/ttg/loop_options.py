@@ -27,6 +27,7 @@ class LoopOptions:
     take_turns: str = AUTO
     widen_in_registers: bool = True
     store_by_warps: bool = True
+    store_parts: bool = True
     defer_row_sums: bool = True
     start_products_early: bool = True
 
@@ -35,6 +36,6 @@ SWITCHES = (
     *("join_loops", "guard_masks", "scale_after_max", "tma_loads", "persist_programs", "copy_kept"),
     *("longest_first", "defer_row_sums"),
     *("overlap_products", "specialize_warps", "take_turns", "widen_in_registers", "store_by_warps"),
-    "start_products_early",
+    *("start_products_early", "store_parts"),
 )
 """The fields that are switches."""

@@ -196,9 +196,14 @@ def loop_passes_for(capability: int, options: LoopOptions) -> list[Pass]:
     if options.tma_loads != NEVER and options.persist_programs != NEVER:
         mode, turns = options.persist_programs, options.take_turns
         passes += [
-            PromoteStoresToTMAPass(mode=mode, turns=turns, **launch),
+            PromoteStoresToTMAPass(mode=mode, turns=turns, store_parts=options.store_parts, **launch),
             PersistProgramsPass(
-                mode=mode, turns=turns, copy_kept=options.copy_kept, longest_first=options.longest_first, **launch
+                mode=mode,
+                turns=turns,
+                store_parts=options.store_parts,
+                copy_kept=options.copy_kept,
+                longest_first=options.longest_first,
+                **launch,
             ),  # last: it adds numbers
             CanonicalizePass(),  # of programs, and pointers that nobody stores through any more
         ]

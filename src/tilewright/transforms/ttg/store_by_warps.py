@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from tilewright.analysis.membar.warp_rows import linear_layout_of, rows_of_warp
@@ -11,6 +11,7 @@ from tilewright.dialects.construction import UNIT, i32_attr
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import ops_within
 from tilewright.transforms.tt.persist_programs import TILES
+from tilewright.transforms.tt.tma.promotion import set_argument
 from tilewright.transforms.tt.tma.recipe import COPY_ROWS
 
 CORE_ROWS = 8
@@ -59,7 +60,7 @@ def _run_on_function(function: tt.FuncOp) -> None:
             continue
         for copy in copies:
             copy.warp_rows = i32_attr(rows)
-        _set_rows(function, argument, rows)
+        set_argument(argument, COPY_ROWS, i32_attr(rows))
         found = True
     if found:
         for wait in [op for op in ops if isinstance(op, ttng.TMAStoreWaitOp)]:
@@ -99,11 +100,3 @@ def _rows_of(copies: list[ttng.AsyncTMACopyLocalToGlobalOp]) -> int | None:
         return None
     [rows] = found
     return rows if rows is not None and rows % CORE_ROWS == 0 else None
-
-
-def _set_rows(function: tt.FuncOp, argument: SSAValue, rows: int) -> None:
-    arguments = list(function.args)
-    given = list(function.arg_attrs.data) if function.arg_attrs is not None else [DictionaryAttr({})] * len(arguments)
-    number = next(n for n, each in enumerate(arguments) if each is argument)
-    given[number] = DictionaryAttr({**given[number].data, COPY_ROWS: i32_attr(rows)})
-    function.properties["arg_attrs"] = ArrayAttr(given)

@@ -94,7 +94,7 @@ class Blocks:
 
     def block_of(self, access: Access, loop: scf.ForOp) -> Block:
         """An access as a block. Raises `Unprovable`."""
-        _check_kind(access)
+        _check_kind(access, loop)
         state = self.pointers.lanes_of(access.ptr)
         if isinstance(state, Unknown):
             raise Unprovable(f"its addresses have no formula ({state.reason})")
@@ -282,12 +282,11 @@ def _is_row(access: Access) -> bool:
     return shape[0] <= MOST_NUMBERS and shape[0] * _element_bytes(access) % BUFFER_ALIGNMENT == 0
 
 
-def _check_kind(access: Access) -> None:
+def _check_kind(access: Access, loop: scf.ForOp) -> None:
     type = value_of(access).type
     if not is_tensor(type) or not (len(type.get_shape()) == 2 or _is_row(access)):
         raise Unprovable("it accesses no block of two dimensions")
-    kinds = NUMBER_BITS if _is_row(access) else OPERAND_BITS if isinstance(access, tt.LoadOp) else STORED_BITS
-    if bit_width(type.element_type) not in kinds:
+    if bit_width(type.element_type) not in _widths(access, loop):
         raise Unprovable(f"its elements have {bit_width(type.element_type)} bits")
     if CacheModifier.of(access.cache) is not CacheModifier.NONE:
         raise Unprovable("it says itself how it goes through the caches")
@@ -297,6 +296,16 @@ def _check_kind(access: Access) -> None:
         raise Unprovable("it says itself how it goes through the caches")
     if access.other is not None and splat_of(access.other) != 0:
         raise Unprovable("what it masks off is not 0")
+
+
+def _widths(access: Access, loop: scf.ForOp) -> tuple[int, ...]:
+    """Bits of elements for which it gains: those of f32 in loops with one product, as chains have no room for them."""
+    if _is_row(access):
+        return NUMBER_BITS
+    if isinstance(access, tt.StoreOp):
+        return STORED_BITS
+    is_chain = sum(isinstance(op, tt.DotOp) for op in loop.body.block.ops) > 1
+    return OPERAND_BITS if is_chain else (*OPERAND_BITS, 32)
 
 
 def _split_starts(state: Lanes, columns: int, stride: Polynomial, expansion: Expansion) -> list[Polynomial]:

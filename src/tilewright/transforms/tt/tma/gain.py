@@ -5,9 +5,12 @@ from __future__ import annotations
 from xdsl.dialects.builtin import Float8E4M3FNType, Float8E5M2Type
 from xdsl.ir import Operation, SSAValue
 
-from tilewright.dialects import scf, tt
+from tilewright.dialects import arith, scf, tt
+from tilewright.dialects.traits import is_elementwise_class
+from tilewright.dialects.tt.enums import InputPrecision
 from tilewright.dialects.ttg.verification import integer_attribute
 from tilewright.dialects.types import as_tensor, bit_width, is_tensor
+from tilewright.ir.effects import is_memory_free
 from tilewright.support.records import dataclass
 from tilewright.transforms.tt.tma.computed_operands import feeds_products
 from tilewright.transforms.tt.tma.independence import find_dependence, stores_of
@@ -37,6 +40,15 @@ LEAST_SUMS_ALONE, LEAST_CLOCKS_ALONE, HALF_BITS = 64, 512, 16
 """The smallest products, of 16 bits, for which a warp that copies was measured to gain. With 128x64x64 it does not
 (418, 443 without).
 """
+PARTS = (1, 2, 4)
+"""What a buffer for a result may be a part of, which is then stored in parts where the whole leaves room for too few
+iterations. Where it only leaves room for fewer than were asked for it stays whole (128x256x64, H200, float16 4096: 754
+TFLOP/s, 752 with parts and 4 iterations; float32, 256x128x32: 363 with too few, 386 with 3, 393 with 4).
+"""
+LEAST_ROWS = 128
+"""Rows and columns of a result of `wgmma`, at least, of which 8 warps have equal shares in either order."""
+BITS_OF_LINE = 8 * 128
+"""Of rows in shared memory that TMA copies, swizzled."""
 LEAST_STAGES, LEAST_STAGES_OF_CHAIN = 3, 2
 """Iterations under way, at least, where programs go on with the next one: attention needs no more than two."""
 
@@ -49,6 +61,8 @@ class Launch:
     num_stages: int
     takes_turns: bool = True
     """Whether `tritongpu-take-turns` may have warp groups compute in turns."""
+    stores_parts: bool = True
+    """Whether a result for which there is too little room is stored in parts."""
 
     def stages_of(self, loop: scf.ForOp) -> int:
         """Iterations of a loop that are under way."""
@@ -84,8 +98,9 @@ class Launch:
             return False
         if self.sums_of(loop) < LEAST_SUMS_ALONE or product_clocks(dot) < LEAST_CLOCKS_ALONE:
             return False
-        if bit_width(as_tensor(dot.a.type).element_type) == HALF_BITS or _sums_up_parts(dot):
-            return True
+        bits = bit_width(as_tensor(dot.a.type).element_type)
+        if bits >= HALF_BITS or _sums_up_parts(dot):
+            return bits <= HALF_BITS  # of wider ones it was not measured
         return 2 * self.stages_of(loop) * sum(_bytes(op.results[0]) for op in loads) > SHARED_BYTES
 
 
@@ -128,10 +143,11 @@ def stages_with_result(loop: scf.ForOp, launch: Launch, result: SSAValue) -> int
     It does not if it has a chain of products whose warp groups take no turns (attention on an H200: 610 TFLOP/s with
     heads of 128, 590 where programs run beside each other), if there is room for too few iterations, or if it reads
     more than operands, which no warp would copy ahead; what operands of a single product are computed from is copied,
-    too.
+    too. Nor does a single product if more than its result and vectors make what is stored: conversions of other blocks
+    take as much shared memory again.
     """
     is_chain = len(dots_of(loop)) > 1
-    if not dots_of(loop) or not launch.has_room(loop):
+    if not dots_of(loop) or not launch.has_room(loop) or not all(map(_is_narrow, dots_of(loop))):
         return None
     if is_chain and not launch.takes_turns:
         return None
@@ -140,15 +156,64 @@ def stages_with_result(loop: scf.ForOp, launch: Launch, result: SSAValue) -> int
         return None
     copied = [op.results[0] for op in loads if _is_block(op.results[0])]
     kept = {value for dot in dots_of(loop) for value in (dot.a, dot.b) if _is_outside(value, loop)}
-    room = SHARED_BYTES - sum(map(_bytes, (result, *kept)))
-    wanted = launch.stages_of(loop)
+    room, each = SHARED_BYTES - sum(map(_bytes, kept)), max(sum(map(_bytes, copied)), 1)
+    wanted, least = launch.stages_of(loop), LEAST_STAGES_OF_CHAIN if is_chain else LEAST_STAGES
     clocks = sum(map(product_clocks, dots_of(loop)))
     if not is_chain:
         wanted = max(wanted, -(-CLOCKS_UNDER_WAY // clocks))
-    stages = min(wanted, room // max(sum(map(_bytes, copied)), 1))
-    if launch.sums_of(loop) < LEAST_SUMS and stages * clocks < CLOCKS_UNDER_WAY:
+    stages = min(wanted, (room - _bytes(result)) // each)
+    is_cut = stages < least and not is_chain and launch.stores_parts and _is_cut_by_registers(dots_of(loop)[0], result)
+    if is_cut:
+        stages = min(wanted, (room - _bytes(result) // PARTS[-1]) // each)
+    if stages < least or (launch.sums_of(loop) < LEAST_SUMS and stages * clocks < CLOCKS_UNDER_WAY):
         return None
-    return stages if stages >= (LEAST_STAGES_OF_CHAIN if is_chain else LEAST_STAGES) else None
+    return stages if is_chain or _needs_no_memory(result, loop, reductions=not is_cut) else None
+
+
+def _needs_no_memory(result: SSAValue, loop: scf.ForOp, *, reductions: bool) -> bool:
+    """Return whether what is stored comes of a loop's results element by element, with vectors that are loaded, or
+    reduced where that is allowed.
+    """
+    stack, seen = [result], set[SSAValue]()
+    while stack:
+        value = stack.pop()
+        op = value.owner
+        if value in seen or not is_tensor(value.type) or not isinstance(op, Operation) or op is loop:
+            continue
+        seen.add(value)
+        is_vector = not _is_block(value)
+        if isinstance(op, arith.ConstantOp | tt.SplatOp | tt.MakeRangeOp) or (is_vector and isinstance(op, tt.LoadOp)):
+            continue
+        is_reduced = reductions and is_vector and isinstance(op, tt.ReduceOp)
+        is_moved = isinstance(op, tt.ExpandDimsOp | tt.BroadcastOp)
+        if not (is_reduced or is_moved or (is_elementwise_class(type(op)) and is_memory_free(op) and not op.regions)):
+            return False
+        stack += op.operands
+    return True
+
+
+def result_bytes(whole: int, room: int) -> int | None:
+    """Return how large a buffer for a result of `whole` bytes is, as there is room for it, or None."""
+    return next((whole // parts for parts in PARTS if whole // parts <= room), None)
+
+
+def _is_narrow(dot: tt.DotOp) -> bool:
+    """Return whether `wgmma` multiplies elements of that width, and as the kernel asks for."""
+    bits = bit_width(as_tensor(dot.a.type).element_type)
+    return bits <= 16 or (bits == 32 and InputPrecision.of(dot.input_precision) is InputPrecision.TF32)
+
+
+def _is_cut_by_registers(dot: tt.DotOp, result: SSAValue) -> bool:
+    """Return whether columns of a product, or its rows, are in different registers of the same threads: `wgmma` deals
+    the other ones to warps. Columns of a part are copied by the line of shared memory, at least.
+    """
+    shape = _shape(dot.d)
+    has_lines = shape[-1] * bit_width(as_tensor(result.type).element_type) >= PARTS[-1] * BITS_OF_LINE
+    return has_lines and min(shape) >= LEAST_ROWS and _shape(result) == shape
+
+
+def _shape(value: SSAValue) -> tuple[int, ...]:
+    return as_tensor(value.type).get_shape()
 
 
 def _sums_up_parts(dot: tt.DotOp) -> bool:

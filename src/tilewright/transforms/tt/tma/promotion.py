@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, i32
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, BlockArgument, SSAValue
 
 from tilewright.dialects import arith, scf, tt
 from tilewright.dialects.tt.enums import EvictionPolicy
@@ -70,6 +70,17 @@ def add_argument(function: tt.FuncOp, type: Attribute, attributes: DictionaryAtt
     old = function.arg_attrs.data if function.arg_attrs is not None else (DictionaryAttr({}),) * count
     function.properties["arg_attrs"] = ArrayAttr([*old, attributes])
     return argument
+
+
+def set_argument(argument: SSAValue, name: str, value: Attribute) -> None:
+    """Give an argument of a function an attribute."""
+    assert isinstance(argument, BlockArgument)
+    function = argument.owner.parent_op()
+    assert isinstance(function, tt.FuncOp)
+    old = function.arg_attrs.data if function.arg_attrs is not None else (DictionaryAttr({}),) * len(function.args)
+    given = list(old)
+    given[argument.index] = DictionaryAttr({**given[argument.index].data, name: value})
+    function.properties["arg_attrs"] = ArrayAttr(given)
 
 
 def _load(builder: OpBuilder, block: Block, descriptor: SSAValue, starts: list[SSAValue]) -> None:

@@ -185,6 +185,13 @@ def _can_cut(load: ttg.LocalLoadOp, part: Part) -> bool:
     return not is_cut_by_swizzle(source, part.of(source.get_shape()))
 
 
+def is_cut_by_registers(type: TensorType[Attribute], part: Part) -> bool:
+    """Return whether each thread has its share of every such part of a tensor."""
+    shape = type.get_shape()
+    layout = layout_of(type.encoding).to_linear(shape).transpose_outs(dim_names(len(shape)))
+    return _restricted(layout, part) is not None
+
+
 def _part_type(type: TensorType[Attribute], part: Part) -> TensorType[Attribute] | None:
     """The type of a part whose elements are where the whole has them; None where lanes or warps share them out."""
     shape, encoding = type.get_shape(), type.encoding

@@ -18,6 +18,7 @@ ttng.async_tma_store_wait {pendings = 0 : i32, read_only}
 ttg.local_dealloc %m : ...
 ```
 There is one buffer for all stores of a type: each waits for the one before, and shared memory is what loops lack first.
+The result of a loop over programs that does not fit beside other buffers is stored in parts (`store_parts`).
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from tilewright.dialects.ttg.shared_encodings import find_shared_layout
 from tilewright.dialects.ttg.types import MemDescType
 from tilewright.dialects.ttg.verification import program_shape, warps_around
 from tilewright.ir.builder import OpBuilder
+from tilewright.transforms.ttg.pipeliner.store_parts import plan_parts, store_in_parts
 from tilewright.transforms.ttg.tma_stores import DescriptorWrite, block_type, buffer_type, copy_out, written_value
 
 
@@ -54,6 +56,13 @@ def pipeline_stores(loop: scf.ForOp, module: ModuleOp) -> None:
         return
     before, after = OpBuilder.before(loop), OpBuilder.after(loop)
     after.insert(ttng.TMAStoreWaitOp(0, read_only=True))
+    parts = plan_parts(loop, writes)
+    if parts is not None:
+        made = [before.result(ttg.LocalAllocOp(parts.type)) for _ in range(parts.buffers)]
+        store_in_parts(parts, made)
+        for buffer in made:
+            after.insert(ttg.LocalDeallocOp(buffer))
+        return
     buffers: dict[MemDescType, SSAValue] = {}
     for op in writes:
         type = buffer_type(op, mutable=True)
