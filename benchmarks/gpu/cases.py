@@ -147,7 +147,7 @@ def matmul_descriptors(size: int, configs: Sequence[Config] = MATMUL_CONFIGS) ->
     def run(kernels: ModuleType, t: Tensors, config: Config) -> None:
         m, n, k = config["BLOCK_M"], config["BLOCK_N"], config["BLOCK_K"]
         make_descriptor = _descriptor_class(kernels).from_tensor
-        key = (kernels.__name__, m, n, k)
+        key = f"{kernels.__name__} {m} {n} {k}"
         if key not in t:
             t[key] = [
                 make_descriptor(t["a"], [m, k]),
@@ -165,7 +165,7 @@ def matmul_descriptors(size: int, configs: Sequence[Config] = MATMUL_CONFIGS) ->
 
 def _descriptor_class(kernels: ModuleType) -> Any:
     if kernels.__name__.endswith("triton"):
-        from triton.tools.tensor_descriptor import TensorDescriptor
+        from triton.tools.tensor_descriptor import TensorDescriptor  # pyright: ignore[reportMissingTypeStubs]
     else:
         from tilewright.runtime.tensor_descriptor import TensorDescriptor
     return TensorDescriptor

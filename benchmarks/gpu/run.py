@@ -88,7 +88,7 @@ def list_cases(kind: str) -> list[str]:
 def run_cases(kind: str, numbers: list[int], names: list[str], end: float) -> dict[int, Row]:
     """Every case's results; a new process after each that was lost."""
     rows: dict[int, Row] = {number: {"name": names[number]} for number in numbers}
-    waiting = list(numbers)
+    waiting: list[int] = list(numbers)
     while waiting and time.monotonic() < end:
         seconds = min(CASE_SECONDS * len(waiting), max(end - time.monotonic(), 20))
         output, said = python("worker.py", kind, *map(str, waiting), seconds=seconds)
@@ -99,14 +99,14 @@ def run_cases(kind: str, numbers: list[int], names: list[str], end: float) -> di
             except json.JSONDecodeError:
                 print(line)
                 continue
-            number = result.pop("case")
+            number: int = result.pop("case")
             rows[number][result.pop("implementation")] = result
             done.append(number)
             if result.get("lost"):
                 break
         if said:
             print(said, file=sys.stderr)
-        last = done[-1] if done else waiting[0]
+        last: int = done[-1] if done else waiting[0]
         if not done:
             rows[last]["tilewright"] = {"error": said.strip().splitlines()[-1] if said.strip() else "no result"}
         elif last != waiting[-1] and said and not rows[last].get("tilewright"):
@@ -147,7 +147,8 @@ INTRODUCTION = """\
 
 Medians over launches with a cold L2 cache: the same kernel source through tilewright and official Triton, each in the
 best of the same configurations (ours is named), and PyTorch's own operator. `to Triton`: above 1 we are faster. Errors
-are relative to a result in float64.
+are relative to a result in float64. Configurations, and then Triton and PyTorch, are timed one after the other, so that
+the chip's clock differs: [hopper.md](hopper.md) has what is compared in turn.
 """
 OVERHEADS = {
     "launch_seconds": "launch from Python",
@@ -202,7 +203,9 @@ def _failed(result: Any) -> bool:
 
 
 def _rate(result: Row) -> str:
-    return f"{result['rate']:.3g}" if "rate" in result else "failed" if result else ""
+    if "rate" not in result:
+        return "failed" if result else ""
+    return f"{result['rate']:.0f}" if result["rate"] >= 100 else f"{result['rate']:.3g}"
 
 
 def _ratio(ours: Row, other: Row) -> str:
@@ -220,7 +223,11 @@ def _seconds(value: Any) -> str:
 
 
 def _config(result: Row) -> str:
-    return ", ".join(f"{key.lower()} {value}" for key, value in result.get("config", {}).items())
+    """The configuration, or those of several kernels."""
+    config = result.get("config", {})
+    if any(isinstance(value, dict) for value in config.values()):
+        return "; ".join(f"{kernel}: {_config({'config': own})}" for kernel, own in config.items())
+    return ", ".join(f"{key.lower()} {value}" for key, value in config.items())
 
 
 if __name__ == "__main__":
