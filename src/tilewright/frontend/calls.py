@@ -15,7 +15,7 @@ from xdsl.ir import SSAValue
 from tilewright import language
 from tilewright.dialects import tt
 from tilewright.frontend.advice import instead_of, instead_of_attribute
-from tilewright.frontend.errors import add_caller, final
+from tilewright.frontend.errors import add_caller, final, name_operands
 from tilewright.frontend.recovery import FollowUpError
 from tilewright.frontend.scope import is_named_tuple
 from tilewright.frontend.state import CompiledFunction, FunctionState
@@ -24,6 +24,7 @@ from tilewright.language.aggregates import construct
 from tilewright.language.callables import ConstexprFunction, JITCallable
 from tilewright.language.dtypes import dtype, void
 from tilewright.language.registry import is_builtin, with_hint
+from tilewright.language.shape import ShapeMismatchError
 from tilewright.language.values import (
     base_value,
     constexpr,
@@ -64,7 +65,12 @@ def lower_call(state: FunctionState, node: ast.Call, *, result_is_unused: bool =
             f"The result of {ast.unparse(node.func)} is not being used. "
             f"{advice if isinstance(advice, str) else ''}".strip(),
         )
-    return call(state, function, args, keywords)
+    try:
+        return call(state, function, args, keywords)
+    except ShapeMismatchError as error:
+        if not any(isinstance(part, ast.Starred) for part in node.args):
+            name_operands(error, [*node.args, *(k.value for k in node.keywords)], [*args, *keywords.values()])
+        raise
 
 
 def _marked(function: Any) -> Any:

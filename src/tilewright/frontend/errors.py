@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.language.callables import JITCallable, KernelSource
 from tilewright.language.debugging import StaticAssertError
-from tilewright.language.shape import ShapeMismatchError
+from tilewright.language.shape import PointerIndexError, ShapeMismatchError
+from tilewright.language.values import tensor
 from tilewright.support import knobs
 from tilewright.support.errors import CompilationError, CompileTimeAssertionFailure, UnsupportedLanguageConstruct
 from tilewright.support.spans import Span
@@ -79,7 +81,7 @@ def unsupported(source: KernelSource, node: ast.AST, message: str, hint: str | N
 
 def wrapped(source: KernelSource, node: ast.AST, error: Exception) -> CompilationError:
     """An exception raised by a language function, as an error at the node that called it."""
-    hint = _advice_on_shapes(node, error) if isinstance(error, ShapeMismatchError) else getattr(error, "hint", None)
+    hint = _advice(node, error)
     if isinstance(error, StaticAssertError):
         return located(source, node, str(error), hint=hint, kind=CompileTimeAssertionFailure)
     if isinstance(error, RecursionError):
@@ -102,17 +104,38 @@ def final(error: CompilationError) -> CompilationError:
     return error
 
 
+def name_operands(error: ShapeMismatchError, nodes: Iterable[ast.AST], values: Iterable[object]) -> None:
+    """Note which arguments of a call have the two shapes."""
+    shapes = {
+        tuple(value.extents): ast.unparse(node)
+        for node, value in zip(nodes, values, strict=False)
+        if isinstance(value, tensor)
+    }
+    if (left := shapes.get(tuple(error.lhs))) and (right := shapes.get(tuple(error.rhs))):
+        error.names = left, right
+
+
+def _advice(node: ast.AST, error: Exception) -> str | None:
+    """Return what to write instead, in the words of the source where they say more."""
+    match error, node:
+        case ShapeMismatchError(), _:
+            return _advice_on_shapes(node, error)
+        case PointerIndexError(), ast.Subscript(value=pointer, slice=index) if not isinstance(index, ast.Tuple):
+            meant = ast.unparse(ast.BinOp(pointer, ast.Add(), index))
+            return f"an offset is added to a pointer: `{meant}`"
+        case _:
+            return getattr(error, "hint", None)
+
+
 def _advice_on_shapes(node: ast.AST, error: ShapeMismatchError) -> str:
     """Return which operand has which shape, and how two blocks are combined in all pairs."""
     match node:
         case ast.BinOp(left=left, right=right) | ast.Compare(left=left, comparators=[right]):
             names = ast.unparse(left), ast.unparse(right)
         case _:
-            names = "one operand", "another"
-    shapes = " and ".join(
-        f"`{name}` has shape {list(shape)}" if names[0] != "one operand" else f"{name} has shape {list(shape)}"
-        for name, shape in zip(names, (error.lhs, error.rhs), strict=True)
-    )
+            names = error.names
+    left, right = (f"`{name}`" for name in names) if names else ("one operand", "another")
+    shapes = f"{left} has shape {list(error.lhs)} and {right} has shape {list(error.rhs)}"
     if len(error.lhs) == len(error.rhs) == 1:
         return f"{shapes}; all pairs of their elements are `x[:, None]` with `y[None, :]`"
     return shapes

@@ -81,11 +81,19 @@ class ShapeMismatchError(ValueError):
     """Two shapes that do not broadcast; the front end adds what the operands are called. The axis is one of the shapes
     that have all leading dimensions."""
 
+    names: builtins.tuple[str, str] | None = None
+
     def __init__(self, axis: int, extents: Sequence[int], lhs: Sequence[int], rhs: Sequence[int]) -> None:
         left, right = extents
         super().__init__(f"Cannot make_shape_compatible: incompatible dimensions at index {axis}: {left} and {right}")
         self.lhs = lhs
         self.rhs = rhs
+
+
+class PointerIndexError(ValueError):
+    """An index of a pointer; the front end adds what the sum is called that was meant."""
+
+    hint = "an offset is added to a pointer: `pointer + offset`"
 
 
 def broadcast_pair(lhs: tensor, rhs: tensor) -> builtins.tuple[tensor, tensor]:
@@ -324,11 +332,11 @@ def subscript(value: tensor, index: Any) -> tensor:
             if kept > rank:
                 raise ValueError(f"too many indices for tensor of rank {rank}")
         else:
-            advice = (
-                "load the elements that are needed, or pick them with tl.gather, tl.split, or tl.sum(tl.where(...))"
-            )
+            message = f"unsupported tensor index: {describe(entry)}; only `None` and `:` may index a tensor"
+            if value.dtype.is_ptr():
+                raise PointerIndexError(message)
             raise with_hint(
-                ValueError(f"unsupported tensor index: {describe(entry)}; only `None` and `:` may index a tensor"),
-                "an offset is added to a pointer: `pointer + offset`" if value.dtype.is_ptr() else advice,
+                ValueError(message),
+                "load the elements that are needed, or pick them with tl.gather, tl.split, or tl.sum(tl.where(...))",
             )
     return value

@@ -69,8 +69,23 @@ def _run(program: Callable[[], object]) -> int:
         return 1
     except Exception as error:
         traceback.print_exception(error.with_traceback(_from_script(error.__traceback__)))
+        if advice := _advice(error):
+            print(f"hint: {advice}", file=sys.stderr)
         return 1
     return 0
+
+
+def _advice(error: Exception) -> str:
+    """Return what scripts for a GPU or for an older Triton should say instead; empty where nothing is known."""
+    text = str(error)
+    if "Torch not compiled with CUDA" in text or "Found no NVIDIA driver" in text:
+        return 'there is no GPU for PyTorch here: write device="cpu", and kernels run where their tensors are'
+    is_about_triton = isinstance(error, ModuleNotFoundError | AttributeError) and "'triton" in text
+    if is_about_triton and text.endswith(("'triton.ops'", "'ops'")):
+        from tilewright.frontend.advice import OF_OTHER_LIBRARIES
+
+        return OF_OTHER_LIBRARIES["ops"]
+    return ""
 
 
 def _from_script(trace: TracebackType | None) -> TracebackType | None:

@@ -70,6 +70,26 @@ def run(children: Children, script: Path, *arguments: str) -> subprocess.Complet
     return children.run(["tilewright.tools.cli", "run", str(script), *arguments], {}, script.parent)
 
 
+@pytest.mark.parametrize(
+    ("statement", "advice"),
+    [
+        ("import triton.ops", "gone since Triton 3.0"),
+        ("import triton; triton.ops", "gone since Triton 3.0"),
+        ("raise AssertionError('Torch not compiled with CUDA enabled')", 'write device="cpu"'),
+        ("raise RuntimeError('stops')", None),
+    ],
+)
+def test_scripts_for_other_machines_get_advice(
+    statement: str, advice: str | None, compiler_children: Children, tmp_path: Path
+) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(statement)
+    result = run(compiler_children, script)
+    last = result.stderr.strip().splitlines()[-1]
+    assert result.returncode == 1
+    assert advice in last and last.startswith("hint: ") if advice else last == "RuntimeError: stops"
+
+
 def test_modules_say_where_they_come_from_and_run_as_programs() -> None:
     with compat.standing_in():
         spec = importlib.util.find_spec("triton.tools.link")
