@@ -85,6 +85,12 @@ def test_it_jumps_to_the_kernel(open_page: Any) -> None:
     assert ".entry matmul" in page.locator("#panes .cursor").inner_text()
 
 
+def test_what_is_pinned_comes_into_sight(open_page: Any) -> None:
+    page = open_page("cpu", f"#view=text:asm&pin=0:{line_with('powers / tl.sum')}")
+    pane, line = page.locator("#panes section").bounding_box(), page.locator("#panes .pinned").first.bounding_box()
+    assert pane["y"] < line["y"] < pane["y"] + pane["height"]
+
+
 def test_panes_have_the_width_that_they_are_given(open_page: Any) -> None:
     page = open_page("cpu")
     bar = page.locator(".bar[data-pane=source]")
@@ -123,7 +129,7 @@ def test_the_state_is_in_the_address(open_page: Any) -> None:
     page = open_page("cpu", "#view=step:0")
     page.get_by_role("link", name="triton-to-structured").click()
     page.get_by_role("button", name="before and after").click()
-    page.get_by_label("only passes that changed something").check()
+    page.get_by_label("only passes with an effect").check()
     view = page.locator("nav a[aria-current]").get_attribute("data-view")
     again = open_page(page.url)
     assert again.locator("nav a[aria-current]").get_attribute("data-view") == view
@@ -150,7 +156,7 @@ def test_passes_without_effect_are_hidden_on_request(open_page: Any) -> None:
     page = open_page("cpu")
     links = page.locator("nav a:visible")
     everything = links.count()
-    page.get_by_label("only passes that changed something").check()
+    page.get_by_label("only passes with an effect").check()
     assert page.locator("nav a.same:visible").count() == 0 < links.count() < everything
 
 

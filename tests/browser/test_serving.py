@@ -22,12 +22,21 @@ def served(tmp_path: Path) -> Iterator[tuple[Path, str]]:
     file = tmp_path / "rows.py"
     file.write_text(KERNEL)
     command = [sys.executable, "-m", "tilewright", "explore", f"{file}:rows", "--main", "--serve", "--watch"]
-    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"})
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment, preexec_fn=_hear_interrupts)
     assert server.stdout is not None
-    address = server.stdout.readline().split()[0]
-    yield file, address
-    server.send_signal(signal.SIGINT)
-    assert server.wait(30) == 0
+    try:
+        address = server.stdout.readline().split()[0]
+        yield file, address
+        server.send_signal(signal.SIGINT)
+        assert server.wait(30) == 0
+    finally:
+        server.kill()
+
+
+def _hear_interrupts() -> None:
+    """What a shell runs in the background ignores SIGINT, and what that starts does."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def test_a_page_follows_its_file(served: tuple[Path, str], open_page: Any) -> None:

@@ -49,7 +49,7 @@ def _record(options: argparse.Namespace) -> Recording:
 
 def _record_all(options: argparse.Namespace) -> dict[str, Recording]:
     """The kernel and all versions to compare it with, by what is written above them."""
-    recorded = {f"{options.file} -t {options.target}": _record(options)}
+    recorded = {f"{Path(options.file).name} -t {options.target}": _record(options)}
     for text in options.compare:
         recorded[text] = _record(version_of(options, text))
     return recorded

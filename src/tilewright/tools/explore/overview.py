@@ -79,7 +79,8 @@ def cpu_facts(facts: TargetFacts, metadata: Mapping[str, Any], image: bytes, asm
     note = f"{len(moved)} instructions move registers to the stack and back" if moved else ""
     found.append(Fact("spilled registers", _bytes(spilled) if moved else "none", note, spilled))
     arena = int(metadata.get("arena_bytes", 0))
-    note = f"{arena / facts.l2_bytes:.0%} of the second-level cache" if arena else ""
+    share = arena / facts.l2_bytes
+    note = f"{f'{share:.0%}' if share >= 0.01 else 'below 1%'} of the second-level cache" if arena else ""
     found.append(Fact("tiles in memory", _bytes(arena) if arena else "none", note, arena))
     return found
 

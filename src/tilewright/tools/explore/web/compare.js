@@ -1,7 +1,7 @@
 /* Two versions side by side: facts, then any text of both. */
 
 function choice(label, options, chosen, act) {
-  const frame = element("span", "", `${label} `), select = element("select");
+  const frame = element("span", "choice", `${label} `), select = element("select");
   select.setAttribute("aria-label", label);
   for (const [value, text] of options) select.append(new Option(text, value, false, String(value) === String(chosen)));
   select.onchange = () => act(select.value);

@@ -58,6 +58,11 @@ function textOf(shown, view) {
   return kind === "text" ? shown.machine.find(text => text.name === name) || null : null;
 }
 
+const duration = seconds => {
+  const [unit, size] = [["s", 1], ["ms", 1e-3], ["\u00b5s", 1e-6]].find(([, size]) => seconds >= size) || ["ns", 1e-9];
+  return `${(seconds / size).toPrecision(3)} ${unit}`;
+};
+
 const quantity = (number, unit) => {
   const scale = ["", "k", "M", "G", "T", "P"];
   let power = 0;

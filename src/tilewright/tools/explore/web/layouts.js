@@ -11,10 +11,10 @@ const LEGEND = {
 function drawBanks(shown) {
   if (!shown.banks.length) return [];
   const rows = shown.banks.map(([op, place, instruction, conflicts, passes]) =>
-    [op, place, instruction, marked(conflicts ? "worse" : "better", conflicts), passes]);
+    [op, place, marked(conflicts ? "worse" : "better", conflicts), passes, instruction]);
   const total = shown.banks.reduce((sum, row) => sum + row[3], 0);
   return [element("h2", "", `Bank conflicts: ${total || "none"}`),
-    table(["access", "line", "instruction", "conflicts", "passes of a warp"], rows, [3, 4]),
+    table(["access", "line", "conflicts", "passes of a warp", "instruction"], rows, [2, 3]),
     element("p", "dim", "A conflict repeats a phase of an instruction; passes count all instructions of the access once.")];
 }
 

@@ -7,7 +7,9 @@ function drawList() {
     const link = element("a", cls || "");
     link.href = hashOf({ view });
     link.dataset.view = view;
-    link.append(element("span", "", name));
+    const [short, hasOptions] = name.split(/(?=\{)/);
+    link.append(element("span", "", hasOptions ? `${short} {\u2026}` : short));
+    if (hasOptions) link.title = name;
     if (size) link.append(element("small", "", size));
     list.append(link);
   };
@@ -18,7 +20,7 @@ function drawList() {
   box.checked = state.hide;
   box.id = "hide";
   box.onchange = () => show({ hide: box.checked });
-  label.append(box, " only passes that changed something");
+  label.append(box, " only passes with an effect");
   list.append(label);
   let stage = null;
   shown.steps.forEach((step, number) => {

@@ -18,11 +18,18 @@ function show(change = {}) {
   fillSymbols(kind, name, isSame);
   markList();
   mark(state.pinned, "pinned");
+  if (!isSame) seePinned();
   at = -1;
   search(state.search ? 1 : 0);
   if (byId("search").value !== state.search) byId("search").value = state.search;
   writeHash();
   if (!isSame) byId("said").textContent = `${state.view.replace(":", " ")}: ${textOf(version(), state.view)?.name || kind}`;
+}
+
+/** What stays marked from view to view comes into sight in each. */
+function seePinned() {
+  for (const section of [...byId("panes").children, byId("source")])
+    section.querySelector(".pinned")?.scrollIntoView({ block: section === byId("source") ? "nearest" : "center" });
 }
 
 function drawHeader() {

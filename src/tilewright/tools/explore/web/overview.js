@@ -85,7 +85,7 @@ function workRows(shown) {
     ["arithmetic intensity", `${intensity(work).toPrecision(3)} op/B`, shown.roofline ? bound ? "below the ridge: memory decides" : "above the ridge: arithmetic decides" : ""]];
   if (shown.roofline && work.flops + work.loaded + work.stored) {
     const seconds = Math.max(work.flops / shown.roofline.flops_per_second, (work.loaded + work.stored) / shown.roofline.bytes_per_second);
-    rows.push(["least time", `${(seconds * 1e6).toPrecision(3)} \u00b5s`, "if all that is asked for came from memory at the peak rates"]);
+    rows.push(["least time", duration(seconds), "if all that is asked for came from memory at the peak rates"]);
   }
   return rows;
 }
