@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from tilewright.support.preemptions import preemptions
 from tilewright.support.records import dataclass
 
 GPU_TIMING = "tilewright.targets.cuda.timing"
@@ -32,7 +33,7 @@ def do_bench(
     return_mode: str = "mean",
 ) -> Any:
     """Time of one call of `fn` in milliseconds: of the GPU's work, its cache flushed, where `fn` runs on one, else by
-    the wall clock.
+    the wall clock, without the calls that other processes interrupted if there are others.
 
     Calls are repeated for about `warmup` + `rep` milliseconds. With `quantiles` the result is a list of those (a single
     number for one); otherwise `return_mode` chooses: min, max, mean, median or all. `grad_to_none` lists tensors whose
@@ -49,20 +50,43 @@ def do_bench(
     if _uses_gpu():
         timer = import_module(GPU_TIMING).GpuTimer()
         return summarize(timer.times(fn, warmup, rep, reset), quantiles, return_mode)
-    start = time.perf_counter()
-    trials = 3
-    for _ in range(trials):
+    return summarize(_wall_times(fn, warmup, rep, reset), quantiles, return_mode)
+
+
+ENOUGH = 5
+"""Calls go on until so many were not interrupted ..."""
+
+PATIENCE = 4
+"""... or for so many times as long as asked for, on a busy machine."""
+
+
+def _wall_times(fn: Callable[[], Any], warmup: float, rep: float, reset: Callable[[], None]) -> list[float]:
+    """Milliseconds of calls by the wall clock, of those that no other process interrupted if there are any: how long
+    a thread waits for its core says nothing of `fn`."""
+    trials: list[float] = []
+    for _ in range(3):
+        start = time.perf_counter()
         fn()
-    estimate = max((time.perf_counter() - start) / trials * 1e3, 1e-4)
+        trials.append((time.perf_counter() - start) * 1e3)
+    estimate = max(min(trials), 1e-4)
     for _ in range(max(1, int(warmup / estimate))):
         fn()
     times: list[float] = []
+    calm: list[float] = []
+    began, before = time.perf_counter(), preemptions()
     for _ in range(max(1, int(rep / estimate))):
         reset()
         start = time.perf_counter_ns()
         fn()
         times.append((time.perf_counter_ns() - start) / 1e6)
-    return summarize(times, quantiles, return_mode)
+        after = preemptions()
+        if after == before:
+            calm.append(times[-1])
+        before = after
+        passed = (time.perf_counter() - began) * 1e3
+        if passed > PATIENCE * rep or (passed > rep and len(calm) >= ENOUGH):
+            break
+    return calm or times
 
 
 def _uses_gpu() -> bool:

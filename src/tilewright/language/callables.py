@@ -105,11 +105,15 @@ def _indented_block(lines: list[str], start: int) -> list[str]:
     return lines[start:end]
 
 
+_NO_SOURCE = "@jit functions should be defined in a Python file: the source of `{}` cannot be read: {}"
+
+
 class KernelSource:
     """The source text of a function: file, first line, parsed tree, and the names that it takes from outside.
 
     `file` has the lines of the file from when the function was defined; by default they are those of now. Raises
-    NoSourceError where Python keeps no source for the function (typed at a prompt, or made by `exec`).
+    NoSourceError where Python keeps no source for the function (typed at a prompt, or made by `exec`), or that of
+    something else (made by `exec` under `python -c`, whose own text Python 3.13 keeps under the same name).
     """
 
     def __init__(self, fn: Callable[..., Any], file: list[str] | None = None) -> None:
@@ -117,10 +121,8 @@ class KernelSource:
         try:
             lines, self.start_line = source_lines(fn, file or file_lines(fn))
         except (OSError, TypeError) as error:
-            raise NoSourceError(
-                "@jit functions should be defined in a Python file: the source of "
-                f"`{getattr(fn, '__name__', fn)}` cannot be read"
-            ) from error
+            name = getattr(fn, "__name__", fn)
+            raise NoSourceError(_NO_SOURCE.format(name, "Python has not kept it")) from error
         self.filename = inspect.getsourcefile(fn) or fn.__code__.co_filename
         self.raw_lines = lines
         text = textwrap.dedent("".join(lines))
@@ -132,8 +134,8 @@ class KernelSource:
         """The function definition, with line numbers relative to `start_line` (the first line of `text` is 1)."""
         module = ast.parse(self.text)
         definition = module.body[0] if len(module.body) == 1 else None
-        if not isinstance(definition, ast.FunctionDef):
-            raise ValueError(f"expected one function definition in the source of `{self.fn.__name__}`")
+        if not isinstance(definition, ast.FunctionDef) or definition.name != inspect.unwrap(self.fn).__code__.co_name:
+            raise NoSourceError(_NO_SOURCE.format(self.fn.__name__, "another text stands where it was defined"))
         return definition
 
     @property

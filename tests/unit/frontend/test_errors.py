@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import inspect
+import linecache
 from typing import Any
 
 import numpy as np
@@ -139,8 +140,18 @@ def test_function_outside_of_a_kernel() -> None:
 
 def test_function_without_source() -> None:
     namespace: dict[str, Any] = {}
-    exec("def typed_in(x):\n    pass\n", namespace)
+    exec(compile("def typed_in(x):\n    pass\n", "<made>", "exec"), namespace)
     with pytest.raises(NoSourceError, match="should be defined in a Python file"):
+        compile_to_tt(jit(namespace["typed_in"]), {"x": "i32"})
+
+
+@pytest.mark.parametrize("kept", ["import sys\n", "def another(x):\n    pass\n"])
+def test_function_with_the_source_of_something_else(kept: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python 3.13 keeps the text of `python -c` under the name that `exec` gives what it makes, too."""
+    monkeypatch.setitem(linecache.cache, "<made>", (len(kept), None, kept.splitlines(keepends=True), "<made>"))
+    namespace: dict[str, Any] = {}
+    exec(compile("def typed_in(x):\n    pass\n", "<made>", "exec"), namespace)
+    with pytest.raises(NoSourceError, match="another text stands where it was defined"):
         compile_to_tt(jit(namespace["typed_in"]), {"x": "i32"})
 
 

@@ -123,7 +123,7 @@ def test_defects_keep_all_frames(error: TilewrightError) -> None:
 
 def test_the_error_inside_that_it_came_from_is_shown_to_who_asks() -> None:
     scope: dict[str, Any] = {}
-    exec("def typed(x):\n    pass\n", scope)
+    exec(compile("def typed(x):\n    pass\n", "<made>", "exec"), scope)
     kernel = tilewright.jit(scope["typed"])
     with pytest.raises(TilewrightError) as caught:
         kernel[(1,)](X)
