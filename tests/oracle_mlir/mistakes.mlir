@@ -1430,3 +1430,303 @@ func.func @f(%x: i32) {
   %0 arith.addi %x, %x : i32
   return
 }
+// -----
+func.func @f(%a: vector<4xf32>) {
+  %0 = vector.broadcast %a : vector<4xf32> to vector<3xf32>
+  return
+}
+// -----
+func.func @f(%a: vector<4xf32>) {
+  %0 = vector.extract %a[4] : f32 from vector<4xf32>
+  return
+}
+// -----
+func.func @f(%a: vector<4xf32>) {
+  %0 = vector.extract %a[1] : i32 from vector<4xf32>
+  return
+}
+// -----
+func.func @f(%a: vector<4xf32>, %b: i32) {
+  %0 = vector.insert %b, %a[1] : i32 into vector<4xf32>
+  return
+}
+// -----
+func.func @f(%a: vector<4xf32>) {
+  %0 = vector.reduction <and>, %a : vector<4xf32> into f32
+  return
+}
+// -----
+func.func @f(%a: vector<4xf32>) {
+  %0 = vector.shuffle %a, %a [0, 9] : vector<4xf32>, vector<4xf32>
+  return
+}
+// -----
+func.func @f(%a: vector<4xi32>) {
+  %0 = vector.fma %a, %a, %a : vector<4xi32>
+  return
+}
+// -----
+func.func @f(%m: memref<4xf32>, %i: index) {
+  %0 = vector.load %m[%i] : memref<4xf32>, vector<4xi32>
+  return
+}
+// -----
+func.func @f(%m: memref<4xf32>, %i: index, %v: vector<4xi32>) {
+  vector.store %v, %m[%i] : memref<4xf32>, vector<4xi32>
+  return
+}
+// -----
+func.func @f(%m: memref<4xf32>, %i: index, %p: f32) {
+  %0 = vector.transfer_read %m[%i, %i], %p : memref<4xf32>, vector<4xf32>
+  return
+}
+// -----
+func.func @f(%m: memref<4xf32>, %i: index, %p: i32) {
+  %0 = vector.transfer_read %m[%i], %p : memref<4xf32>, vector<4xf32>
+  return
+}
+// -----
+func.func @f(%i: index) {
+  %0 = vector.create_mask %i, %i : vector<4xi1>
+  return
+}
+// -----
+func.func @f() {
+  %0 = vector.constant_mask [5] : vector<4xi1>
+  return
+}
+// -----
+func.func @f(%a: vector<4xf32>) {
+  %0 = vector.shape_cast %a : vector<4xf32> to vector<3xf32>
+  return
+}
+// -----
+func.func @f(%a: vector<4xf32>) {
+  %0 = vector.bitcast %a : vector<4xf32> to vector<4xi16>
+  return
+}
+// -----
+func.func @f() {
+  %0 = vector.step : vector<4xf32>
+  return
+}
+// -----
+func.func @f(%m: memref<4xf32>, %i: index, %v: vector<4xi32>, %k: vector<3xi1>, %p: vector<4xf32>) {
+  %0 = vector.gather %m[%i] [%v], %k, %p : memref<4xf32>, vector<4xi32>, vector<3xi1>, vector<4xf32> into vector<4xf32>
+  return
+}
+// -----
+func.func @f(%a: vector<4xf32>) {
+  %0 = vector.transpose %a, [1] : vector<4xf32> to vector<4xf32>
+  return
+}
+// -----
+func.func @f(%a: vector<4x4xf32>, %b: vector<3xf32>) {
+  %0 = vector.multi_reduction <add>, %a, %b [1] : vector<4x4xf32> to vector<3xf32>
+  return
+}
+// -----
+func.func @f(%a: vector<4x4xf32>) {
+  %0 = vector.transpose %a, [0, 0] : vector<4x4xf32> to vector<4x4xf32>
+  return
+}
+// -----
+func.func @f(%a: vector<4x4xf32>) {
+  %0 = vector.transpose %a, [0] : vector<4x4xf32> to vector<4x4xf32>
+  return
+}
+// -----
+func.func @f(%a: vector<4x4xf32>) {
+  %0 = vector.transpose %a, [0, 1] : vector<4x4xf32> to vector<16xf32>
+  return
+}
+// -----
+func.func @f(%a: vector<4x8xf32>) {
+  %0 = vector.transpose %a, [1, 0] : vector<4x8xf32> to vector<4x8xf32>
+  return
+}
+// -----
+func.func @f(%a: vector<4x8xf32>) {
+  %0 = vector.transpose %a, [1, 0] : vector<4x8xf32> to vector<8x4xi32>
+  return
+}
+// -----
+func.func @f(%a: vector<4xi32>) {
+  %0 = vector.reduction <maxnumf>, %a : vector<4xi32> into i32
+  return
+}
+// -----
+func.func @f(%a: vector<4xindex>) {
+  %0 = vector.reduction <add>, %a : vector<4xindex> into index
+  return
+}
+// -----
+func.func @f(%a: vector<4xindex>) {
+  %0 = vector.reduction <xor>, %a : vector<4xindex> into index
+  return
+}
+// -----
+func.func @f(%a: vector<4xf32>) {
+  %0 = vector.reduction <minsi>, %a : vector<4xf32> into f32
+  return
+}
+// -----
+func.func @f(%a: vector<4xf32>) {
+  %0 = vector.reduction <maximumf>, %a : vector<4xf32> into f32
+  return
+}
+// -----
+func.func @f(%a: vector<4xf32>) {
+  %0 = vector.bitcast %a : vector<4xf32> to vector<2x2xf32>
+  return
+}
+// -----
+func.func @f(%a: vector<4x4xf32>) {
+  %0 = vector.bitcast %a : vector<4x4xf32> to vector<2x8xf32>
+  return
+}
+// -----
+func.func @f() {
+  %0 = vector.constant_mask [1, 1] : vector<4xi1>
+  return
+}
+// -----
+func.func @f() {
+  %0 = vector.constant_mask [0, 1] : vector<4x4xi1>
+  return
+}
+// -----
+func.func @f() {
+  %0 = vector.step : vector<4x4xindex>
+  return
+}
+// -----
+func.func @f(%a: vector<4x4xf32>, %b: vector<4xf32>) {
+  %0 = vector.multi_reduction <add>, %a, %b [2] : vector<4x4xf32> to vector<4xf32>
+  return
+}
+// -----
+func.func @f(%a: vector<4x4xf32>, %b: vector<4xi32>) {
+  %0 = vector.multi_reduction <add>, %a, %b [1] : vector<4x4xf32> to vector<4xi32>
+  return
+}
+// -----
+func.func @f(%a: vector<4xf32>) {
+  %0 = vector.shuffle %a, %a [9, 0] : vector<4xf32>, vector<4xf32>
+  return
+}
+// -----
+func.func @f(%a: vector<4xf32>, %b: vector<4xi32>) {
+  %0 = vector.shuffle %a, %b [0, 1] : vector<4xf32>, vector<4xi32>
+  return
+}
+// -----
+func.func @f(%a: vector<4x4xf32>, %b: f32) {
+  %0 = vector.insert %b, %a[1] : f32 into vector<4x4xf32>
+  return
+}
+// -----
+func.func @f(%a: vector<4xf32>) {
+  %0 = vector.extract %a[1, 1] : f32 from vector<4xf32>
+  return
+}
+// -----
+func.func @f(%m: memref<4xf32>, %i: index, %k: vector<3xi1>, %p: vector<4xf32>) {
+  %0 = vector.maskedload %m[%i], %k, %p : memref<4xf32>, vector<3xi1>, vector<4xf32> into vector<4xf32>
+  return
+}
+// -----
+func.func @f(%m: memref<4xf32>, %i: index, %k: vector<4xi1>, %p: vector<4xi32>) {
+  %0 = vector.maskedload %m[%i], %k, %p : memref<4xf32>, vector<4xi1>, vector<4xi32> into vector<4xi32>
+  return
+}
+// -----
+func.func @f(%m: memref<4xf32>, %i: index, %k: vector<3xi1>, %p: vector<4xf32>) {
+  vector.maskedstore %m[%i], %k, %p : memref<4xf32>, vector<3xi1>, vector<4xf32>
+  return
+}
+// -----
+func.func @f(%m: memref<4xf32>, %i: index, %k: vector<4xi1>, %p: vector<4xi32>) {
+  vector.maskedstore %m[%i], %k, %p : memref<4xf32>, vector<4xi1>, vector<4xi32>
+  return
+}
+// -----
+func.func @f(%m: memref<4xf32>, %i: index, %k: vector<4xi1>, %p: vector<4xf32>) {
+  %0 = vector.maskedload %m[%i, %i], %k, %p : memref<4xf32>, vector<4xi1>, vector<4xf32> into vector<4xf32>
+  return
+}
+// -----
+func.func @f(%m: memref<4xf32>, %i: index, %v: vector<4xf32>) {
+  vector.store %v, %m[%i, %i] : memref<4xf32>, vector<4xf32>
+  return
+}
+// -----
+func.func @f(%m: memref<4xf32>, %i: index, %v: vector<3xi32>, %k: vector<4xi1>, %p: vector<4xf32>) {
+  %0 = vector.gather %m[%i] [%v], %k, %p : memref<4xf32>, vector<3xi32>, vector<4xi1>, vector<4xf32> into vector<4xf32>
+  return
+}
+// -----
+func.func @f(%m: memref<4xf32>, %i: index, %v: vector<4xi32>, %k: vector<4xi1>, %p: vector<4xi32>) {
+  %0 = vector.gather %m[%i] [%v], %k, %p : memref<4xf32>, vector<4xi32>, vector<4xi1>, vector<4xi32> into vector<4xi32>
+  return
+}
+// -----
+func.func @f(%m: memref<4xf32>, %i: index, %v: vector<4xi32>, %k: vector<3xi1>, %p: vector<4xf32>) {
+  vector.scatter %m[%i] [%v], %k, %p : memref<4xf32>, vector<4xi32>, vector<3xi1>, vector<4xf32>
+  return
+}
+// -----
+func.func @f(%m: memref<4xf32>, %i: index, %v: vector<3xi32>, %k: vector<4xi1>, %p: vector<4xf32>) {
+  vector.scatter %m[%i] [%v], %k, %p : memref<4xf32>, vector<3xi32>, vector<4xi1>, vector<4xf32>
+  return
+}
+// -----
+func.func @f(%m: memref<4xf32>, %i: index, %v: vector<4xi32>, %k: vector<4xi1>, %p: vector<4xi32>) {
+  vector.scatter %m[%i] [%v], %k, %p : memref<4xf32>, vector<4xi32>, vector<4xi1>, vector<4xi32>
+  return
+}
+// -----
+func.func @f(%a: vector<4xf32>, %b: vector<8xf32>, %c: vector<4x4xf32>) {
+  %0 = vector.outerproduct %a, %b, %c : vector<4xf32>, vector<8xf32>
+  return
+}
+// -----
+func.func @f(%a: vector<4xf32>) {
+  %0 = vector.interleave %a, %a : vector<4xf32> -> vector<4xf32>
+  return
+}
+// -----
+func.func @f(%a: vector<4xf32>) {
+  %0, %1 = vector.deinterleave %a : vector<4xf32> -> vector<4xf32>
+  return
+}
+// -----
+func.func @f(%a: vector<4x8xf32>, %b: vector<8xf32>) {
+  %0:2 = vector.scan <add>, %a, %b {inclusive = true, reduction_dim = 1 : i64} : vector<4x8xf32>, vector<8xf32>
+  return
+}
+// -----
+func.func @f(%a: vector<4x8xf32>, %b: vector<8xf32>) {
+  %0:2 = vector.scan <add>, %a, %b {inclusive = true, reduction_dim = 2 : i64} : vector<4x8xf32>, vector<8xf32>
+  return
+}
+// -----
+func.func @f(%a: vector<3xf32>) {
+  %0:2 = vector.to_elements %a : vector<3xf32>
+  return
+}
+// -----
+func.func @f(%a: f32) {
+  %0 = vector.broadcast %a : f32 to vector<3xi32>
+  return
+}
+// -----
+func.func @f(%a: vector<3x3xf32>) {
+  %0 = vector.broadcast %a : vector<3x3xf32> to vector<3xf32>
+  return
+}
+// -----
+func.func @f(%a: vector<4xf32>) {
+  %0 = vector.shape_cast %a : vector<4xf32> to vector<4xi32>
+  return
+}

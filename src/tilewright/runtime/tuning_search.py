@@ -101,7 +101,9 @@ class TuningSearch:
         likely = np.exp([fit[0] - max(fit[0] for fit in fits) for fit in fits])
         weights = likely / likely.sum()
         expected = sum((weight * fit[1] for weight, fit in zip(weights, fits, strict=True)), known.mean())
-        deviation = sum((weight * fit[2] for weight, fit in zip(weights, fits, strict=True)), np.zeros(len(self._places)))
+        deviation = sum(
+            (weight * fit[2] for weight, fit in zip(weights, fits, strict=True)), np.zeros(len(self._places))
+        )
         return np.asarray(expected), np.asarray(deviation)
 
 

@@ -33,11 +33,14 @@ from tilewright.dialects.fields import (
 from tilewright.dialects.text import parse_integer_list, write
 from tilewright.dialects.types import (
     ANY_VECTOR,
-    FLOAT_LIKE,
     I64_ARRAY,
     I64_ATTR,
+    TypeWhere,
     as_vector,
     element_type,
+    is_float,
+    is_integer_or_index,
+    is_vector,
     shape_of,
 )
 from tilewright.dialects.vector.attributes import ADD, CombiningKind, CombiningKindAttr, kind_attr
@@ -45,12 +48,19 @@ from tilewright.dialects.vector.attributes import ADD, CombiningKind, CombiningK
 Kind = CombiningKind | CombiningKindAttr | str
 
 
+OF_FLOATS = frozenset(CombiningKind(word) for word in ("add", "mul", "minnumf", "maxnumf", "minimumf", "maximumf"))
+OF_INTEGERS = frozenset(CombiningKind) - OF_FLOATS | {CombiningKind.ADD, CombiningKind.MUL}
+"""How `vector.reduction` combines lanes of each kind of type."""
+
+VECTOR_OF_FLOATS = TypeWhere("vector of floating-point values", lambda t: is_vector(t) and is_float(element_type(t)))
+
+
 class FMAOp(Op):
     """``%r = vector.fma %a, %b, %c : vector<8xf32>``: ``a * b + c``, rounded once."""
 
     name = "vector.fma"
 
-    T: ClassVar = VarConstraint("T", FLOAT_LIKE)
+    T: ClassVar = VarConstraint("T", VECTOR_OF_FLOATS)
 
     lhs: Operand = operand_def(T)
     rhs: Operand = operand_def(T)
@@ -85,6 +95,16 @@ class ReductionOp(FastMathOp):
         if len(shape_of(self.operands[0].type) or ()) > 1:
             rank = len(shape_of(self.operands[0].type) or ())
             raise VerifyException(f"unsupported reduction rank: {rank}")
+        element = self.results[0].type
+        kinds = (
+            OF_FLOATS
+            if is_float(element)
+            else OF_INTEGERS
+            if is_integer_or_index(element)
+            else frozenset[CombiningKind]()
+        )
+        if self.kind.data not in kinds:
+            raise VerifyException(f"unsupported reduction type ''{element}'' for kind '{self.kind.data.value}'")
 
 
 class MultiDimReductionOp(Op):
@@ -106,12 +126,16 @@ class MultiDimReductionOp(Op):
 
     def verify_(self) -> None:
         shape, dims = shape_of(self.operands[0].type) or (), static_values(self.reduction_dims)
-        if any(not 0 <= dim < len(shape) for dim in dims):
-            raise VerifyException(f"{list(dims)} are no dimensions of {self.operands[0].type}")
+        if element_type(self.results[0].type) != element_type(self.operands[0].type):
+            raise VerifyException("failed to verify that source operand and result have same element type")
         kept = tuple(extent for dim, extent in enumerate(shape) if dim not in dims)
         for value in (self.operands[1], self.results[0]):
-            if (shape_of(value.type) or ()) != kept or element_type(value.type) != element_type(self.operands[0].type):
-                raise VerifyException(f"{self.operands[0].type} does not reduce to {value.type} along {list(dims)}")
+            if (shape_of(value.type) or ()) != kept:
+                raise VerifyException(
+                    f"destination type '{value.type}' is incompatible with source type '{self.operands[0].type}'"
+                )
+        if any(not 0 <= dim < len(shape) for dim in dims):
+            raise VerifyException(f"{list(dims)} are no dimensions of {self.operands[0].type}")
 
 
 def _shuffled_type(vector: Attribute, mask: Sequence[int]) -> Attribute:
@@ -139,10 +163,14 @@ class ShuffleOp(Op):
 
     def verify_(self) -> None:
         first, second = shape_of(self.operands[0].type) or (1,), shape_of(self.operands[1].type) or (1,)
-        if element_type(self.operands[0].type) != element_type(self.operands[1].type) or first[1:] != second[1:]:
+        if element_type(self.operands[0].type) != element_type(self.operands[1].type):
+            raise VerifyException("failed to verify that second operand v2 and result have same element type")
+        if first[1:] != second[1:]:
             raise VerifyException(f"{self.operands[0].type} and {self.operands[1].type} cannot be shuffled")
-        if any(not -1 <= lane < first[0] + second[0] for lane in self.lanes):
-            raise VerifyException("mask index #1 out of range")
+        total = first[0] + second[0]
+        wrong = next((at for at, lane in enumerate(self.lanes) if not -1 <= lane < total), None)
+        if wrong is not None:
+            raise VerifyException(f"mask index #{wrong + 1} out of range")
         if shape_of(self.results[0].type) != (len(self.lanes), *first[1:]):
             raise VerifyException(f"{len(self.lanes)} lanes do not make a {self.results[0].type}")
 
@@ -185,10 +213,20 @@ class TransposeOp(Op, HasFolderInterface):
 
     def verify_(self) -> None:
         shape, permutation = shape_of(self.operands[0].type) or (), static_values(self.permutation)
-        if sorted(permutation) != list(range(len(shape))):
-            raise VerifyException(f"{list(permutation)} is not a permutation of the dimensions")
-        if shape_of(self.results[0].type) != tuple(shape[dim] for dim in permutation):
-            raise VerifyException(f"{self.operands[0].type} does not transpose to {self.results[0].type}")
+        result = shape_of(self.results[0].type) or ()
+        if element_type(self.results[0].type) != element_type(self.operands[0].type):
+            raise VerifyException("failed to verify that operand and result have same element type")
+        if len(result) != len(shape):
+            raise VerifyException(f"vector result rank mismatch: {len(result)}")
+        if len(permutation) != len(shape):
+            raise VerifyException(f"transposition length mismatch: {len(permutation)}")
+        for place, dim in enumerate(permutation):
+            if not 0 <= dim < len(shape):
+                raise VerifyException(f"transposition index out of range: {dim}")
+            if dim in permutation[:place]:
+                raise VerifyException(f"duplicate position index: {dim}")
+            if result[place] != shape[dim]:
+                raise VerifyException(f"dimension size mismatch at: {dim}")
 
     def fold(self) -> Sequence[SSAValue | Attribute] | None:
         permutation = static_values(self.permutation)
@@ -228,7 +266,7 @@ class InterleaveOp(Op):
 
     def verify_(self) -> None:
         if self.results[0].type != _with_last(self.operands[0].type, 2, 1):
-            raise VerifyException(f"two {self.operands[0].type} do not interleave to {self.results[0].type}")
+            raise VerifyException("failed to verify that type of 'result' is double the width of the inputs")
 
 
 class DeinterleaveOp(Op):
@@ -249,7 +287,10 @@ class DeinterleaveOp(Op):
 
     def verify_(self) -> None:
         if self.results[0].type != _with_last(self.operands[0].type, 1, 2):
-            raise VerifyException(f"{self.operands[0].type} does not split into {self.results[0].type}")
+            raise VerifyException(
+                "failed to verify that the trailing dimension of the results is half the width of source trailing "
+                "dimension"
+            )
 
 
 class ScanOp(Op):

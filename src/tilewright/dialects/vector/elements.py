@@ -71,7 +71,10 @@ def _part_type(vector: Attribute, position: Sequence[MixedIndex]) -> Attribute:
     return VectorType(element_type(vector), rest) if rest else element_type(vector)
 
 
-def _verify_position(static: Sequence[int], dynamic: Sequence[SSAValue], vector: Attribute, part: Attribute) -> None:
+def _verify_position(
+    static: Sequence[int], dynamic: Sequence[SSAValue], vector: Attribute, part: Attribute, operands: str
+) -> None:
+    """Check a position in a vector, and the type of the part there; `operands` says which two have one element type."""
     shape = shape_of(vector) or ()
     if static.count(DYNAMIC_INDEX) != len(dynamic):
         raise VerifyException("the number of index values does not match the dynamic places of the position")
@@ -84,9 +87,11 @@ def _verify_position(static: Sequence[int], dynamic: Sequence[SSAValue], vector:
                 "vector dimension or poison (-1)"
             )
     rest = shape[len(static) :]
-    if element_type(part) != element_type(vector) or not (
-        (shape_of(part) or ()) == rest or (not rest and shape_of(part) == (1,))
-    ):
+    if element_type(part) != element_type(vector):
+        raise VerifyException(f"failed to verify that {operands} have same element type")
+    if rest and not shape_of(part) and operands.startswith("source"):
+        raise VerifyException("expected position attribute rank to match the dest vector rank")
+    if (shape_of(part) or ()) != rest and (rest or shape_of(part) != (1,)):
         raise VerifyException(f"a part of {vector} at a position of {len(static)} indices is not a {part}")
 
 
@@ -115,7 +120,9 @@ class ExtractOp(Op, HasFolderInterface):
 
     def verify_(self) -> None:
         static = static_values(self.static_position)
-        _verify_position(static, self.dynamic_position, self.operands[0].type, self.results[0].type)
+        _verify_position(
+            static, self.dynamic_position, self.operands[0].type, self.results[0].type, "operand and result"
+        )
 
     def fold(self) -> Folded:
         source, result_type = self.operands[0], self.results[0].type
@@ -173,7 +180,9 @@ class InsertOp(Op):
 
     def verify_(self) -> None:
         static = static_values(self.static_position)
-        _verify_position(static, self.dynamic_position, self.operands[1].type, self.operands[0].type)
+        _verify_position(
+            static, self.dynamic_position, self.operands[1].type, self.operands[0].type, "source operand and result"
+        )
 
 
 def _int_array(values: Sequence[int]) -> ArrayAttr[IntegerAttr]:

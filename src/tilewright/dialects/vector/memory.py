@@ -45,29 +45,28 @@ class VectorMemoryOp(Op, ABC):
 
     irdl_options = (ParsePropInAttrDict(),)
 
-    def verify_access(
-        self,
-        base: SSAValue,
-        indices: Sequence[SSAValue],
-        vector: Attribute,
-        mask: SSAValue | None = None,
-        index_vec: SSAValue | None = None,
-    ) -> None:
-        """Check that operands fit the vector that is read or written."""
+    def verify_access(self, base: SSAValue, indices: Sequence[SSAValue], vector: Attribute, value: str) -> None:
+        """Check that operands fit the vector that is read or written, which messages call `value`."""
         memref = as_memref(base.type)
         if element_type(vector) != memref.element_type:
-            raise VerifyException("base and result element types should match")
+            plural = "s" * isinstance(self, LoadOp)
+            raise VerifyException(f"base and {value} element type{plural} should match")
         if memref.get_num_dims() != len(indices):
             raise VerifyException(f"requires {memref.get_num_dims()} indices")
         verify_alignment(self.alignment)
-        if mask is not None and mask.type != bool_like(vector):
+
+    def verify_lanes(self, vector: Attribute, mask: SSAValue, value: str, index_vec: SSAValue | None = None) -> None:
+        """Check that there is a bit of the mask for each lane, and an index where lanes have one each."""
+        extent = "shape" if index_vec is None else "dim"
+        if index_vec is not None:
+            if not is_integer_or_index(element_type(index_vec.type)):
+                raise VerifyException(f"{index_vec.type} has no indices")
+            if shape_of(index_vec.type) != shape_of(vector):
+                raise VerifyException(f"expected {value} dim to match indices dim")
+        if shape_of(mask.type) != shape_of(vector):
+            raise VerifyException(f"expected {value} {extent} to match mask {extent}")
+        if mask.type != bool_like(vector):
             raise VerifyException(f"the mask must be a {bool_like(vector)}, got {mask.type}")
-        if index_vec is not None and not _has_index_for_each_lane(index_vec.type, vector):
-            raise VerifyException(f"{index_vec.type} does not hold one index per lane of {vector}")
-
-
-def _has_index_for_each_lane(index_vec: Attribute, vector: Attribute) -> bool:
-    return is_integer_or_index(element_type(index_vec)) and shape_of(index_vec) == shape_of(vector)
 
 
 class LoadOp(VectorMemoryOp):
@@ -87,7 +86,7 @@ class LoadOp(VectorMemoryOp):
     assembly_format = "$base `[` $indices `]` attr-dict `:` type($base) `,` type($result)"
 
     def verify_(self) -> None:
-        self.verify_access(self.base, self.indices, self.results[0].type)
+        self.verify_access(self.base, self.indices, self.results[0].type, "result")
 
 
 class StoreOp(VectorMemoryOp):
@@ -107,7 +106,7 @@ class StoreOp(VectorMemoryOp):
     assembly_format = "$vector `,` $base `[` $indices `]` attr-dict `:` type($base) `,` type($vector)"
 
     def verify_(self) -> None:
-        self.verify_access(self.base, self.indices, self.operands[0].type)
+        self.verify_access(self.base, self.indices, self.operands[0].type, "valueToStore")
 
 
 class MaskedReadOp(VectorMemoryOp, ABC):
@@ -129,7 +128,8 @@ class MaskedReadOp(VectorMemoryOp, ABC):
     )
 
     def verify_(self) -> None:
-        self.verify_access(self.base, self.indices, self.results[0].type, self.mask)
+        self.verify_access(self.base, self.indices, self.results[0].type, "result")
+        self.verify_lanes(self.results[0].type, self.mask, "result")
 
 
 class MaskedWriteOp(VectorMemoryOp, ABC):
@@ -148,7 +148,8 @@ class MaskedWriteOp(VectorMemoryOp, ABC):
     )
 
     def verify_(self) -> None:
-        self.verify_access(self.base, self.indices, self.value_to_store.type, self.mask)
+        self.verify_access(self.base, self.indices, self.value_to_store.type, "valueToStore")
+        self.verify_lanes(self.value_to_store.type, self.mask, "valueToStore")
 
 
 class MaskedLoadOp(MaskedReadOp):
@@ -199,7 +200,8 @@ class GatherOp(VectorMemoryOp):
     )
 
     def verify_(self) -> None:
-        self.verify_access(self.base, self.indices, self.results[0].type, self.mask, self.index_vec)
+        self.verify_access(self.base, self.indices, self.results[0].type, "result")
+        self.verify_lanes(self.results[0].type, self.mask, "result", self.index_vec)
 
 
 class ScatterOp(VectorMemoryOp):
@@ -222,4 +224,5 @@ class ScatterOp(VectorMemoryOp):
     )
 
     def verify_(self) -> None:
-        self.verify_access(self.base, self.indices, self.value_to_store.type, self.mask, self.index_vec)
+        self.verify_access(self.base, self.indices, self.value_to_store.type, "valueToStore")
+        self.verify_lanes(self.value_to_store.type, self.mask, "valueToStore", self.index_vec)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, VectorType
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IndexType, VectorType
 from xdsl.interfaces import HasFolderInterface
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import traits_def
@@ -32,7 +32,16 @@ from tilewright.dialects.fields import (
 )
 from tilewright.dialects.numeric import array_of, attr_of
 from tilewright.dialects.text import write
-from tilewright.dialects.types import BOOL_LIKE, I64_ARRAY, INDEX, bit_width, element_type, is_vector, shape_of
+from tilewright.dialects.types import (
+    BOOL_LIKE,
+    I64_ARRAY,
+    INDEX,
+    TypeWhere,
+    bit_width,
+    element_type,
+    is_vector,
+    shape_of,
+)
 from tilewright.dialects.vector.attributes import NEWLINE, Punctuation, PunctuationAttr
 
 Folded = Sequence[SSAValue | Attribute] | None
@@ -124,8 +133,12 @@ class BitcastOp(Op, HasFolderInterface):
         inner, outer = shape_of(source) or (), shape_of(result) or ()
         bits = [bit_width(element_type(type_)) for type_ in (source, result)]
         last = [(shape[-1] if shape else 1) * width for shape, width in zip((inner, outer), bits, strict=True)]
-        if len(inner) != len(outer) or inner[:-1] != outer[:-1] or last[0] != last[1]:
-            raise VerifyException(f"{source} and {result} differ in the bits of the last dimension")
+        if len(inner) != len(outer):
+            raise VerifyException("failed to verify that all of {source, result} have same rank")
+        if wrong := [dim for dim, (a, b) in enumerate(zip(inner[:-1], outer[:-1], strict=True)) if a != b]:
+            raise VerifyException(f"dimension size mismatch at: {wrong[0]}")
+        if last[0] != last[1]:
+            raise VerifyException("source/result bitwidth of the minor 1-D vectors must be equal")
 
     def fold(self) -> Folded:
         source, result_type = self.operands[0], self.results[0].type
@@ -153,7 +166,7 @@ class CreateMaskOp(Op, HasFolderInterface):
     def verify_(self) -> None:
         shape = shape_of(self.results[0].type)
         if shape is None or len(shape) != len(self.operands):
-            raise VerifyException(f"{len(self.operands)} sizes for a mask of type {self.results[0].type}")
+            raise VerifyException("must specify an operand for each result vector dimension")
 
     def fold(self) -> Folded:
         result_type = self.results[0].type
@@ -181,11 +194,19 @@ class ConstantMaskOp(Op):
     def verify_(self) -> None:
         sizes, shape = static_values(self.mask_dim_sizes), shape_of(self.results[0].type)
         if shape is None or len(shape) != len(sizes):
-            raise VerifyException(f"{len(sizes)} sizes for a mask of type {self.results[0].type}")
+            raise VerifyException("must specify array attr of size equal vector result rank")
         if any(not 0 <= size <= extent for size, extent in zip(sizes, shape, strict=True)):
-            raise VerifyException(f"sizes {list(sizes)} are not within {list(shape)}")
+            raise VerifyException("array attr of size out of bounds of vector result dimension size")
         if 0 in sizes and any(sizes):
-            raise VerifyException("expected all mask dim sizes to be zeros if any is")
+            raise VerifyException(
+                "expected all mask dim sizes to be zeros, as a result of conjunction with zero mask dim"
+            )
+
+
+INDICES = TypeWhere(
+    "vector of index values of ranks 1",
+    lambda t: is_vector(t) and len(shape_of(t) or ()) == 1 and element_type(t) == IndexType(),
+)
 
 
 class StepOp(Op):
@@ -193,15 +214,11 @@ class StepOp(Op):
 
     name = "vector.step"
 
-    result: Result = result_def(VectorType)
+    result: Result = result_def(INDICES)
 
     traits = traits_def(Pure())
 
     assembly_format = "attr-dict `:` type($result)"
-
-    def verify_(self) -> None:
-        if len(shape_of(self.results[0].type) or ()) != 1:
-            raise VerifyException(f"the result must be a vector of one dimension, got {self.results[0].type}")
 
 
 def _punctuation_attr(punctuation: Punctuation | str) -> PunctuationAttr:
