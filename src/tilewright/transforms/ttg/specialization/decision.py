@@ -18,7 +18,7 @@ from tilewright.ir.effects import is_memory_free
 from tilewright.support.records import dataclass
 from tilewright.transforms.common.modes import AUTO
 from tilewright.transforms.tt.persist_programs import TILES
-from tilewright.transforms.tt.tma.gain import LEAST_SUMS, SHARED_BYTES, WARPS, most_sums
+from tilewright.transforms.tt.tma.gain import LEAST_SUMS, LEAST_SUMS_ALONE, SHARED_BYTES, WARPS, most_sums
 from tilewright.transforms.ttg.pipeliner.copies import buffer_encoding
 from tilewright.transforms.ttg.pipeliner.load_groups import LoadGroups, PipelinedLoad
 from tilewright.transforms.ttg.pipeliner.machine_model import registers_of
@@ -109,7 +109,7 @@ def _check_gain(loop: scf.ForOp, warps: int) -> None:
     if len(dots) < 2 and tiles_around(loop) is None:
         raise CannotSpecialize("it has no chain of products, whose arithmetic others could fill")
     sums = sum(registers_of(dot.d, warps) for dot in dots)
-    if sums < LEAST_SUMS and len(dots) > 1:
+    if sums < (LEAST_SUMS if len(dots) > 1 else LEAST_SUMS_ALONE):
         raise CannotSpecialize("its products are small, and several programs share a multiprocessor")
     if sums > most_sums(len(dots)):
         raise CannotSpecialize("the results of its products leave too few registers")
