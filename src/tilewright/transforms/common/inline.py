@@ -171,9 +171,9 @@ class Inliner:
         return isinstance(op, Call) and _callee_of(op) in self._memory_free
 
     def _is_memory_free(self, function: Func) -> bool:
-        """Return whether what a function returns depends on its operands alone."""
+        """Return whether what a function returns depends on its operands alone. Of a declaration nothing is known."""
         effects = EffectTable().effects
-        return all(
+        return function.body.blocks.first is not None and all(
             self._is_pure_call(op) or isinstance(op, tt.ReturnOp | func.ReturnOp) or not effects(op)
             for block in function.body.blocks
             for op in block.ops
