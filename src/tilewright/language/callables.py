@@ -124,6 +124,7 @@ class KernelSource:
             name = getattr(fn, "__name__", fn)
             raise NoSourceError(_NO_SOURCE.format(name, "Python has not kept it")) from error
         self.filename = inspect.getsourcefile(fn) or fn.__code__.co_filename
+        self._name = inspect.unwrap(fn).__code__.co_name
         self.raw_lines = lines
         text = textwrap.dedent("".join(lines))
         self.indent = len(lines[0]) - len(lines[0].lstrip())
@@ -134,8 +135,8 @@ class KernelSource:
         """The function definition, with line numbers relative to `start_line` (the first line of `text` is 1)."""
         module = ast.parse(self.text)
         definition = module.body[0] if len(module.body) == 1 else None
-        if not isinstance(definition, ast.FunctionDef) or definition.name != inspect.unwrap(self.fn).__code__.co_name:
-            raise NoSourceError(_NO_SOURCE.format(self.fn.__name__, "another text stands where it was defined"))
+        if not isinstance(definition, ast.FunctionDef) or definition.name != self._name:
+            raise NoSourceError(_NO_SOURCE.format(self._name, "another text stands where it was defined"))
         return definition
 
     @property
