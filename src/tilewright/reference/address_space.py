@@ -1,9 +1,10 @@
 """Pointers of the tt and structured stages: byte addresses in a space where every argument is far from every other.
 
-A pointer is an `int64`, a tensor of pointers an array of them, so pointer arithmetic, selects and loop-carried pointers
-need nothing special. Allocation k lies at about ``2**62 + k * 2**41``: an address that leaves its argument by less than
-a terabyte still says which argument it was derived from, and by how far it missed. The low 12 bits of an address are
-those of the real one, so that questions about alignment have the same answer as in native code.
+A pointer is an `int64`, a tensor of pointers an array of them, so pointer arithmetic, selects and loop-carried
+pointers need nothing special. Allocation k lies at about ``2**62 + k * SPACING``: an address that leaves its argument
+by less than a terabyte still says which argument it was derived from, and by how far it missed; one that leaves it by
+a power of two, as wrong strides do, meets no other. The low 12 bits of an address are those of the real one, so that
+questions about alignment have the same answer as in native code.
 
 Addresses below ``2**62`` are real ones, as kernels find them in tables of pointers that the host made; they are looked
 up among the arguments, and among the arrays that were announced by `AddressSpace.add`.
@@ -24,7 +25,7 @@ from tilewright.reference.process_memory import ProcessMemory
 from tilewright.support.records import dataclass
 
 FIRST = 1 << 62
-SPACING_BITS = 41
+SPACING = (1 << 41) + (1 << 37)
 PAGE_MASK = 0xFFF
 
 
@@ -63,7 +64,7 @@ class AddressSpace:
         else:
             data, start = memory_of(array, name).view(np.uint8), 0
         number = len(self.allocations)
-        base = FIRST + (number << SPACING_BITS) + (int(data.ctypes.data) & PAGE_MASK)
+        base = FIRST + number * SPACING + (int(data.ctypes.data) & PAGE_MASK)
         self.allocations.append(Allocation(name, base, data, start))
         return np.int64(base + start)
 
@@ -123,7 +124,7 @@ class AddressSpace:
         single = self._find_one(addresses, size)
         if single is not None:
             return [single]
-        numbers = (addresses - np.int64(FIRST) + np.int64(1 << (SPACING_BITS - 1))) >> np.int64(SPACING_BITS)
+        numbers = (addresses - np.int64(FIRST) + np.int64(SPACING // 2)) // np.int64(SPACING)
         for position in np.flatnonzero((numbers < 0) | (numbers >= len(self.allocations))).tolist():
             numbers[position] = ~self._find_real(int(addresses[position]), size, position)
         parts: list[Part] = []
@@ -150,7 +151,7 @@ class AddressSpace:
 
     def _number_of(self, address: int) -> int | None:
         """The allocation that an address was derived from."""
-        number = (address - FIRST + (1 << (SPACING_BITS - 1))) >> SPACING_BITS
+        number = (address - FIRST + SPACING // 2) // SPACING
         if 0 <= number < len(self.allocations):
             return number
         return None
