@@ -43,6 +43,9 @@ SAMPLE = (
 WIDER = {"matmul f32": "the operand that is not pipelined is copied 16 bytes at a time too"}
 """Where our accesses differ, and how."""
 
+BY_TMA = "cp.async.bulk.tensor"
+"""What copies tiles for threads, so that they access fewer themselves."""
+
 MORE_REGISTERS = {80: 1.4, 90: 1.15}
 """How many more registers than official Triton's a kernel may take, by compute capability: copies by threads keep their
 addresses in registers."""
@@ -56,6 +59,7 @@ FEW_REGISTERS = 40
 UNALIGNED_ROWS = "64-bit addresses of unaligned rows are kept over the loop, and spilled"
 
 HUNGRIER = {
+    ("matmul B transposed", 90): "a warp copies; those that multiply are given 168 registers, of which none is spilled",
     ("persistent matmul", 90): "addresses of both operands' rows stay in registers from tile to tile: 159 to 124",
     ("tutorial attention 128x64", 80): UNALIGNED_ROWS,
     ("tutorial attention 128x64", 90): UNALIGNED_ROWS,
@@ -112,7 +116,8 @@ def test_beside_triton(case: GpuCase, capability: int, request: pytest.FixtureRe
     theirs = ptx_oracle.official_ptx(capability, [each for each in gpu_cases() if each.name in names])[case.name]
     ours = ptx_of(case, capability)
     if case.name not in WIDER:
-        assert set(ptx_oracle.accesses(ours)) == set(ptx_oracle.accesses(theirs)), "bytes that a thread accesses"
+        own, others = (set(ptx_oracle.accesses(ptx)) for ptx in (ours, theirs))
+        assert own == others or (own < others and BY_TMA in ours), "bytes that a thread accesses"
     mine, official = (assemble(ptx, nvptx_facts(capability)) for ptx in (ours, theirs))
     if (case.name, capability) in HUNGRIER:
         return
