@@ -37,9 +37,11 @@ FAMILIES = tuple(
 )
 
 PROGRAMS = (
+    "tests/exec/test_gradient_roles.py",
     "tests/exec/test_host_programs.py",
     "tests/exec/test_overlapped_products.py",
     "tests/exec/test_persistent_programs.py",
+    "tests/exec/test_results_in_parts.py",
     "tests/exec/test_specialized_warps.py",
     "tests/exec/test_torch_compile.py",
     "tests/faults/test_faults.py",
