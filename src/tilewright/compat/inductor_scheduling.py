@@ -11,7 +11,14 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
-from tilewright.compat.inductor_tiling import has_one_block, in_rows, long_sizes, row_length, usual_size
+from tilewright.compat.inductor_tiling import (
+    has_one_block,
+    in_rows,
+    long_sizes,
+    row_length,
+    row_of_rows,
+    usual_size,
+)
 from tilewright.runtime.threads import get_num_threads
 
 COLUMNS, ROWS = 64, 8
@@ -47,10 +54,15 @@ def column_blocks(columns: int, rows: int, threads: int, *, length: int = 0) -> 
     if columns < FEWEST_COLUMNS:
         return None
     block = share(columns, COLUMNS, FEWEST_COLUMNS, threads)
+    return {"XBLOCK": cut(block, length), "R0_BLOCK": min(ROWS, power_of_two(rows))}
+
+
+def cut(block: int, length: int) -> int:
+    """Return the greatest block, at most this one, that ends where each `length` elements do; the same where that is
+    too small, or where there is no length: 0.
+    """
     whole = length & -length  # the greatest power of two that divides it
-    if VECTOR <= whole < block:
-        block = whole
-    return {"XBLOCK": block, "R0_BLOCK": min(ROWS, power_of_two(rows))}
+    return whole if VECTOR <= whole < block else block
 
 
 def row_blocks(rows: int, length: int, threads: int) -> dict[str, int]:
@@ -66,8 +78,10 @@ def parts_of_rows(rows: int, length: int, threads: int) -> dict[str, int]:
     return {**blocks, "R0_BLOCK": min(ELEMENTS // blocks["XBLOCK"], power_of_two(length))}
 
 
-def elementwise_blocks(sizes: Mapping[str, int], threads: int) -> dict[str, int] | None:
-    """Return the blocks of an elementwise kernel of one dimension or two, or None of three."""
+def elementwise_blocks(sizes: Mapping[str, int], threads: int, *, length: int = 0) -> dict[str, int] | None:
+    """Return the blocks of an elementwise kernel of one dimension or two, or None of three. What `y` counts is cut into
+    parts of `length`, if that is not 0: a block within one is copied in squares from rows to columns.
+    """
     if has_one_block(sizes):
         return {"XBLOCK": share(sizes["x"], ELEMENTS, COLUMNS, threads)}
     if not set(sizes) <= {"x", "y", "r0_"}:
@@ -75,14 +89,15 @@ def elementwise_blocks(sizes: Mapping[str, int], threads: int) -> dict[str, int]
     columns, rows = power_of_two(sizes["x"]), power_of_two(sizes["y"])
     elements = share(columns * rows, ELEMENTS, COLUMNS, threads)
     x = max(min(SQUARE, columns), min(columns, elements // rows))
-    return {"XBLOCK": x, "YBLOCK": max(1, min(rows, elements // x))}
+    y = cut(max(1, min(rows, elements // x)), length)
+    return {"XBLOCK": x, "YBLOCK": y}
 
 
 def kernel_blocks(features: Any, tiling: Mapping[str, Any], keywords: Mapping[str, Any]) -> dict[str, int] | None:
     """Return the blocks of a kernel that Inductor is about to write, or None where it chooses by itself."""
     sizes, threads = long_sizes(tiling), get_num_threads()
     if not features.is_reduction():
-        return elementwise_blocks(sizes, threads)
+        return elementwise_blocks(sizes, threads, length=row_of_rows(features, sizes["x"]))
     length = usual_size(tiling.get("r0_", 1))
     return reduction_blocks(features, sizes, keywords.get("tiling_scores") or {}, length, threads)
 

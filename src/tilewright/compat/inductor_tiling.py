@@ -51,6 +51,17 @@ def row_length(features: Any) -> int:
     return gcd(*(sizes[-1] for _, sizes in _nodes_with_rows(features)))
 
 
+def row_of_rows(features: Any, columns: int) -> int:
+    """Return how many rows of so many columns lie side by side in all nodes of a kernel, or a divisor of it; 0 where
+    none has such rows.
+    """
+    found = 0
+    for _, sizes in _nodes_with_rows(features):
+        rows = [sizes[at - 1] for at in range(1, len(sizes)) if prod(sizes[at:]) == columns]
+        found = gcd(found, *rows)
+    return found
+
+
 def in_rows(features: Any, tiling: Mapping[str, Any], scheduling: Any) -> Mapping[str, Any]:
     """Return the tiling of a kernel, cut into rows and columns where that of an elementwise kernel has one dimension,
     and the columns of a row share what is costly to find.

@@ -43,6 +43,11 @@ def test_blocks_of_two_dimensions_have_a_thousand_elements(y: int, x: int, block
     assert elementwise_blocks({"z": 2, "y": y, "x": x}, 1) is None
 
 
+@pytest.mark.parametrize(("length", "block"), [(0, 64), (96, 32), (24, 8), (12, 64), (128, 64)])
+def test_blocks_of_rows_end_where_these_are_cut(length: int, block: int) -> None:
+    assert elementwise_blocks({"y": 2688, "x": 14}, 1, length=length) == {"XBLOCK": 16, "YBLOCK": block}
+
+
 @pytest.mark.parametrize(
     ("rows", "length", "threads", "block"),
     [(256, 768, 1, 4), (256, 49, 1, 4), (4096, 8, 1, 32), (6, 64, 4, 2), (1, 9, 1, 1)],
