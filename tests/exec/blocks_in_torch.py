@@ -50,6 +50,10 @@ images, at = torch.randn(2, 96, 14, 14).to(memory_format=torch.channels_last), t
 assert blocks_of(lambda x: x.mean((2, 3)), images) == [[{"XBLOCK": 32, "R0_BLOCK": 8}]]
 assert blocks_of(lambda x, at: x[at] * 2, x[:, :64], at) == [[{"XBLOCK": 32, "YBLOCK": 32}]]
 assert blocks_of(lambda x, y: (x[..., None] * y).exp(), x, torch.randn(96, 8)) == [[{"XBLOCK": 8, "YBLOCK": 128}]]
+# So have rows that become columns: squares do not lie in two images.
+for side, block in (96, 32), (128, 64), (12, 64):
+    images = torch.randn(28, 14, side)
+    assert blocks_of(lambda x: x.transpose(1, 2).contiguous() + 1, images) == [[{"XBLOCK": 16, "YBLOCK": block}]]
 assert blocks_of(lambda x, y: x * y, x, x[0]) == [[{"XBLOCK": 1024}]]
 # Whole rows, few at a time, or whole columns: one size.
 assert blocks_of(lambda x: x.softmax(-1), x) == [[{"XBLOCK": 4}]]

@@ -96,10 +96,13 @@ def elementwise_blocks(sizes: Mapping[str, int], threads: int, *, length: int = 
 def kernel_blocks(features: Any, tiling: Mapping[str, Any], keywords: Mapping[str, Any]) -> dict[str, int] | None:
     """Return the blocks of a kernel that Inductor is about to write, or None where it chooses by itself."""
     sizes, threads = long_sizes(tiling), get_num_threads()
+    scores: Mapping[str, int] = keywords.get("tiling_scores") or {}
     if not features.is_reduction():
-        return elementwise_blocks(sizes, threads, length=row_of_rows(features, sizes["x"]))
+        # Where neighbours in memory are in both dimensions, tiles are copied from rows to columns.
+        length = row_of_rows(features, sizes["x"]) if scores.get("y") else 0
+        return elementwise_blocks(sizes, threads, length=length)
     length = usual_size(tiling.get("r0_", 1))
-    return reduction_blocks(features, sizes, keywords.get("tiling_scores") or {}, length, threads)
+    return reduction_blocks(features, sizes, scores, length, threads)
 
 
 def reduction_blocks(
