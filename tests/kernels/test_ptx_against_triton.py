@@ -58,8 +58,11 @@ FEW_REGISTERS = 40
 
 UNALIGNED_ROWS = "64-bit addresses of unaligned rows are kept over the loop, and spilled"
 
+ROLES = "a warp copies; those that multiply are given 168 registers"
+
 HUNGRIER = {
-    ("matmul B transposed", 90): "a warp copies; those that multiply are given 168 registers, of which none is spilled",
+    ("matmul A transposed", 90): ROLES,
+    ("matmul B transposed", 90): ROLES,
     ("persistent matmul", 90): "addresses of both operands' rows stay in registers from tile to tile: 159 to 124",
     ("tutorial attention 128x64", 80): UNALIGNED_ROWS,
     ("tutorial attention 128x64", 90): UNALIGNED_ROWS,
@@ -119,7 +122,6 @@ def test_beside_triton(case: GpuCase, capability: int, request: pytest.FixtureRe
         own, others = (set(ptx_oracle.accesses(ptx)) for ptx in (ours, theirs))
         assert own == others or (own < others and BY_TMA in ours), "bytes that a thread accesses"
     mine, official = (assemble(ptx, nvptx_facts(capability)) for ptx in (ours, theirs))
-    if (case.name, capability) in HUNGRIER:
-        return
-    assert mine.spill_bytes <= official.spill_bytes + FEW_SPILLS
-    assert mine.registers <= max(FEW_REGISTERS, MORE_REGISTERS[capability] * official.registers)
+    reason = HUNGRIER.get((case.name, capability))
+    assert reason == UNALIGNED_ROWS or mine.spill_bytes <= official.spill_bytes + FEW_SPILLS
+    assert reason or mine.registers <= max(FEW_REGISTERS, MORE_REGISTERS[capability] * official.registers)
