@@ -6,6 +6,7 @@ from tilewright.dialects.fields import operations_of
 from tilewright.dialects.ttng.barriers import *
 from tilewright.dialects.ttng.clusters import *
 from tilewright.dialects.ttng.matrix import *
+from tilewright.dialects.ttng.tensor_descriptors import *
 from tilewright.dialects.ttng.tensor_memory_accelerator import *
 
 OPS = operations_of(__name__)

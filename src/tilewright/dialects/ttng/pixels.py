@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, i32
 from xdsl.ir import Attribute
 
 from tilewright.dialects.tt.types import TensorDescType
-from tilewright.dialects.ttng.tensor_memory_accelerator import TensorDescIm2ColType
+from tilewright.dialects.ttng.tensor_descriptors import TensorDescIm2ColType
 from tilewright.support.records import dataclass
 
 PIXELS = "ttng.pixels"
