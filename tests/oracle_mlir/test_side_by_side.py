@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import shlex
 import shutil
 import subprocess
 from pathlib import Path
@@ -81,6 +82,62 @@ FLAGS = (
     "--loop-invariant-code-motion",
 )
 
+WRONG_FLAGS = """
+--canonicalise
+-canonicalise -cse
+---cse
+--canonicaliz -csee --symbol-dc --mlir-print-ir-afterall --split-input-fil --verify-diagnostic --mlir-timin
+--show-dialect --convert-linalg-to-loop --lower-affin --allow-unregistered --mlir-print-op-generi=x
+--cse --foo --verify-each=maybe -o
+--cse=foo=1
+--cse=
+--canonicalize=max-iteration=1
+--canonicalize=max-iterations=x
+'--canonicalize=max-iterations=1 foo bar=2'
+--canonicalize=max-iterations=1,top-down=false
+--canonicalize={max-iterations=1
+--canonicalize=top-down=maybe
+--canonicalize=region-simplify=foo
+--canonicalize max-iterations=1
+--pass-pipeline
+--pass-pipeline=builtin.module(foo)
+--pass-pipeline=builtin.module(cse
+--pass-pipeline=builtin.module(cse),cse
+--pass-pipeline=builtin.module(cse))
+--pass-pipeline=builtin.module(cse,,cse)
+'--pass-pipeline=builtin.module(cse canonicalize)'
+'--pass-pipeline=builtin.module(cse;canonicalize)'
+--pass-pipeline=builtin.module(cse{)
+--pass-pipeline=builtin.module(func.func)
+--pass-pipeline=builtin.module(func.func(cse)
+--pass-pipeline=builtin.module(func.func(cse)canonicalize)
+--pass-pipeline=builtin.module(func.func(cse},canonicalize)
+--pass-pipeline=builtin.module(func.func(cse,foo))
+--pass-pipeline=builtin.module(cse(canonicalise))
+--pass-pipeline=builtin.module(canonicalize{max-iteration=1})
+--pass-pipeline=builtin.module(canonicalize{max-iterations})
+--pass-pipeline=builtin.module(canonicalize{max-iterations=a},cse)
+'--pass-pipeline=builtin.module(func.func(canonicalize{top-down=true foo=2}, cse))'
+--cse --pass-pipeline=builtin.module(cse)
+--pass-pipeline=builtin.module(cse) --pass-pipeline=builtin.module(canonicalize) --dump-pass-pipeline
+--split-input-file --cse=foo=1
+--mlir-print-ir-after
+--mlir-print-ir-after=cse,foo --cse
+--mlir-print-ir-before=cs
+--mlir-print-ir-after-all=x
+--mlir-print-ir-tree-dir
+--mlir-elide-elementsattrs-if-larger=x
+--mlir-timing-display=foo
+--mlir-pass-statistics-display=foo
+--verify-diagnostics=only-expectd
+--verify-each=
+-o /nonexistent/x
+no_such_file.mlir
+-- no_such_file.mlir
+--
+"""
+"""Mistakes of flags, options and pipelines, one command line each."""
+
 CHECKED = {
     "as_expected": "  // expected-error @+1 {{use of undeclared SSA value name}}\n  %0 = arith.addi %y, %x : i32",
     "pattern": "  // expected-error-re @+1 {{use of {{.*}} SSA}}\n  %0 = arith.addi %y, %x : i32",
@@ -99,7 +156,10 @@ def assert_same(text: str, tmp_path: Path, *flags: str) -> None:
     path = tmp_path / "input.mlir"
     path.write_text(text, encoding="utf-8")
     assert MLIR_OPT is not None
-    theirs = subprocess.run([MLIR_OPT, str(path), *flags], capture_output=True, text=True, timeout=60, check=False)
+    command = ["tilewright-opt", str(path), *flags]  # LLVM's tools go by the name that they are called by
+    theirs = subprocess.run(
+        command, executable=MLIR_OPT, capture_output=True, text=True, timeout=60, check=False, stdin=subprocess.DEVNULL
+    )
     out, err = io.StringIO(), io.StringIO()
     status = opt.run([str(path), *flags], io.StringIO(), out, err)
     assert (status, out.getvalue(), err.getvalue()) == (theirs.returncode, theirs.stdout, theirs.stderr)
@@ -119,6 +179,16 @@ def test_odd_texts_are_treated_alike(name: str, tmp_path: Path) -> None:
 def test_flags_mean_the_same(flags: str, tmp_path: Path) -> None:
     words = [f"--{word}" for word in f" {flags}".split(" --")[1:]]
     assert_same(function(ADDITION), tmp_path, *words)
+
+
+@pytest.mark.parametrize("flags", WRONG_FLAGS.split("\n")[1:-1])
+def test_wrong_command_lines_are_reported_alike(flags: str, tmp_path: Path) -> None:
+    assert_same(function(ADDITION), tmp_path, *shlex.split(flags))
+
+
+def test_wrong_pipelines_are_reported_once_the_input_is_read(tmp_path: Path) -> None:
+    flags = ("--split-input-file", "--pass-pipeline=builtin.module(foo)")
+    assert_same("func.func @f() {\n  retur\n}\n// -----\nfunc.func @g() {\n  return\n}\n", tmp_path, *flags)
 
 
 @pytest.mark.parametrize("name", CHECKED)

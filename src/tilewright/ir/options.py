@@ -1,4 +1,4 @@
-"""Options of passes as text: ``block-size=16 fast=true sizes=1,2,3``, and the text of whole pipelines."""
+"""Options of passes as text: ``block-size=16 fast=true sizes=1,2,3``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import inspect
 import types
 import typing
 from collections.abc import Callable, Mapping
-from dataclasses import field
 from difflib import get_close_matches
 from enum import Enum
 from typing import Any
@@ -72,11 +71,13 @@ def read_options(owner: str, values: OptionValues, options: list[Option]) -> dic
         if option is None:
             near = get_close_matches(name, by_flag, n=1)
             known = f"; did you mean '{near[0]}'?" if near else f"; it has {', '.join(by_flag) or 'no options'}"
-            raise PipelineError(f"pass '{owner}' has no option '{name}'{known}")
+            said = f"<Pass-Options-Parser>: no such option {name}\n"
+            raise PipelineError(f"pass '{owner}' has no option '{name}'{known}", said)
         try:
             result[option.field_name] = _read_value(text, option.type)
         except ValueError as error:
-            raise PipelineError(f"pass '{owner}', option '{name}': {error}") from None
+            said = f"for the --{name} option: {refusal(text, option.type)}"
+            raise PipelineError(f"pass '{owner}', option '{name}': {error}", "", said) from None
     for option in options:
         if option.required and option.field_name not in result:
             raise PipelineError(f"pass '{owner}' needs option '{option.flag}'")
@@ -108,6 +109,19 @@ def _read_value(text: str, expected: Any) -> Any:
     if expected is str:
         return text
     raise ValueError(f"cannot be given as text (its type is {expected})")
+
+
+def refusal(text: str, expected: Any) -> str:
+    """What LLVM's command line says of a value that is not of a type."""
+    arguments = [each for each in typing.get_args(expected) if each is not type(None)]
+    if typing.get_origin(expected) in (tuple, list, typing.Union, types.UnionType):
+        return refusal(text, arguments[0])
+    if expected is bool:
+        return f"'{text}' is invalid value for boolean argument! Try 0 or 1"
+    if expected in (int, float):
+        kind = "long" if expected is int else "floating point"
+        return "requires a value!" if text == "true" else f"'{text}' value invalid for {kind} argument!"
+    return f"Cannot find option named '{text}'!"
 
 
 def _read_number(text: str, convert: Callable[[str], Any], what: str) -> Any:
@@ -197,64 +211,3 @@ def _scan_value(text: str, pos: int) -> tuple[str, int]:
         depth += (text[pos] in "{[(") - (text[pos] in "}])")
         pos += 1
     return text[start:pos], pos
-
-
-@dataclass(frozen=True)
-class PipelineEntry:
-    """A pass as a pipeline writes it: its name, its options, and the anchors around it, the outermost first."""
-
-    name: str
-    options: Mapping[str, str] = field(default_factory=dict[str, str])
-    anchors: tuple[str, ...] = ()
-
-
-def parse_pipeline_text(text: str, anchors: tuple[str, ...] = ()) -> list[PipelineEntry]:
-    """``builtin.module(a,func.func(b{x=1}))`` to `a` below one anchor, and `b` with its option below two."""
-    entries: list[PipelineEntry] = []
-    for part in _split_commas(text):
-        name, bracket, rest = _split_name(part)
-        match bracket:
-            case "(":
-                entries.extend(parse_pipeline_text(rest, (*anchors, name)))
-            case "{":
-                entries.append(PipelineEntry(name, parse_option_text(rest), anchors))
-            case _:
-                entries.append(PipelineEntry(name, {}, anchors))
-    return entries
-
-
-def _split_name(part: str) -> tuple[str, str, str]:
-    """``b{x=1}`` to ``("b", "{", "x=1")``."""
-    for index, char in enumerate(part):
-        if char in "{(":
-            closing = "}" if char == "{" else ")"
-            if not part.endswith(closing):
-                raise PipelineError(f"'{closing}' missing at the end of '{part}'")
-            return part[:index].strip(), char, part[index + 1 : -1]
-    if not part or any(char.isspace() or char in "})" for char in part):
-        raise PipelineError(f"expected a pass name, got '{part}'")
-    return part, "", ""
-
-
-def _split_commas(text: str) -> list[str]:
-    """Split at the commas that stand outside of every bracket and quote."""
-    parts: list[str] = []
-    depth, start, quoted = 0, 0, False
-    for index, char in enumerate(text):
-        if char == '"':
-            quoted = not quoted
-        elif quoted:
-            continue
-        elif char in "{[(":
-            depth += 1
-        elif char in "}])":
-            depth -= 1
-            if depth < 0:
-                raise PipelineError(f"'{char}' without its opening bracket in pipeline '{text}'")
-        elif char == "," and depth == 0:
-            parts.append(text[start:index].strip())
-            start = index + 1
-    if depth or quoted:
-        raise PipelineError(f"bracket or quote without end in pipeline '{text}'")
-    last = text[start:].strip()
-    return [*parts, last] if last or parts else []

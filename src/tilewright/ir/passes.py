@@ -31,9 +31,9 @@ from tilewright.ir.options import (
     format_options,
     options_of_callable,
     options_of_dataclass,
-    parse_pipeline_text,
     read_options,
 )
+from tilewright.ir.pipeline_text import PipelineEntry, fail_at, parse_pipeline_text
 from tilewright.ir.remark_kinds import RemarkKind
 from tilewright.support.errors import PassError, PipelineError, TilewrightError
 from tilewright.support.facts import TargetFacts
@@ -178,12 +178,16 @@ def is_registered(name: str) -> bool:
     return name in _passes or name in _pipelines
 
 
+def _unknown_pass(name: str) -> str:
+    near = get_close_matches(name, [*_passes, *_pipelines], n=3)
+    hint = f"; did you mean {' or '.join(near)}?" if near else ""
+    return f"unknown pass '{name}'{hint}"
+
+
 def build_passes(name: str, options: OptionValues) -> list[Pass]:
     """The pass of that name, or the passes of the pipeline of that name, with options from text."""
     if not is_registered(name):
-        near = get_close_matches(name, [*_passes, *_pipelines], n=3)
-        hint = f"; did you mean {' or '.join(near)}?" if near else ""
-        raise PipelineError(f"unknown pass '{name}'{hint}")
+        raise PipelineError(_unknown_pass(name))
     if name in _passes:
         cls = _passes[name]
         return [cls(**read_options(name, options, options_of_dataclass(cls)))]
@@ -297,6 +301,21 @@ def parse_pipeline(text: str) -> PassPipeline:
     from tilewright.ir.nesting import anchor_passes
 
     entries = parse_pipeline_text(text)
-    return PassPipeline(
-        pass_ for entry in entries for pass_ in anchor_passes(entry.anchors, build_passes(entry.name, entry.options))
-    )
+    for entry in entries:
+        if not is_registered(entry.name):
+            reason = f"'{entry.name}' does not refer to a registered pass or pass pipeline"
+            fail_at(*entry.at, reason, _unknown_pass(entry.name))
+    return PassPipeline(pass_ for entry in entries for pass_ in anchor_passes(entry.anchors, _passes_of(entry)))
+
+
+def _passes_of(entry: PipelineEntry) -> list[Pass]:
+    """The passes of an entry; upstream's error names the entry and the anchors around it."""
+    try:
+        return build_passes(entry.name, entry.options)
+    except PipelineError as error:
+        lines = [f"failed to add `{entry.name}` with options `{entry.option_text}`"]
+        lines += [f"failed to add `{anchor}` with options `` to inner pipeline" for anchor in entry.anchors[:0:-1]]
+        joined = "\n".join(lines)
+        said = error.said if error.said or error.refusal else f"{error}\n"
+        error.said = f"{said}\n{joined}\n"
+        raise

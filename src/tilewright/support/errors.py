@@ -255,6 +255,11 @@ class StageContractError(PassError):
 class PipelineError(TilewrightError):
     """A pipeline description is wrong: unknown pass, unknown option, or a value of the wrong type."""
 
+    def __init__(self, message: str, said: str = "", refusal: str = "") -> None:
+        super().__init__(message)
+        self.said, self.refusal = said, refusal
+        """What mlir-opt says, where it has the check, and what LLVM's command line says of a value before."""
+
 
 class KnobError(TilewrightError, ValueError):
     """A switch that does not exist, or a value that it does not take."""

@@ -1,22 +1,15 @@
-"""The command line of tilewright-opt, in mlir-opt's manner: pass flags keep their order."""
+"""The flags of tilewright-opt, most of them mlir-opt's, and what `--help` says of them."""
 
 from __future__ import annotations
 
 import textwrap
-from dataclasses import field
-from difflib import get_close_matches
 
-from tilewright.ir.options import parse_option_text
-from tilewright.ir.passes import (
-    Pass,
-    available_passes,
-    available_pipelines,
-    build_passes,
-    is_registered,
-    parse_pipeline,
-)
-from tilewright.support.errors import PipelineError, TilewrightError
+from tilewright.ir.passes import available_passes, available_pipelines
 from tilewright.support.records import dataclass
+
+EACH_PASS, NUMBER = ("pass",), ("uint",)
+TRUE, FALSE = ("true", "TRUE", "True", "1"), ("false", "FALSE", "False", "0")
+"""What LLVM's tools take for the value of a switch."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +23,8 @@ class Flag:
     absent: str | None = None
     """The value of a flag that may stand without one."""
     short: str = ""
+    choices: tuple[str, ...] = ()
+    """What the value can be; `EACH_PASS`: names of passes with commas between, `NUMBER`: a number; empty: anything."""
 
     @property
     def field(self) -> str:
@@ -42,7 +37,7 @@ class Flag:
         dashes = "-" if len(self.name) == 1 else "--"
         if not self.metavar:
             return f"{first}{dashes}{self.name}"
-        if self.absent is not None:
+        if self.absent:
             return f"{first}{dashes}{self.name}[={self.metavar}]"
         return f"{first}{dashes}{self.name}{'=' if len(self.name) > 1 else ' '}{self.metavar}"
 
@@ -66,7 +61,12 @@ SECTIONS: dict[str, tuple[Flag, ...]] = {
         Flag("mlir-print-debuginfo", "print source locations"),
         Flag("mlir-print-local-scope", "print types, attributes and locations in full, without aliases"),
         Flag("mlir-print-skip-regions", "print {...} for what ops contain"),
-        Flag("mlir-elide-elementsattrs-if-larger", "leave out dense constants of more than N elements", "N"),
+        Flag(
+            "mlir-elide-elementsattrs-if-larger",
+            "leave out dense constants of more than N elements",
+            "N",
+            choices=NUMBER,
+        ),
         Flag("mlir-use-nameloc-as-prefix", "name values after the variables in their locations"),
     ),
     "checks": (
@@ -80,22 +80,34 @@ SECTIONS: dict[str, tuple[Flag, ...]] = {
             "check errors and remarks against '// expected-error {{...}}' comments: all, or only the expected ones",
             "all|only-expected",
             "all",
+            choices=("all", "only-expected"),
         ),
     ),
     "watching": (
-        Flag("mlir-print-ir-before", "print the IR before these passes", "PASS,..."),
+        Flag("mlir-print-ir-before", "print the IR before these passes", "PASS,...", "", choices=EACH_PASS),
         Flag("mlir-print-ir-before-all", "print it before every pass"),
-        Flag("mlir-print-ir-after", "print it after these passes", "PASS,..."),
+        Flag("mlir-print-ir-after", "print it after these passes", "PASS,...", "", choices=EACH_PASS),
         Flag("mlir-print-ir-after-all", "print it after every pass"),
         Flag("mlir-print-ir-after-change", "after passes: only where they changed it"),
         Flag("mlir-print-ir-after-failure", "after passes: only where they failed"),
         Flag("mlir-print-ir-module-scope", "print the whole module, where a pass runs on one function"),
         Flag("mlir-print-ir-tree-dir", "write it after every pass, one file per pass", "DIR"),
         Flag("mlir-pass-statistics", "count what each pass adds, erases and leaves as it was"),
-        Flag("mlir-pass-statistics-display", "accepted: list or pipeline", "HOW"),
+        Flag("mlir-pass-statistics-display", "accepted: list or pipeline", "HOW", choices=("list", "pipeline")),
         Flag("mlir-timing", "print the time of parser, passes and output"),
-        Flag("mlir-timing-display", "in the order in which they run (tree), or the longest first (list)", "list|tree"),
-        Flag("mlir-print-op-on-diagnostic", "false: errors do not show the op they are about", "true|false", "true"),
+        Flag(
+            "mlir-timing-display",
+            "in the order in which they run (tree), or the longest first (list)",
+            "list|tree",
+            choices=("list", "tree"),
+        ),
+        Flag(
+            "mlir-print-op-on-diagnostic",
+            "false: errors do not show the op they are about",
+            "true|false",
+            "true",
+            choices=(*TRUE, *FALSE),
+        ),
         Flag("mlir-disable-diagnostic-notes", "errors without notes"),
         Flag("mlir-pass-pipeline-crash-reproducer", "where to write the reproducer of a failing pass", "FILE"),
         Flag("mlir-generate-reproducer", "write a file that replays this call", "FILE"),
@@ -112,7 +124,7 @@ SECTIONS: dict[str, tuple[Flag, ...]] = {
 }
 """All flags; those that upstream has, too, mean what they mean there."""
 
-_FLAGS = {name: flag for flags in SECTIONS.values() for flag in flags for name in (flag.name, flag.short) if name}
+FLAGS = {name: flag for flags in SECTIONS.values() for flag in flags for name in (flag.name, flag.short) if name}
 
 _HELP_COLUMN, _HELP_WIDTH = 38, 118
 
@@ -142,84 +154,3 @@ def _entry(spelling: str, help: str) -> list[str]:
     left = f"  {spelling}"
     first = left.ljust(_HELP_COLUMN) if len(left) < _HELP_COLUMN else f"{left}  "
     return textwrap.wrap(help, _HELP_WIDTH, initial_indent=first, subsequent_indent=" " * _HELP_COLUMN)
-
-
-TRUE, FALSE = ("true", "TRUE", "True", "1"), ("false", "FALSE", "False", "0")
-"""What LLVM's tools take for the value of a switch."""
-
-
-class UsageError(TilewrightError):
-    """The command line cannot be understood."""
-
-
-@dataclass
-class Request:
-    """What one call of tilewright-opt is asked to do. Flags go by their names without upstream's ``mlir-``."""
-
-    file: str = "-"
-    passes: list[Pass] = field(default_factory=list[Pass])
-    switches: set[str] = field(default_factory=set[str])
-    values: dict[str, str] = field(default_factory=dict[str, str])
-
-    def has(self, name: str) -> bool:
-        """Return whether a flag was given."""
-        return name in self.switches or name in self.values
-
-    def value(self, name: str, default: str = "") -> str:
-        """The value of a flag."""
-        return self.values.get(name, default)
-
-    def words(self, name: str) -> list[str]:
-        """The value of a flag that takes names with commas between."""
-        return [word for word in self.value(name).split(",") if word]
-
-
-def parse_arguments(argv: list[str]) -> Request:
-    """Read a command line; raises `UsageError` or `PipelineError`."""
-    request = Request()
-    words = list(argv)
-    files: list[str] = []
-    while words:
-        word = words.pop(0)
-        if word == "-" or not word.startswith("-"):
-            files.append(word)
-            continue
-        name, has_value, value = word.lstrip("-").partition("=")
-        _read_flag(request, name, value if has_value else None, words)
-    if len(files) > 1:
-        raise UsageError(f"Too many positional arguments specified! Expected one input file, got {' and '.join(files)}")
-    request.file = files[0] if files else "-"
-    return request
-
-
-def _read_flag(request: Request, name: str, value: str | None, following: list[str]) -> None:
-    flag = _FLAGS.get(name)
-    if flag is None:
-        if not is_registered(name):
-            raise _unknown_flag(name)
-        request.passes.extend(build_passes(name, parse_option_text(value or "")))
-    elif flag.name == "pass-pipeline":
-        request.passes.extend(parse_pipeline(_value_of(name, value, following)).passes)
-    elif flag.absent is not None:
-        request.values[flag.field] = flag.absent if value is None else value
-    elif flag.metavar:
-        request.values[flag.field] = _value_of(name, value, following)
-    elif value in (None, *TRUE):
-        request.switches.add(flag.field)
-    elif value not in FALSE:
-        raise UsageError(f"--{name} takes no value but true or false, got '{value}'")
-
-
-def _value_of(name: str, value: str | None, following: list[str]) -> str:
-    if value is not None:
-        return value
-    if not following:
-        raise UsageError(f"{'-' if len(name) == 1 else '--'}{name} needs a value")
-    return following.pop(0)
-
-
-def _unknown_flag(name: str) -> PipelineError:
-    known = [*available_passes(), *available_pipelines(), *_FLAGS]
-    near = get_close_matches(name, known, n=3)
-    hint = f"Did you mean {', '.join('--' + word for word in near)}?" if near else "--list-passes shows all passes"
-    return PipelineError(f"Unknown command line argument '--{name}'. {hint}")

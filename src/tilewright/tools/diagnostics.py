@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from tilewright.support.errors import LocatedError, Note, TilewrightError, VerifyError
+from tilewright.support.errors import LocatedError, Note, PipelineError, TilewrightError, VerifyError
 from tilewright.support.records import dataclass
 from tilewright.support.spans import Span
+from tilewright.tools.command_line import PROGRAM
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,9 @@ class DiagnosticStyle:
                 head = self._entry("error", error.sentence(), span)
                 current = [self._current(error, span)] if error.current and self.with_op else []
                 return "\n".join((head, *current, *self._rendered(error.notes, span)))
+            case PipelineError(said=said, refusal=refusal):
+                first = f"{PROGRAM}: {refusal}\n" if refusal else ""
+                return f"{first}<unknown>:0: error: {said if said or refusal else error}"
             case _:
                 head, place, notes = str(error), None, ()
         return "\n".join((head, *self._rendered(notes, place), *_added(error)))

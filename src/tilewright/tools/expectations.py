@@ -90,10 +90,6 @@ def find_expectations(text: str) -> list[Diagnostic]:
     return found
 
 
-EXPECTATIONS = ("all", "only-expected")
-"""What ``--verify-diagnostics`` can check."""
-
-
 def check_expectations(
     expected: Iterable[Diagnostic], actual: Iterable[Diagnostic], *, only_expected: bool = False
 ) -> list[Complaint]:

@@ -24,12 +24,10 @@ from tilewright.ir.passes import (
 from tilewright.ir.stages import STAGES
 from tilewright.support import knobs
 from tilewright.support.errors import PipelineError, TilewrightError
-from tilewright.tools.arguments import Request, UsageError, parse_arguments, usage
+from tilewright.tools.arguments import usage
 from tilewright.tools.closed_pipes import is_about_output, leave_closed_pipe, leave_full_output, open_closed_streams
-from tilewright.tools.expectations import (
-    EXPECTATIONS,
-)
-from tilewright.tools.opt_session import Session, base_context, number_of_elements
+from tilewright.tools.command_line import Request, UsageError, parse_arguments
+from tilewright.tools.opt_session import FileError, Session, base_context
 
 
 def main() -> None:
@@ -65,7 +63,10 @@ def run(
         text = _read_input(request.file, stdin or sys.stdin)
         return Session(request, err).run(text, out)
     except UsageError as error:
-        err.write(f"tilewright-opt: error: {error} (--help lists all flags)\n")
+        err.write(error.rendered())
+        return 1
+    except FileError as error:
+        err.write(f"{error}\n")
         return 1
     except TilewrightError as error:
         if knobs.get("tracebacks"):
@@ -83,23 +84,10 @@ def run(
 
 
 def _read_command_line(argv: Sequence[str]) -> Request:
-    """Return what is asked for; an unknown pass, option, stage or target is a wrong command line like any other."""
-    try:
-        request = parse_arguments(list(argv))
-    except PipelineError as error:
-        raise UsageError(str(error)) from error
+    """Return what is asked for; an unknown stage is a wrong command line like any other."""
+    request = parse_arguments(argv)
     if (stage := request.value("check-stage", "tt")) not in STAGES:
         raise UsageError(f"unknown stage '{stage}'; there are {', '.join(STAGES)}")
-    for flag in ("print-ir-before", "print-ir-after"):
-        for name in request.words(flag):
-            if name not in available_passes():
-                raise UsageError(f"--mlir-{flag}: unknown pass '{name}'")
-    if (diagnostics := request.value("verify-diagnostics", "all")) not in EXPECTATIONS:
-        raise UsageError(f"--verify-diagnostics is {' or '.join(EXPECTATIONS)}, not '{diagnostics}'")
-    for flag in ("timing", "pass-statistics"):
-        if (display := request.value(f"{flag}-display", "list")) not in ("list", "pipeline", "tree"):
-            raise UsageError(f"--mlir-{flag}-display is list, pipeline or tree, not '{display}'")
-    number_of_elements(request)
     return request
 
 
@@ -109,7 +97,7 @@ def _read_input(file: str, stdin: TextIO) -> str:
     try:
         return Path(file).read_text(encoding="utf-8")
     except OSError as error:
-        raise TilewrightError(f"cannot open input file '{file}': {error.strerror}") from None
+        raise FileError(f"cannot open input file '{file}': {error.strerror}") from None
     except UnicodeDecodeError:
         raise TilewrightError(f"cannot read {file}: it is not UTF-8 text") from None
 

@@ -40,7 +40,8 @@ from tilewright.support import knobs
 from tilewright.support.errors import PassError, TilewrightError
 from tilewright.support.facts import TargetFacts
 from tilewright.support.records import dataclass
-from tilewright.tools.arguments import TRUE, Request, UsageError
+from tilewright.tools.arguments import TRUE
+from tilewright.tools.command_line import Request, UsageError
 from tilewright.tools.diagnostics import DiagnosticStyle
 from tilewright.tools.expectations import (
     Diagnostic,
@@ -52,12 +53,8 @@ from tilewright.tools.expectations import (
 from tilewright.tools.opt_timing import PhaseWatch
 
 
-def number_of_elements(request: Request) -> int | None:
-    """The number of elements up to which constants are printed in full; None: all of them are."""
-    text = request.value("elide-elementsattrs-if-larger")
-    if text and not text.isdecimal():
-        raise UsageError(f"--mlir-elide-elementsattrs-if-larger needs a number, got '{text}'")
-    return int(text) if text else None
+class FileError(TilewrightError):
+    """A file cannot be read or written."""
 
 
 @cache
@@ -102,17 +99,13 @@ class Session:
             with_op=request.value("print-op-on-diagnostic", "true") in TRUE,
             with_notes=not request.has("disable-diagnostic-notes"),
         )
-        pipeline = self._pipeline(text)
-        if request.has("dump-pass-pipeline"):
-            self.stderr.write(f"{render_pipeline(pipeline)}\n")
-        if pipeline.passes:
-            self.facts = find_facts(request.value("target", "cpu"))
+        carried = self._carried(text)
         context = self._context()
         failed = False
         printed: list[str] = []
         for lines_before, part in self._parts(text):
             try:
-                printed.append(self._run_part(lines_before, part, pipeline, context))
+                printed.append(self._run_part(lines_before, part, carried, context))
             except TilewrightError as error:
                 if knobs.get("tracebacks"):
                     raise
@@ -133,27 +126,37 @@ class Session:
             return [(0, text)]
         return split_input(text, self.request.value("split-input-file") or SPLIT_MARKER)
 
-    def _pipeline(self, text: str) -> PassPipeline:
-        passes = list(self.request.passes)
-        if self.request.has("run-reproducer"):
-            carried = read_reproducer_pipeline(text)
-            if carried is None:
-                raise UsageError("the file is not a reproducer: its first line carries no '// configuration: '")
-            passes = [*parse_pipeline(carried).passes, *passes]
-        return PassPipeline(passes)
+    def _carried(self, text: str) -> str:
+        """The pipeline that the text of a reproducer carries."""
+        if not self.request.has("run-reproducer"):
+            return ""
+        carried = read_reproducer_pipeline(text)
+        if carried is None:
+            raise UsageError("the file is not a reproducer: its first line carries no '// configuration: '")
+        return carried
+
+    def _pipeline(self, carried: str) -> PassPipeline:
+        """The passes to run: as upstream, mistakes in their text are told once the input is read."""
+        pipeline = PassPipeline([*parse_pipeline(carried).passes, *self.request.build_passes()])
+        if self.request.has("dump-pass-pipeline"):
+            self.stderr.write(f"{render_pipeline(pipeline)}\n")
+        if pipeline.passes and self.facts is None:
+            self.facts = find_facts(self.request.value("target", "cpu"))
+        return pipeline
 
     def _context(self) -> Context:
         context = base_context().clone()
         context.allow_unregistered = self.request.has("allow-unregistered-dialect")
         return context
 
-    def _run_part(self, lines_before: int, part: str, pipeline: PassPipeline, context: Context) -> str:
+    def _run_part(self, lines_before: int, part: str, carried: str, context: Context) -> str:
         request = self.request
         verify = not request.has("no-verify")
         with self.watch.phase("Parser"):
             module = self._read(lines_before, part, context, self._filename())
             if verify and not request.has("very-unsafe-disable-verifier-on-parsing"):
                 verify_module(module)
+        pipeline = self._pipeline(carried)
         if request.has("verify-roundtrip"):
             check_roundtrip(module, context)
         if request.has("generate-reproducer"):
@@ -172,7 +175,7 @@ class Session:
                 names_from_locations=request.has("use-nameloc-as-prefix"),
                 local_scope=request.has("print-local-scope"),
                 skip_regions=request.has("print-skip-regions"),
-                most_elements=number_of_elements(request),
+                most_elements=int(most) if (most := request.value("elide-elementsattrs-if-larger")) else None,
             )
         # Upstream ends a module with an empty line, but for this one flag.
         return text if request.has("print-local-scope") else f"{text}\n"
@@ -250,7 +253,7 @@ class Session:
 
     def _write(self, text: str, stdout: TextIO) -> None:
         output = self.request.value("o", "-")
-        if output in ("", "-"):
+        if output == "-":
             stdout.write(text)
         else:
             self._write_to(output, text)
@@ -260,7 +263,7 @@ class Session:
         try:
             Path(file).write_text(text, encoding="utf-8")
         except OSError as error:
-            raise TilewrightError(f"cannot open output file '{file}': {error.strerror}") from None
+            raise FileError(f"cannot open output file '{file}': {error.strerror}") from None
 
 
 def check_roundtrip(module: ModuleOp, context: Context) -> None:

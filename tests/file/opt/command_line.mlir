@@ -13,21 +13,22 @@
 // RUN: not tilewright-opt %s -p 2>&1 | filecheck %s --check-prefix=VALUE
 // RUN: not tilewright-opt %s --run-reproducer 2>&1 | filecheck %s --check-prefix=NO-REPRODUCER
 
-// NEAR: tilewright-opt: error: Unknown command line argument '--canonicalise'. Did you mean --canonicalize
+// NEAR: tilewright-opt: Unknown command line argument '--canonicalise'.  Try: 'tilewright-opt --help'
+// NEAR-NEXT: tilewright-opt: Did you mean '--canonicalize'?
 // STAGE: command_line.mlir:[[# @LINE + 17]]:1: error: 'func.func': is not legal in stage 'tt'
-// TWO: tilewright-opt: error: Too many positional arguments specified!
-// MISSING: tilewright-opt: error: cannot open input file 'no_such_file.mlir': No such file or directory
-// OPTION: tilewright-opt: error: pass 'canonicalize' has no option 'size'
-// BRACKET: tilewright-opt: error: bracket or quote without end in pipeline 'canonicalize{'
+// TWO: tilewright-opt: Too many positional arguments specified!
+// MISSING: {{^}}cannot open input file 'no_such_file.mlir': No such file or directory
+// OPTION: <unknown>:0: error: <Pass-Options-Parser>: no such option size
+// BRACKET: <unknown>:0: error: MLIR Textual PassPipeline Parser:1:13: error: missing closing '}'
 // WATCH: // -----// IR Dump After Canonicalizer (canonicalize) //----- //
 // WATCH: ... Execution time report ...
 // WATCH: Parser
 // WATCH: Canonicalizer
 // WATCH: Total
 // LIST: --canonicalize
-// AFTER: tilewright-opt: error: --mlir-print-ir-after: unknown pass 'no-pass'
+// AFTER: tilewright-opt: for the --mlir-print-ir-after option: Cannot find option named 'no-pass'!
 // FOLDER: error: cannot write /dev/null/x: Not a directory
-// VALUE: tilewright-opt: error: -p needs a value
+// VALUE: tilewright-opt: for the -p option: requires a value!
 // NO-REPRODUCER: the file is not a reproducer
 
 // CHECK: func.func @f(%arg0: i32) -> i32 {

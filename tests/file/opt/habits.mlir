@@ -42,7 +42,7 @@
 // LOCAL: memref<4xf32, affine_map<(d0) -> (d0 * 2)>>
 // SKIPPED: module {...}
 // ELIDED: arith.constant dense_resource<__elided__> : tensor<4xi32>
-// NUMBER: tilewright-opt: error: --mlir-elide-elementsattrs-if-larger needs a number, got 'few'
+// NUMBER: tilewright-opt: for the --mlir-elide-elementsattrs-if-larger option: 'few' value invalid for uint argument!
 // IMPLICIT: error: expected one builtin.module at the top level
 // PARTS: @f
 // PARTS: // next
@@ -52,7 +52,7 @@
 // HELP: --mlir-print-ir-before=PASS,...
 // HELP: all passes and pipelines
 // HELP: canonicalize
-// DIAGNOSTICS: tilewright-opt: error: --verify-diagnostics is all or only-expected, not 'some'
+// DIAGNOSTICS: tilewright-opt: for the --verify-diagnostics option: Cannot find option named 'some'!
 
 // CHECK: func.func @f
 func.func @f(%a: i32) -> i32 {

@@ -25,7 +25,7 @@ from tilewright.ir.instruments import (
     read_reproducer_pipeline,
 )
 from tilewright.ir.nesting import render_pipeline
-from tilewright.ir.options import PipelineEntry, format_options, parse_option_text, parse_pipeline_text
+from tilewright.ir.options import format_options, parse_option_text
 from tilewright.ir.passes import (
     Instrument,
     Pass,
@@ -35,6 +35,7 @@ from tilewright.ir.passes import (
     register_pass,
     register_pipeline,
 )
+from tilewright.ir.pipeline_text import PipelineEntry, parse_pipeline_text
 from tilewright.support import knobs
 from tilewright.support.errors import KnobError, PassError, PipelineError
 from tilewright.tools import opt
@@ -204,7 +205,7 @@ def test_anchors_that_cannot_be_are_refused(text: str, reason: str) -> None:
 @pytest.mark.parametrize("text", ["a{", "a}", "a,,b", "a b", "a{x=1", 'a{s="x}', "a{x=1}b", "(a", "a{=3}"])
 def test_malformed_pipelines(text: str) -> None:
     with pytest.raises(PipelineError):
-        parse_pipeline_text(text)
+        parse_pipeline(text.replace("a", "test-tag"))
 
 
 def test_options_from_text_and_back() -> None:
@@ -409,9 +410,9 @@ def test_switches_choose_instruments(tmp_path: Path) -> None:
 
 def test_opt_runs_passes_in_the_order_given(tmp_path: Path) -> None:
     out, err = io.StringIO(), io.StringIO()
-    argv = ["-", "--test-tag=word=1", "-p", "test-tag{word=2},test-tag{word=3}", "--test-tag", "--remarks"]
+    argv = ["-", "--test-tag=word=1", "--test-twice=word=a", "--test-tag", "--remarks"]
     assert opt.run(argv, io.StringIO(SOURCE), out, err) == 0
-    assert out.getvalue().startswith('module attributes {tag = "123x"} {')
+    assert out.getvalue().startswith('module attributes {tag = "1aAx"} {')
     assert err.getvalue().count("remark: [test-tag] 'builtin.module': tagged") == 4
 
 
