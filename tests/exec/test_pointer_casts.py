@@ -10,7 +10,6 @@ import pytest
 import tilewright as triton
 import tilewright.language as tl
 from tilewright.support import knobs
-from tilewright.support.errors import StageContractError
 
 
 @triton.jit
@@ -275,7 +274,7 @@ def test_aligned_addresses(target: str) -> None:
 
 @triton.jit
 def counts_at(address):
-    tl.atomic_add(address.to(tl.pointer_type(tl.int32)), 1)  # HERE
+    tl.atomic_add(address.to(tl.pointer_type(tl.int32)), 1)
 
 
 @triton.jit
@@ -283,12 +282,83 @@ def counts_at_beside(address, beside):
     tl.atomic_add(address.to(tl.pointer_type(tl.int32)), 1)
 
 
-def test_an_address_alone_is_an_error_with_advice() -> None:
-    """On CPUs every address is counted from some argument."""
+@triton.jit
+def counts_at_constant(ADDRESS: tl.constexpr):
+    tl.atomic_add(tl.full((), ADDRESS, tl.int64).to(tl.pointer_type(tl.int32)), 1)
+
+
+@triton.jit(noinline=True)
+def count_once(address):
+    tl.atomic_add(address.to(tl.pointer_type(tl.int32)), 1)
+
+
+@triton.jit
+def counts_by_call(address):
+    count_once(address)
+
+
+@triton.jit
+def products_at(x, w, out, M, N, K, B: tl.constexpr):
+    i, j, k = tl.program_id(0) * B + tl.arange(0, B), tl.program_id(1) * B + tl.arange(0, B), tl.arange(0, B)
+    xs = x.to(tl.pointer_type(tl.float32)) + i[:, None] * K + k[None, :]
+    ws = w.to(tl.pointer_type(tl.float32)) + k[:, None] * N + j[None, :]
+    total = tl.zeros((B, B), tl.float32)
+    for _ in range(0, K, B):
+        total += tl.dot(tl.load(xs), tl.load(ws))
+        xs += B
+        ws += B * N
+    here = (i[:, None] < M) & (j[None, :] < N)
+    tl.store(out.to(tl.pointer_type(tl.float32)) + i[:, None] * N + j[None, :], total, mask=here)
+
+
+@triton.jit
+def moves_down(x, n, B: tl.constexpr):
+    """Loads and stores of one array by two of its addresses."""
+    to, source = x.to(tl.pointer_type(tl.int16)), (x + 2).to(tl.pointer_type(tl.int16))
+    for start in range(0, n, B):
+        i = start + tl.arange(0, B)
+        tl.store(to + i, tl.load(source + i, mask=i < n) + 1, mask=i < n)
+
+
+ENGINES = ["cpu", "reference", "cuda_sim"]
+
+
+@pytest.mark.parametrize("opt", ["strict", "0"])
+@pytest.mark.parametrize("target", ENGINES)
+def test_addresses_of_kernels_without_pointers(target: str, opt: str) -> None:
+    """They are counted from address 0 on the CPU, which no launch passes."""
     x = np.zeros(4, np.int32)
-    with knobs.scope(target="cpu"):
-        with pytest.raises(StageContractError, match="give the kernel any tensor as another argument") as caught:
-            counts_at[(3,)](x.ctypes.data)
-        assert "# HERE" in str(caught.value)
+    with knobs.scope(target=target, opt=opt):
+        counts_at[(3,)](x.ctypes.data)
+        counts_at[(2,)](x.ctypes.data + 4)
         counts_at_beside[(3,)](x.ctypes.data, x)
-    assert x.tolist() == [3, 0, 0, 0]
+        counts_at_constant[(1, 2)](x.ctypes.data + 8)
+        counts_by_call[(1, 1, 4)](x.ctypes.data + 12)
+    assert x.tolist() == [6, 2, 2, 4]
+
+
+@pytest.mark.parametrize("opt", ["strict", "0"])
+@pytest.mark.parametrize("target", ENGINES)
+def test_a_product_of_matrices_at_addresses(target: str, opt: str) -> None:
+    rng = np.random.default_rng(3)
+    x, w = (rng.integers(-4, 5, shape).astype(np.float32) for shape in ((32, 48), (48, 16)))
+    out = np.full((32, 16), np.nan, np.float32)
+    with knobs.scope(target=target, opt=opt):
+        products_at[(2, 1)](x.ctypes.data, w.ctypes.data, out.ctypes.data, 32, 16, 48, B=16)
+    assert (out == x @ w).all()
+
+
+@pytest.mark.parametrize("opt", ["strict", "0"])
+def test_nothing_is_claimed_of_addresses(opt: str) -> None:
+    """Two may lie in one array, and each anywhere in it."""
+    x = np.arange(33, dtype=np.int16)
+    with knobs.scope(target="cpu", opt=opt):
+        moves_down[(1,)](x.ctypes.data, 32, B=8)
+    assert x.tolist() == [*range(2, 34), 32]
+
+
+def test_sanitizers_know_no_extents_of_addresses() -> None:
+    x = np.arange(33, dtype=np.int16)
+    with knobs.scope(target="cpu", sanitize="bounds,race,init"):
+        moves_down[(1,)](x.ctypes.data, 32, B=8)
+    assert x.tolist() == [*range(2, 34), 32]

@@ -5,8 +5,14 @@ All are discardable: IR of other tools lacks them, and is compiled all the same.
 
 from __future__ import annotations
 
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr
+
 NOALIAS = "tilewright.noalias"
 """Unit attribute of functions whose pointer arguments point to disjoint memory."""
+
+ADDRESS_ZERO = "tilewright.address_zero"
+"""Unit attribute of a kernel's argument that no launch passes: it is address 0, which the addresses of a kernel without
+pointer arguments are counted from."""
 
 NO_FP_FUSION = "tilewright.no_fp_fusion"
 """Unit attribute of a module whose products and sums must be rounded one by one (`enable_fp_fusion=False`)."""
@@ -41,3 +47,9 @@ HOST_PRINT = "host.print"
 
 HOST_BREAKPOINT = "host.breakpoint"
 """On such a function: where Python's `breakpoint` stops, and the names that it sees."""
+
+
+def find_address_zero(arg_attrs: ArrayAttr[DictionaryAttr] | None) -> int | None:
+    """The position of the argument that no launch passes, from the attributes of a function's arguments."""
+    given = () if arg_attrs is None else arg_attrs.data
+    return next((number for number, attributes in enumerate(given) if ADDRESS_ZERO in attributes.data), None)

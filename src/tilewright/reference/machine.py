@@ -38,7 +38,7 @@ from tilewright.reference.address_space import AddressSpace
 from tilewright.reference.byte_products import find_byte_function
 from tilewright.reference.coroutines import Coroutines
 from tilewright.reference.errors import BarrierReferenceError, ReferenceError, reference_error
-from tilewright.reference.memory import AccessError, BarrierMisuse, MemRef, Storage, Window
+from tilewright.reference.memory import AccessError, BarrierMisuse, Everything, MemRef, Storage, Window
 from tilewright.reference.printing import format_declared
 from tilewright.support.records import dataclass
 
@@ -262,6 +262,14 @@ def argument_value(machine: Machine, value: Any, type_: Attribute, name: str) ->
     if isinstance(type_, (IntegerType, IndexType)) or is_float(type_):
         return scalar(value, cast(Attribute, type_))
     return np.asarray(value)
+
+
+def address_zero(machine: Machine, type_: Attribute) -> Any:
+    """The argument that no launch passes: the memory from address 0 on, or that address."""
+    if isinstance(type_, UnrankedMemRefType):
+        element = cast("UnrankedMemRefType[Attribute]", type_).element_type
+        return MemRef(Everything.of(machine.memory, element), element=element)
+    return np.int64(0)
 
 
 ARGUMENTS: dict[type[Attribute], Callable[[Any, Any, str], Any]] = {}

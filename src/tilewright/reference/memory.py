@@ -108,8 +108,13 @@ class Storage:
 
     def _addresses(self, positions: Array) -> Array:
         """Return where elements would lie in this process, in a row."""
-        start, size = np.int64(self.data.ctypes.data), np.int64(self.data.itemsize)
+        start, size = np.int64(self.address), np.int64(self.data.itemsize)
         return start + np.asarray(positions, np.int64).reshape(-1) * size
+
+    @property
+    def address(self) -> int:
+        """Where the first element lies, as this process sees it."""
+        return int(self.data.ctypes.data)
 
     def describe(self) -> str:
         """Return which memory this is, for messages."""
@@ -135,6 +140,28 @@ class Storage:
             self.whole[positions + self.before] = values
         if self.written is not None:
             self.written[positions] = True
+
+
+@dataclass(eq=False)
+class Everything(Storage):
+    """All memory that addresses reach, counted from one of them: what is behind address 0."""
+
+    start: int = 0
+
+    @staticmethod
+    def of(memory: Reachable, element: Attribute, start: int = 0) -> Everything:
+        """The elements from an address on."""
+        return Everything(np.empty(0, dtype_of(element)), "an address", beyond=memory, start=start)
+
+    @property
+    def address(self) -> int:
+        """Where the first element lies."""
+        return self.start
+
+    def view(self, start: int, element: Attribute) -> Storage:
+        """The same memory from a byte on, as elements of another type."""
+        assert self.beyond is not None
+        return Everything.of(self.beyond, element, self.start + start)
 
 
 def memory_of(array: Array, name: str) -> Array:

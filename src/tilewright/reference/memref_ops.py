@@ -271,7 +271,7 @@ def generic_atomic(op: memref.GenericAtomicRMWOp, frame: Frame) -> Values:
 @meaning_of(memref.ExtractAlignedPointerAsIndexOp)
 def aligned_pointer(op: memref.ExtractAlignedPointerAsIndexOp, frame: Frame) -> Values:
     """The address of the storage, as this process sees it."""
-    return (np.int64(frame.get(op.source).storage.data.ctypes.data),)
+    return (np.int64(frame.get(op.source).storage.address),)
 
 
 def map_results(map_: AffineMap, operands: Sequence[Any]) -> list[np.int64]:

@@ -13,7 +13,7 @@ from tilewright.dialects.tt import TensorDescType
 from tilewright.dialects.ttng import TensorDescIm2ColType
 from tilewright.dialects.ttng.pixels import Pixels, slots_of
 from tilewright.reference.errors import ReferenceError
-from tilewright.reference.machine import Machine, argument_value
+from tilewright.reference.machine import Machine, address_zero, argument_value
 from tilewright.reference.tt.descriptors import descriptor_argument
 from tilewright.support.modules import import_modules
 from tilewright.support.recursion import deep_recursion
@@ -145,9 +145,11 @@ def _argument_values(
     values: list[Any] = []
     attributes = _attributes(machine, function_name, len(types))
     for number, (type_, given) in enumerate(zip(types, attributes, strict=True)):
-        name = names[taken] if names else entry.args[number].name_hint or f"#{number}"
+        name = names[taken] if names and taken < len(names) else entry.args[number].name_hint or f"#{number}"
         slots = slots_of(type_, given)
-        if isinstance(type_, TensorDescType | TensorDescIm2ColType):
+        if slots == 0:
+            values.append(address_zero(machine, type_))
+        elif isinstance(type_, TensorDescType | TensorDescIm2ColType):
             parts = list(arguments[taken : taken + slots])
             values.append(descriptor_argument(machine, parts, type_, name, Pixels.of(given)))
         else:

@@ -237,8 +237,8 @@ UNREACHABLE = {
         tt.return
       }}
     """,
-    "address without a pointer argument": """
-      tt.func @k(%a: i64) {
+    "address in a function without a pointer argument": """
+      tt.func private @k(%a: i64) {
         %p = tt.int_to_ptr %a : i64 -> !tt.ptr<f32>
         %v = tt.load %p : !tt.ptr<f32>
         tt.store %p, %v : !tt.ptr<f32>

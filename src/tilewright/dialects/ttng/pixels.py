@@ -8,6 +8,7 @@ from typing import Any
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, i32
 from xdsl.ir import Attribute
 
+from tilewright.dialects.attributes import ADDRESS_ZERO
 from tilewright.dialects.tt.types import TensorDescType
 from tilewright.dialects.ttng.tensor_descriptors import TensorDescIm2ColType
 from tilewright.support.records import dataclass
@@ -72,6 +73,8 @@ def _numbers(values: Attribute) -> tuple[int, ...]:
 
 def slots_of(type_: Attribute, attributes: DictionaryAttr | None) -> int:
     """Return how many launch slots an argument takes: a descriptor is its pointer, extents, strides, and a flag."""
+    if attributes is not None and ADDRESS_ZERO in attributes.data:
+        return 0
     if not isinstance(type_, TensorDescType | TensorDescIm2ColType):
         return 1
     pixels = Pixels.of(attributes)

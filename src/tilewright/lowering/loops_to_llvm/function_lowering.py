@@ -66,8 +66,8 @@ Rule: TypeAlias = Callable[[Any, "FunctionLowering"], None]
 
 @dataclass(frozen=True)
 class FunctionShape:
-    """How a function is called: flattened parameter types, flattened results, whether it may stop the grid, and whether
-    it does without the hidden parameters.
+    """How a function is called: flattened parameter types, flattened results, whether it may stop the grid, whether it
+    does without the hidden parameters, and which parameter is no launch slot but address 0.
     """
 
     name: str
@@ -76,6 +76,7 @@ class FunctionShape:
     is_declaration: bool
     may_stop: bool
     is_leaf: bool = False
+    address_zero: int | None = None
 
 
 @dataclass

@@ -26,7 +26,7 @@ from tilewright.codegen.llvm_text import FunctionText, ModuleText, Parameter
 from tilewright.codegen.located_text import LocatedFunctionText
 from tilewright.codegen.math_library import MathLibrary
 from tilewright.dialects import cf, func, memref, scf, vector
-from tilewright.dialects.attributes import NO_FP_FUSION, NOALIAS
+from tilewright.dialects.attributes import NO_FP_FUSION, NOALIAS, find_address_zero
 from tilewright.ir.diagnostics import op_error
 from tilewright.ir.walking import ops_within
 from tilewright.lowering.atomic_calls import is_atomic_call
@@ -293,6 +293,7 @@ def _declare_shape(
         is_declaration=scan is None,
         may_stop=name in stopping,
         is_leaf=scan is not None and scan.is_leaf,
+        address_zero=find_address_zero(op.arg_attrs),
     )
 
 

@@ -16,7 +16,7 @@ from tilewright.dialects.tt.types import PointerType, is_pointer_like, pointer_t
 from tilewright.dialects.types import INDEX, element_type, is_tensor, with_element_type
 from tilewright.ir.builder import OpBuilder
 from tilewright.lowering.tt_to_unstructured.offsets import OffsetEmitter, widened
-from tilewright.lowering.tt_to_unstructured.signatures import Pairs
+from tilewright.lowering.tt_to_unstructured.signatures import Pairs, append_address_zero
 from tilewright.support.records import dataclass
 
 ACCESSES = (tt.LoadOp, tt.StoreOp, tt.AtomicRMWOp, tt.AtomicCASOp)
@@ -25,7 +25,7 @@ ON_BASE = (tts.GatherOp, tts.ScatterOp, tts.AtomicRMWOp, tts.AtomicCASOp)
 POINTER_USERS = (*ACCESSES, *STRUCTURED, *ON_BASE, tt.PtrToIntOp, tt.CallOp)
 
 
-NO_ARGUMENT = "an address, in a function without a pointer argument that it could be counted from"
+NO_ARGUMENT = "an address, in a private function without a pointer argument that it could be counted from"
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,9 @@ class AccessRewriter:
             if isinstance(origin, Opaque):
                 return origin.reason
             if isinstance(origin, Absolute) and self.needs_base(op) and self._anchor(pointer.type) is None:
-                return NO_ARGUMENT
+                if not self.function.is_public:
+                    return NO_ARGUMENT
+                self.anchors = Anchors((append_address_zero(self.function),))
         return None
 
     @staticmethod

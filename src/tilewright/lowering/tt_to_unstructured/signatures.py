@@ -13,15 +13,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, ModuleOp, i64
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, IntegerAttr, ModuleOp, UnitAttr, i8, i64
 from xdsl.ir import Block, SSAValue
 
 from tilewright.analysis.origins import is_address
 from tilewright.dialects import arith, tt
+from tilewright.dialects.attributes import ADDRESS_ZERO
+from tilewright.dialects.tt.types import pointer_type
 from tilewright.dialects.types import is_tensor
 from tilewright.ir.appending import append_argument, append_operands
 from tilewright.ir.builder import OpBuilder
 from tilewright.ir.walking import find_ops
+
+MOST_ALIGNED = 1 << 30
+"""Bytes that address 0 is said to be a multiple of: more than any element has."""
 
 Pairs = dict[tt.CallOp, list[tuple[int, int]]]
 """For calls, which operand is a pointer and which one its offset."""
@@ -81,3 +86,14 @@ def _append_zero(op: tt.CallOp, position: int, pairs: Pairs) -> None:
     zero = OpBuilder.before(op).result(arith.constant_splat(0, i64))
     pairs.setdefault(op, []).append((position, len(op.operands)))
     append_operands(op, [zero])
+
+
+def append_address_zero(function: tt.FuncOp) -> SSAValue:
+    """Give a kernel an argument that no launch passes, a null pointer; returns it."""
+    argument = append_argument(function.body.blocks[0], pointer_type(i8))
+    kind, given = function.function_type, function.arg_attrs
+    function.properties["function_type"] = FunctionType.from_lists([*kind.inputs, argument.type], kind.outputs.data)
+    facts = DictionaryAttr({"tt.divisibility": IntegerAttr(MOST_ALIGNED, 32), ADDRESS_ZERO: UnitAttr()})
+    others = [DictionaryAttr({})] * len(kind.inputs) if given is None else given.data
+    function.properties["arg_attrs"] = ArrayAttr([*others, facts])
+    return argument

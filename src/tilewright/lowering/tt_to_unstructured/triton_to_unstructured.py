@@ -38,11 +38,12 @@ class TritonToUnstructuredPass(Pass):
     Pointers carried by control flow become carried offsets, plus a carried base if the base changes. Offsets are as
     wide as necessary: a single offset keeps its type, and sums have 64 bits. Pointers with lane-dependent bases,
     pointers made from integers, and pointers read from memory are treated as addresses and expressed relative to a
-    function argument; the arguments are then no longer known to be disjoint (`tilewright.noalias` is dropped). Bases of
-    structured pointers become function arguments in the same way. Memory cast to wider elements need not be aligned to
-    their size: a scalar cast becomes a base of its own, and lanes are read and written as several narrower integers,
-    whereas atomics on lanes are assumed to be aligned. Device functions take an offset for each pointer that is not a
-    base at every call. Anything that cannot be expressed is left alone, with a remark.
+    function argument; a kernel without pointer arguments gets one that no launch passes, address 0
+    (`tilewright.address_zero`). The arguments are then no longer known to be disjoint (`tilewright.noalias` is
+    dropped). Bases of structured pointers become function arguments in the same way. Memory cast to wider elements need
+    not be aligned to their size: a scalar cast becomes a base of its own, and lanes are read and written as several
+    narrower integers, whereas atomics on lanes are assumed to be aligned. Device functions take an offset for each
+    pointer that is not a base at every call. Anything that cannot be expressed is left alone, with a remark.
     """
 
     name = "triton-to-unstructured"
@@ -84,5 +85,5 @@ class TritonToUnstructuredPass(Pass):
             context.remark(op, f"no base to count from: {problem}")
         if problem == NO_ARGUMENT:
             for maker in find_ops(rewriter.function.body, tt.IntToPtrOp):
-                context.remark(maker, f"{problem}; give the kernel any tensor as another argument")
+                context.remark(maker, problem)
         return problem is None

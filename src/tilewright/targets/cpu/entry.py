@@ -35,8 +35,14 @@ def emit_entry(name: str, module: LoweredModule, types: TypeTable) -> None:
     given, trailing = kernel.parameters[:-GRID_ARGUMENTS], kernel.parameters[-GRID_ARGUMENTS:]
     if len(trailing) < GRID_ARGUMENTS or any(type != i32 for type in trailing) or kernel.results:
         raise PassError(f"kernel '{name}' must end in six i32 arguments and return nothing", pass_name="loops-to-llvm")
+    zero, slots = kernel.address_zero, len(given)
+    if zero is not None:
+        slots -= 1
+        given = (*given[:zero], *given[zero + 1 :])
     arguments = [_load_slot(fn, position, type, types, name) for position, type in enumerate(given)]
-    grid = [_load(fn, "i32", len(given) + axis) for axis in range(3)]
+    if zero is not None:
+        arguments.insert(zero, ("ptr", _address_zero(fn)))
+    grid = [_load(fn, "i32", slots + axis) for axis in range(3)]
     _program_loop(fn, module, arguments, grid)
     module.text.add_function(fn)
 
@@ -59,6 +65,11 @@ def _load_slot(fn: FunctionText, position: int, type: object, types: TypeTable, 
     return scalar.text, _load(fn, scalar.text, position)
 
 
+def _address_zero(fn: FunctionText) -> str:
+    """Address 0 as a pointer of which LLVM knows nothing: it takes what is reached from `null` for undefined."""
+    return fn.cast("inttoptr", "i64", fn.opaque("i64", 0), "ptr")
+
+
 def _program_loop(fn: FunctionText, module: LoweredModule, arguments: list[tuple[str, str]], grid: list[str]) -> None:
     gx, gy, gz = grid
     wide_x, wide_y = fn.cast("zext", "i32", gx, "i64"), fn.cast("zext", "i32", gy, "i64")
@@ -68,7 +79,8 @@ def _program_loop(fn: FunctionText, module: LoweredModule, arguments: list[tuple
     fn.start(begin)
     if module.uses_tiles:
         configure_tiles(fn)
-    _note(fn, "i32", str(len(module.kernel.parameters) - GRID_ARGUMENTS), GRID_SLOT_OFFSET)
+    slots = len(module.kernel.parameters) - GRID_ARGUMENTS - (module.kernel.address_zero is not None)
+    _note(fn, "i32", str(slots), GRID_SLOT_OFFSET)
     row = fn.binary("udiv", "i64", "%lo", wide_x)
     first_x = _narrow(fn, fn.binary("urem", "i64", "%lo", wide_x))
     first_y = _narrow(fn, fn.binary("urem", "i64", row, wide_y))

@@ -250,11 +250,12 @@ class Inliner:
 
 def _takes_plain_values(function: Func) -> bool:
     """Return whether calls of a private function pass numbers, tiles of them and pointers to them, and get no
-    pointers.
+    pointers; and pass one at least where the function turns numbers into pointers, which are counted from it.
     """
     inputs, outputs = function.function_type.inputs, function.function_type.outputs
     is_plain = all(_is_plain_pointer(type_) or _is_plain_value(type_) for type_ in inputs)
-    return is_plain and is_private(function) and all(map(_is_plain_value, outputs))
+    lacks_base = not any(map(_is_plain_pointer, inputs)) and find_ops(function, tt.IntToPtrOp)
+    return is_plain and is_private(function) and all(map(_is_plain_value, outputs)) and not lacks_base
 
 
 def _is_plain_value(type_: Attribute) -> bool:
@@ -367,7 +368,8 @@ class InlinePass(Pass):
     """Inline functions that ask not to be, too."""
     insists_on_pointers: bool = False
     """Inline functions that ask not to be, where they take or return tiles of pointers or of bits, block pointers
-    or descriptors, return pointers, or are public: for targets whose calls pass pointers, numbers and tiles of them."""
+    or descriptors, return pointers, make pointers of integers and take none, or are public: for targets whose calls
+    pass pointers, numbers and tiles of them."""
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
         Inliner(module, context, insists=self._insists).run()

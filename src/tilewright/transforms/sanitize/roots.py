@@ -6,6 +6,7 @@ from xdsl.dialects.builtin import i32, i64
 from xdsl.ir import BlockArgument, OpResult, SSAValue
 
 from tilewright.dialects import arith, scf, tt, tts
+from tilewright.dialects.attributes import find_address_zero
 from tilewright.dialects.tt.types import PointerType
 from tilewright.ir.builder import OpBuilder
 from tilewright.support.records import dataclass
@@ -27,8 +28,9 @@ class Extents:
     """Reads the extents of a kernel's pointer arguments from the table, once per argument and element size."""
 
     def __init__(self, function: tt.FuncOp, table: SSAValue) -> None:
+        unknown = find_address_zero(function.arg_attrs)
         self._arguments: dict[SSAValue, int] = {
-            argument: index for index, argument in enumerate(function.body.blocks[0].args)
+            argument: index for index, argument in enumerate(function.body.blocks[0].args) if index != unknown
         }
         self._table = table
         self._entry = Emitter(OpBuilder.at_start(function.body.blocks[0], function.location))
