@@ -14,10 +14,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.types import bit_width
-from tilewright.lowering.linalg_to_loops.networks.plan import Network, Step
+from tilewright.lowering.linalg_to_loops.networks.plan import Network, Step, base_of
 from tilewright.support.cpu_costs import MOST_REGISTER_BITS, PASS_COST
 from tilewright.support.records import dataclass
 
@@ -34,8 +34,36 @@ class Segment:
     """Bits that are not the loop's: of lanes, or of the number of a register."""
     layouts: dict[Step, Layout]
     swaps: dict[Step, tuple[int, int] | None]
-    """For reductions of a lane bit whose result is read without it: the place of the lane bit, and the register bit
-    that changes places with it, so that no lanes are idle afterwards."""
+    """For reductions of a lane bit whose result is read without it: the position of the lane bit, and the register bit
+    that is exchanged with it, so that no lanes are idle afterwards."""
+
+    def register_bits(self, bits: Iterable[int], layout: Layout) -> list[int]:
+        """Return the bits of a register's number: those of the segment's block that are not lanes."""
+        return [bit for bit in bits if bit in self.inner and bit not in layout]
+
+
+def find_results(network: Network, segment: Segment) -> list[tuple[SSAValue, list[int]]]:
+    """Find the results of a segment that others read, with the bits of their indices."""
+    own: set[Operation] = {step.op for step in segment.steps}
+    ops = set(network.ops)
+
+    def is_read_elsewhere(value: SSAValue) -> bool:
+        """Return whether a result, or a reshape of it, is read by what is not a step of the segment."""
+        for use in value.uses:
+            user = use.operation
+            if user in ops and user not in own and base_of(user.results[0]) is not user.results[0]:
+                if is_read_elsewhere(user.results[0]):
+                    return True
+            elif user not in own:
+                return True
+        return False
+
+    return [
+        (result, bits)
+        for step in segment.steps
+        for result, bits in zip(step.op.results, step.results, strict=True)
+        if is_read_elsewhere(result)
+    ]
 
 
 def cut_into_segments(network: Network, vector_bits: int) -> list[Segment]:
