@@ -6,8 +6,11 @@ sum over %n lanes, four vectors a step:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from xdsl.ir import SSAValue
 
+from tilewright.analysis.combination import Combination
 from tilewright.analysis.combiners import identity_of, is_identity
 from tilewright.dialects import arith, vector
 from tilewright.lowering.linalg_to_loops.batched_rows import BatchedRows
@@ -25,23 +28,30 @@ class Accumulators:
 
     def __init__(self, emitter: LoopEmitter, nest: Nest):
         self.emitter = emitter
-        self.outputs = nest.outputs
-        self.combination = nest.combination if nest.folds() else None
-        self.yielded = nest.yielded
-        self.reducing = [number for number, output in enumerate(nest.outputs) if output.reduces]
+        self.nest = nest
+        """As it was planned: versions of it have the same outputs."""
+        self.reducing = [output for output, written in enumerate(nest.outputs) if written.reduces]
         self.scalars: list[SSAValue | None] = [None] * len(nest.outputs)
         """The result of each output that has no destination."""
         self.padding: Padding | None = None
-        self.together: BatchedRows | None = None
-        self.numbers: list[int] = []
-        """Results that are the number of the element that is chosen."""
-        self._neutral: set[SSAValue] = set()
-        """Accumulators that change no number they are combined with: of sums 0 changes -0."""
+        self.batched: BatchedRows | None = None
+        self._identities: set[SSAValue] = set()
+        """Accumulators that change nothing they are combined with: of sums 0 changes -0."""
+
+    @property
+    def outputs(self) -> Sequence[Output]:
+        """The nest's."""
+        return self.nest.outputs
+
+    @property
+    def combination(self) -> Combination | None:
+        """How all results are combined together, where lanes are."""
+        return self.nest.combination if self.nest.folds() else None
 
     # -- starting ---------------------------------------------------------------------------------------------------
 
     def start(self, values: BodyValues, vector: int = 0) -> list[SSAValue]:
-        """Return what one set of accumulators starts from; `vector`: the how manieth of an unrolled loop it is."""
+        """Return what one set of accumulators starts from: that of vector number `vector` of an unrolled loop."""
         return [self._start(values, number, vector) for number in self.reducing]
 
     def _start(self, values: BodyValues, number: int, vector: int) -> SSAValue:
@@ -50,19 +60,18 @@ class Accumulators:
             return self._first_element(values, number, vector)
         if nest.vector_reduces():
             assert output.combiner is not None
-            element = self.yielded[number].type
+            element = self.nest.yielded[number].type
             identity = identity_of(output.combiner, element)
             assert identity is not None
-            neutral = values.spread(self.emitter.constant(identity, element), frozenset())
+            start = values.spread(self.emitter.constant(identity, element), frozenset())
             if not (identity == 0 and output.combiner.op_class is arith.AddfOp):
-                self._neutral.add(neutral)
-            return neutral
+                self._identities.add(start)
+            return start
         return values.spread(read_operand(values, output.init), output.init.dims())
 
     def _first_element(self, values: BodyValues, number: int, vector: int) -> SSAValue:
-        """Return what is combined first: the elements of number 0, in lanes of the reduced axis of those of a
-        vector.
-        """
+        """Return what is combined first: the first element along each reduced dimension, or, where lanes are reduced,
+        the elements of one vector."""
         nest, frames = values.nest, values.frames
         assert nest.combination is not None
         inner = [
@@ -72,50 +81,13 @@ class Accumulators:
         return BodyValues(self.emitter, nest, [*frames, *inner]).get_lanes(nest.combination.right[number])
 
     def first_term(self, nest: Nest, number: int, accumulator: SSAValue) -> SSAValue | None:
-        """Return what an accumulator that still has its neutral element becomes in one step, if that is the term
+        """Return what an accumulator that still is its identity becomes in one step, if that is the term
         itself.
         """
-        combiner, combined = self.outputs[number].combiner, self.yielded[number].owner
-        if accumulator not in self._neutral or combiner is None or not isinstance(combined, combiner.op_class):
+        combiner, combined = self.outputs[number].combiner, self.nest.yielded[number].owner
+        if accumulator not in self._identities or combiner is None or not isinstance(combined, combiner.op_class):
             return None
         return next((operand for operand in combined.operands if operand is not nest.accumulator(number)), None)
-
-    # -- the number of the element that is chosen -------------------------------------------------------------------
-
-    def without_places(self, values: BodyValues, carried: list[SSAValue]) -> list[SSAValue]:
-        """Numbers of elements as those of the first element of their step, which `number_like_first` counts in."""
-        return self._shift_numbers(arith.SubiOp, values, carried)
-
-    def with_places(self, values: BodyValues, carried: list[SSAValue]) -> list[SSAValue]:
-        """Numbers of elements from those of the first element of their step."""
-        return self._shift_numbers(arith.AddiOp, values, carried)
-
-    def _shift_numbers(
-        self, op_class: type[arith.AddiOp | arith.SubiOp], values: BodyValues, carried: list[SSAValue]
-    ) -> list[SSAValue]:
-        """Shift by the place within the step: that of the vector, and the lane's."""
-        changed, width, lanes = list(carried), len(self.reducing), values.nest.schedule.lanes
-        for number in self.numbers:
-            element = self.yielded[number].type
-            with self.emitter.at(values.frames[-1].cursor):
-                lane_numbers = values.lane_numbers(element)
-                for vector in range(len(carried) // width):
-                    place = vector * width + self.reducing.index(number)
-                    first = self.emitter.broadcast(self.emitter.constant(vector * lanes, element), lanes)
-                    within = self.emitter.arith(arith.AddiOp, first, lane_numbers)
-                    changed[place] = self.emitter.arith(op_class, changed[place], within)
-        return changed
-
-    def number_like_first(self, nest: Nest, groups: list[list[Frame]]) -> None:
-        """All elements of a step have the number of its first one, which one register holds."""
-        shared = groups[0][-1]
-        for number in self.numbers:
-            assert nest.combination is not None
-            with self.emitter.at(shared.cursor):
-                first = self.emitter.index_cast(self.emitter.ssa(shared.induction), self.yielded[number].type)
-                lanes = self.emitter.broadcast(first, nest.schedule.lanes)
-            for frames in groups:
-                frames[-1].values[nest.combination.right[number]] = lanes
 
     # -- combining --------------------------------------------------------------------------------------------------
 
@@ -157,8 +129,8 @@ class Accumulators:
             accumulators = self._fold(values, accumulators)
         for number, accumulator in zip(self.reducing, accumulators, strict=True):
             output = self.outputs[number]
-            if self.together is not None:
-                self.together.keep(number, values.induction(nest.schedule.order[0]), accumulator, self.combine)
+            if self.batched is not None:
+                self.batched.keep(number, values.induction(nest.schedule.order[0]), accumulator, self.combine)
                 continue
             result = accumulator
             if nest.vector_reduces() and self.combination is None:

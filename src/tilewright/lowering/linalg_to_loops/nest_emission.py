@@ -15,6 +15,7 @@ from tilewright.dialects import memref
 from tilewright.lowering.atomic_calls import END_ATOMICS
 from tilewright.lowering.linalg_to_loops.batched_rows import plan_batched_rows
 from tilewright.lowering.linalg_to_loops.body_values import BodyValues, Frame
+from tilewright.lowering.linalg_to_loops.carried_indices import CarriedIndices
 from tilewright.lowering.linalg_to_loops.comparisons import (
     VersionCheck,
     find_unmasked_part,
@@ -43,7 +44,7 @@ from tilewright.lowering.linalg_to_loops.unroll_and_jam import plan_jam
 def emit_nest(emitter: LoopEmitter, nest: Nest, prefetching: Prefetching) -> list[SSAValue | None]:
     """Emit a planned nest at the cursor. Returns the scalar of each output that has no destination, None for the
     others."""
-    streaming = plan_streaming(emitter, nest, prefetching.only_written)
+    streaming = plan_streaming(emitter, nest, prefetching.traffic.only_written)
     nest = replace(nest, fetches=prefetching.plan(nest, streaming))
     return _NestWriter(emitter, LoopWriter(emitter, nest, prefetching), streaming).write()
 
@@ -67,32 +68,32 @@ class _NestWriter:
         for comparison, holds in known.items():
             outside.values[comparison] = emitter.constant(int(holds), comparison.type)
         if nest.folds():
-            accumulators.numbers = find_carried_indices(nest, in_order)
+            loops.indices = CarriedIndices(emitter, find_carried_indices(nest, in_order), accumulators.reducing)
         if accumulators.padding is None:
             loops.unmasked = find_unmasked_part(emitter, nest)
-        together, segmented = accumulators.together, None
-        if together is None and not nest.folds() and nest.schedule.jammed == 1:
+        batched, segmented = accumulators.batched, None
+        if batched is None and not nest.folds() and nest.schedule.jammed == 1:
             segmented = plan_segments(nest, loops.unmasked.comparisons if loops.unmasked else ())
         if segmented is not None:
             self._version_segments(segmented, outside)
         else:
             self._row(outside)
         with emitter.at(Cursor(cursor.block, cursor.anchor)):
-            if together is not None:
-                together.finish(nest.outputs, accumulators.combine)
+            if batched is not None:
+                batched.finish(nest.outputs, accumulators.combine)
             if nest.schedule.lanes > 1 and any(isinstance(op, memref.AtomicRMWOp) for op in nest.body.ops):
                 call_external(emitter, END_ATOMICS, ())
         return accumulators.scalars
 
     def _plan(self) -> None:
-        """Plan how lanes become results: of all past a mask's bound, of many rows together, or of each row."""
+        """Plan how lanes become results: of all past a mask's bound, of many rows batched, or of each row."""
         nest, accumulators = self.loops.nest, self.loops.accumulators
         if nest.vector_reduces() and not nest.folds() and sum(nest.iterators[dim] for dim in nest.schedule.order) == 1:
             accumulators.padding = find_padding(self.emitter, nest)
         if accumulators.padding is None:
-            accumulators.together = plan_batched_rows(self.emitter, nest, accumulators.reducing)
+            accumulators.batched = plan_batched_rows(self.emitter, nest, accumulators.reducing)
             nest = without_unchanged_lanes(self.emitter, nest)
-            jammed = plan_jam(nest) if accumulators.together is None else None
+            jammed = plan_jam(nest) if accumulators.batched is None else None
             self.loops.nest = jammed or nest
             return
         assert nest.schedule.vector_dim is not None
@@ -109,8 +110,8 @@ class _NestWriter:
     def _row(self, outside: Frame) -> None:
         """Emit the loops. Outputs that are prefetched, or may wait for reads, get no non-temporal stores."""
         streaming, prefetching = self.streaming, self.loops.prefetching
-        is_near = streaming is not None and any(prefetching.is_near(window) for _, window in streaming.outputs)
-        if streaming is not None and not is_near and not (prefetching.weighs_traffic and self._reads_twice()):
+        is_near = streaming is not None and any(prefetching.tiles.is_near(window) for _, window in streaming.outputs)
+        if streaming is not None and not is_near and not (prefetching.traffic.counts_reads and self._reads_twice()):
             self._stream_or_not(streaming, outside)
             return
         whole = None
@@ -153,9 +154,9 @@ class _NestWriter:
         """Two versions of a loop, chosen by the size of the launch."""
         dim = self.loops.nest.schedule.vector_dim
         assert dim is not None
-        exact = self.loops.prefetching.weighs_traffic and streaming.loop is None
+        exact = self.loops.prefetching.traffic.counts_reads and streaming.loop is None
         elements = self.loops.nest.bounds[dim] if exact else streaming.elements
-        pays = streaming.pays(self.emitter, elements, self.loops.prefetching.streamed_from(streaming))
+        pays = streaming.pays(self.emitter, elements, self.loops.prefetching.traffic.streamed_from(streaming))
 
         def streamed() -> None:
             frame, bound = Frame(self.emitter.cursor, values=dict(outside.values)), self.loops.nest.bounds[dim]
@@ -180,7 +181,7 @@ class _NestWriter:
         assert isinstance(pays, SSAValue)
         accumulators = self.loops.accumulators
         kept = [number for number in accumulators.reducing if self.loops.nest.outputs[number].dest is None]
-        choice, *blocks = self.emitter.open_if(pays, [accumulators.yielded[number].type for number in kept])
+        choice, *blocks = self.emitter.open_if(pays, [accumulators.nest.yielded[number].type for number in kept])
         for block, nest in zip(blocks, (segmented, self.loops.plain), strict=True):
             self.loops.nest = nest
             with self.emitter.at(block):

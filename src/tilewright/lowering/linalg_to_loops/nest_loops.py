@@ -14,6 +14,7 @@ from xdsl.ir import Operation, SSAValue
 
 from tilewright.lowering.linalg_to_loops.accumulators import Accumulators
 from tilewright.lowering.linalg_to_loops.body_values import BodyValues, Frame
+from tilewright.lowering.linalg_to_loops.carried_indices import CarriedIndices
 from tilewright.lowering.linalg_to_loops.comparisons import (
     UnmaskedPart,
 )
@@ -39,6 +40,7 @@ class LoopWriter:
         self.plain = nest
         """The nest without a loop over segments."""
         self.accumulators = Accumulators(emitter, nest)
+        self.indices = CarriedIndices(emitter)
         self.unmasked: UnmaskedPart | None = None
 
     @property
@@ -344,13 +346,13 @@ class LoopWriter:
         accumulators, values = self.accumulators, self._values(frames)
         with self.emitter.at(frames[-1].cursor):
             more = [start for vector in range(1, step.vectors) for start in accumulators.start(values, vector)]
-        initial = accumulators.without_places(values, [*carried, *more])
+        initial = self.indices.subtract_lanes(values, [*carried, *more])
         inner, inside, loop = self._open(level, frames, step, initial)
         groups = self._vectors(inner, step)
-        accumulators.number_like_first(self.nest, groups)
+        self.indices.share_first(self.nest, groups)
         results = self._close(inner, loop, self._reduction_loops(level + 1, groups, inside))
         with self.emitter.at(frames[-1].cursor):
-            return accumulators.merge(accumulators.with_places(values, results))
+            return accumulators.merge(self.indices.add_lanes(values, results))
 
     def _values(self, frames: list[Frame]) -> BodyValues:
         return BodyValues(self.emitter, self.nest, frames)

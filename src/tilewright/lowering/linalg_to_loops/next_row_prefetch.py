@@ -1,13 +1,13 @@
-"""Loops of a program that go over the same row again ask for the next program's row.
+"""Loops of a program that read the same row again prefetch the next program's row.
 
     for %i { sum of x[%row + %i] }                   for %i { sum of x[%row + %i] }
     for %i { y[%row + %i] = f(x[%row + %i]) }   ->   for %i { prefetch x[%next + %i];  y[%row + %i] = f(x[%row + %i]) }
 
-The second time the row is in the caches, and memory would be idle. It is the last such loop that asks; rows that are
-too long to stay in the caches until the next program comes to them are not asked for. (`prefetching.py` does the same
-where a row is one tile.) Nor are rows that are changed in place: rms norm that stores its sum with the
-residual took 1.2 times as long. Measured (Zen 4, means and what is left without them, 4096 rows of 4096 in loops over
-1024): 1.2 to 1.3 times as fast.
+The second time the row is in the caches, and memory would be idle. The last such loop prefetches; rows that are too
+long to stay in the caches until the next program reads them are not prefetched. (`prefetching.py` does the same where
+a row is one tile.) Nor are rows that are changed in place: rms norm that stores its sum with the residual took 1.2
+times as long. Measured (Zen 4, means and differences from them, 4096 rows of 4096 in loops over 1024): 1.2 to 1.3
+times as fast.
 """
 
 from __future__ import annotations
@@ -32,30 +32,30 @@ _SECOND_LEVEL = 2
 
 @dataclass(slots=True)
 class NextRow:
-    """A nest in a loop that goes over a row again, and where the row of the next program is."""
+    """A nest in a loop that reads a row again, and where the row of the next program is."""
 
     nest: Nest
     fetch: Fetch
     is_long: SSAValue | bool
     steps: list[BodyValues] = field(default_factory=list[BodyValues])
-    """Its full steps, as far as they are written."""
+    """Its full steps, as far as they have been emitted."""
 
 
 class NextRowPrefetch:
-    """The rows that loops of a program have gone over so far."""
+    """The rows that loops of a program have read so far."""
 
     def __init__(self, emitter: LoopEmitter, expressions: ProgramExpressions):
         self._emitter = emitter
         self._expressions = expressions
         self._loops: dict[Hashable, Block] = {}
-        """By row, the first loop that went over it."""
+        """By row, the first loop that read it."""
         self._again: dict[Hashable, NextRow] = {}
-        """By row, the last nest that went over it again."""
+        """By row, the last nest that read it again."""
         self._written: set[SSAValue] = set()
         """Memory that loops write to."""
 
     def note(self, nest: Nest) -> None:
-        """A planned nest, which the emitter is about to write at the cursor."""
+        """Note a scheduled nest, which is about to be emitted at the cursor."""
         loop, dim = self._loop(), nest.schedule.vector_dim
         if loop is None or dim is None:
             return
@@ -76,7 +76,7 @@ class NextRowPrefetch:
                 self._again[row] = NextRow(nest, fetch, self._is_long(window, loop))
 
     def is_new(self, window: Window) -> bool:
-        """Return whether no loop but the one at the cursor has gone over its row."""
+        """Return whether no loop but the one at the cursor has read its row."""
         loop = self._loop()
         row = None if loop is None else self._row_of(window, loop)
         return loop is None or self._loops.get(row, loop.body.block) is loop.body.block
@@ -87,9 +87,7 @@ class NextRowPrefetch:
         return loop if loop is not None and self._emitter.cursor.block is loop.body.block else None
 
     def _row_of(self, window: Window, loop: scf.ForOp) -> Hashable | None:
-        """Return what stands for the elements that a loop goes over; None where they are the same in all its
-        iterations.
-        """
+        """Return a key for the elements that a loop reads; None where they are the same in all its iterations."""
         if isinstance(window.offset, int):
             return None
         key = self._expressions.key(window.offset, loop.body.block)
@@ -104,11 +102,11 @@ class NextRowPrefetch:
             return emitter.compare("sgt", total, LONGEST_ROW_BYTES)
 
     def enter_step(self, values: BodyValues) -> None:
-        """A full step of a nest is about to be written."""
+        """Note a full step of a nest, which is about to be emitted."""
         for again in self._again.values():
             if values.nest.is_version_of(again.nest):
                 again.steps.append(values)
 
     def left(self) -> list[NextRow]:
-        """The nests that ask, at the end of the function."""
+        """Return the nests that prefetch, at the end of the function."""
         return [row for row in self._again.values() if row.fetch.window.flat not in self._written]

@@ -1,45 +1,53 @@
-"""Fetches what the next program reads, and the lines that this one will write, while this one computes from the caches.
+"""Prefetches for the next program, and for the lines that this program will write, while this one computes from caches.
 
-A nest that reads a tile which an earlier nest has read already leaves memory idle. Programs run in the order of their
-ids, so that is the time to ask for the lines of the tile that a later nest will write (a store to a line that is not
-there has to read it); and that nest asks for what the next program reads first:
+A nest that reads a tile which an earlier nest has read leaves memory idle. Programs run in the order of their ids, so
+it is the time to prefetch the lines of the tile that a later nest will write (a store to a line that is not cached has
+to read it); that nest then prefetches what the next program reads first:
 
     %row = muli %pid_x, %stride                     %next = muli (%pid_x + 1), %stride
     for %i { max(x[%row + %i]) }                    for %i { max(x[%row + %i]) }
     for %i { %e[%i] = exp(x[%row + %i] - %m) }  ->  for %i { prefetch y[%row + %i];   %e[%i] = exp(...) }
     for %i { y[%row + %i] = %e[%i] * %r }           for %i { prefetch x[%next + %i];  y[%row + %i] = %e[%i] * %r }
 
-Measured: a step that asks for both waits for free line buffers (softmax and layer norm take 1.2 to 1.7 times as long),
-and so does a step that computes too little to ask for anything: without an exponential or the like, only the nest that
-writes asks. Without a later nest that writes, the nest that reads again asks for the next program's tile. Addresses
+A step that prefetches both waits for free line buffers (measured: softmax and layer norm take 1.2 to 1.7 times as
+long), and so does a step that computes little: without an exponential or the like, only the nest that writes
+prefetches. Without a later nest that writes, the nest that reads again prefetches the next program's tile. Addresses
 past the last program's tile are harmless: a prefetch does not fault.
 
-Outputs whose lines are asked for are not streamed, unless what a launch reads counts for that, too (`streaming.py`):
-then the size of the launch decides whether the earlier nest asks (softmax of 2048 rows of 4096 on Zen 4: 1.4 times as
-fast streamed, rows of 781 in the caches 1.1 times as fast if asked for).
+Outputs whose lines are prefetched get no non-temporal stores, unless what a launch reads counts, too (`streaming.py`):
+then the size of the launch decides whether the earlier nest prefetches (softmax of 2048 rows of 4096 on Zen 4: 1.4
+times as fast with non-temporal stores, rows of 781 in the caches 1.1 times as fast with prefetches).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import field, replace
+from typing import TypeAlias
 
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Block, SSAValue
 
-from tilewright.dialects import func, scf
+from tilewright.dialects import func
 from tilewright.dialects.memref.prefetch import MOST_LOCAL
 from tilewright.lowering.linalg_to_loops.body_values import BodyValues, Frame
 from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index, LoopEmitter
-from tilewright.lowering.linalg_to_loops.memory import find_only_written
+from tilewright.lowering.linalg_to_loops.launch_traffic import LaunchTraffic
 from tilewright.lowering.linalg_to_loops.nest import Fetch, Nest, Operand, Output, stride_along
 from tilewright.lowering.linalg_to_loops.next_row_prefetch import NextRowPrefetch
 from tilewright.lowering.linalg_to_loops.program_expressions import ProgramExpressions
 from tilewright.lowering.linalg_to_loops.sources import Window, memory_of
 from tilewright.lowering.linalg_to_loops.stream_prefetch import Stream, plan_streams, plan_word_streams
-from tilewright.lowering.linalg_to_loops.streaming import Streaming, streamed_from
+from tilewright.lowering.linalg_to_loops.streaming import Streaming
 from tilewright.support.cpu_costs import HEAVY, LARGEST_TILE_BYTES, LINE_BYTES, NEAR_BYTES
 from tilewright.support.facts import TargetFacts
 from tilewright.support.records import dataclass
+
+_Tile: TypeAlias = "tuple[SSAValue, Index]"
+"""The memory that a tile is in, and the offset there."""
+
+
+def _tile(window: Window) -> _Tile:
+    return window.flat, window.offset
 
 
 @dataclass(slots=True)
@@ -49,44 +57,60 @@ class _Rereading:
     nest: Nest
     fetches: list[Fetch]
     steps: list[BodyValues] = field(default_factory=list[BodyValues])
-    """Its full steps, as far as they are written."""
+    """Its full steps, as far as they have been emitted."""
+
+
+class _TileHistory:
+    """Which tiles of memory a function's nests have read so far, and which of them have been prefetched."""
+
+    def __init__(self) -> None:
+        self.read: set[_Tile] = set()
+        self.fetched: set[_Tile] = set()
+        self.fetched_if_small: set[_Tile] = set()
+        """Tiles of outputs that are prefetched unless the launch is so large that they are streamed."""
+
+    def is_new(self, window: Window) -> bool:
+        """Return whether no nest has read a tile or prefetched it."""
+        tile = _tile(window)
+        return tile not in self.read and tile not in self.fetched
+
+    def is_near(self, window: Window) -> bool:
+        """Return whether the lines of an output are brought into the caches: prefetched, or read because they are
+        updated.
+        """
+        tile = _tile(window)
+        is_fetched = tile in self.fetched and tile not in self.fetched_if_small
+        return is_fetched or any(flat is window.flat for flat, _ in self.read)
 
 
 class Prefetching:
-    """Which tiles of memory a function's nests have read so far, and which of them have been asked for ahead."""
+    """What the nests of a function prefetch, chosen nest by nest as they are emitted."""
 
     def __init__(self, emitter: LoopEmitter, function: func.FuncOp, facts: TargetFacts):
         self.emitter = emitter
         self.facts = facts
-        self.only_written = find_only_written(function) if self.weighs_traffic else frozenset[SSAValue]()
-        """Arguments whose tiles may be streamed by loops of the program, too."""
+        self.traffic = LaunchTraffic(emitter, function, facts)
+        self.tiles = _TileHistory()
         grid = emitter.grid_arguments()
-        self.program_id: SSAValue | None = grid[3] if grid and not function.function_type.outputs.data else None
-        self._expressions = ProgramExpressions(emitter, self.program_id)
+        program_id = grid[3] if grid and not function.function_type.outputs.data else None
+        self._expressions = ProgramExpressions(emitter, program_id)
         self._rows = NextRowPrefetch(emitter, self._expressions)
-        self._read: set[tuple[SSAValue, object]] = set()
-        self._traffic: dict[tuple[bool, SSAValue], int] = {}
-        """Bytes of a tile of what each program reads for itself, once in a program or in loops of it. Tiles of the same
-        memory count once: they may overlap."""
-        self._fetched: set[tuple[SSAValue, object]] = set()
-        self._fetched_if_small: set[tuple[SSAValue, object]] = set()
-        """Tiles of outputs that are asked for unless the launch is so large that they are streamed."""
         self._rereading: _Rereading | None = None
-        """The last nest that read again what no nest has asked for ahead yet."""
+        """The last nest that reads again what no nest has prefetched yet."""
         self._streams: list[Stream] = []
-        """What the nest that is being written passes over."""
+        """What the nest that is being emitted passes over."""
 
     def plan(self, nest: Nest, streaming: Streaming | None) -> tuple[Fetch, ...]:
-        """The tiles that a planned nest, which the emitter is about to write, is to fetch."""
+        """Plan which tiles a scheduled nest, which is about to be emitted, prefetches for other nests."""
         along = self.facts.loops_prefetch
         rows_ahead = self.facts.prefetches_by_page and (along or all(map(_stays_near, nest.outputs)))
-        self._streams = plan_streams(nest, self._is_new, self._goes_on, along=along, rows_ahead=rows_ahead)
+        self._streams = plan_streams(nest, self._is_new, self._continues, along=along, rows_ahead=rows_ahead)
         if self.emitter.cursor.block is not self.emitter.entry:
             self._streams += plan_word_streams(
-                nest, lambda window: self._is_new(window) and self._is_of_program(window.offset)
+                nest, lambda window: self._is_new(window) and self.traffic.is_of_program(window.offset)
             )
-        self._count_reads(nest)
-        if self.program_id is None or nest.schedule.vector_dim is None:
+        self.traffic.count_reads(nest)
+        if self._expressions.program_id is None or nest.schedule.vector_dim is None:
             return ()
         if self.emitter.cursor.block is not self.emitter.entry:
             self._rows.note(nest)
@@ -96,73 +120,29 @@ class Prefetching:
             window = memory_of(operand.source)
             if window is None or window.owned or nest.schedule.vector_dim not in operand.dims():
                 continue
-            key = (window.flat, window.offset)
-            if key in self._read and key not in self._fetched and (fetch := self._following(nest, operand, window)):
-                self._fetched.add(key)
+            tile = _tile(window)
+            if (
+                tile in self.tiles.read
+                and tile not in self.tiles.fetched
+                and (fetch := self._following(nest, operand, window))
+            ):
+                self.tiles.fetched.add(tile)
                 fetches.append(fetch)
-            self._read.add(key)
+            self.tiles.read.add(tile)
         taken_over = [fetch for output in nest.outputs for fetch in self._fetch_output(nest, output, streaming)]
         if fetches:
-            self._ask_again()
+            self._prefetch_next_program()
             self._rereading = _Rereading(nest, fetches)
         return tuple(taken_over)
 
-    def is_near(self, window: Window) -> bool:
-        """Return whether the lines of an output are brought into the caches: asked for, or read because they are
-        updated.
-        """
-        key = (window.flat, window.offset)
-        is_fetched = key in self._fetched and key not in self._fetched_if_small
-        return is_fetched or any(flat is window.flat for flat, _ in self._read)
-
-    @property
-    def weighs_traffic(self) -> bool:
-        """True if the bytes that a launch reads count, too, when non-temporal stores are chosen."""
-        return self.facts.streamed_traffic is not None
-
-    def streamed_from(self, streaming: Streaming) -> int:
-        """Bytes that a launch has to write for the outputs of a nest to be streamed."""
-        in_loop = streaming.loop is not None
-        read = sum(size for (is_repeated, _), size in self._traffic.items() if is_repeated == in_loop)
-        return streamed_from(streaming.written, read, self.facts.streamed_traffic)
-
-    def _count_reads(self, nest: Nest) -> None:
-        """Note the tiles that a nest reads and other programs do not."""
-        in_loop = self.emitter.cursor.block is not self.emitter.entry
-        for operand in nest.inputs:
-            window = memory_of(operand.source)
-            if window is not None and not window.owned and self._is_of_program(window.offset):
-                key = (in_loop, window.flat)
-                self._traffic[key] = max(window.bytes, self._traffic.get(key, 0))
-
-    def _is_of_program(self, value: Index) -> bool:
-        """Return whether an index depends on which program this is, if only as a loop starts where the program says."""
-        ids = self.emitter.grid_arguments()[3:]
-        pending, seen = [value], set[Operation]()
-        while pending:
-            current = pending.pop()
-            if current in ids:
-                return True
-            if isinstance(current, int):
-                continue
-            op = current.owner
-            if isinstance(op, Block):
-                loop = op.parent_op()
-                if isinstance(loop, scf.ForOp) and current is op.args[0]:
-                    pending.append(loop.lb)
-            elif op not in seen:
-                seen.add(op)
-                pending.extend(op.operands)
-        return False
-
     def enter_step(self, values: BodyValues) -> None:
-        """Emit what one full step of a nest asks for; lines that are written past the caches are not wanted there."""
+        """Emit the prefetches of one full step of a nest: none of lines that get non-temporal stores."""
         only_read = bool(values.nest.fetches) or values.frames[-1].is_streamed
         for stream in self._streams:
             if not (stream.is_write and only_read) and not (stream.by_line and _is_inside_line(values, stream)):
                 ahead = self.emitter.mul(stream.distance, stream.stride)
-                place = self.emitter.add(values.linear_index(stream.window, stream.access), ahead)
-                self.emitter.prefetch(stream.window.flat, place, MOST_LOCAL, is_write=stream.is_write)
+                offset = self.emitter.add(values.linear_index(stream.window, stream.access), ahead)
+                self.emitter.prefetch(stream.window.flat, offset, MOST_LOCAL, is_write=stream.is_write)
         for fetch in values.nest.fetches:
             self.emitter.prefetch(fetch.window.flat, values.linear_index(fetch.window, fetch.access), fetch.locality)
         if self._rereading is not None and values.nest.is_version_of(self._rereading.nest):
@@ -170,24 +150,24 @@ class Prefetching:
         self._rows.enter_step(values)
 
     def _is_new(self, window: Window) -> bool:
-        key = (window.flat, window.offset)
-        return key not in self._read and key not in self._fetched and self._rows.is_new(window)
+        return self.tiles.is_new(window) and self._rows.is_new(window)
 
-    def _goes_on(self, window: Window) -> bool:
-        """Return whether a tile lies where the program's id says, so that the next program's is likely to follow it."""
-        if self.program_id is None or self.emitter.cursor.block is not self.emitter.entry:
+    def _continues(self, window: Window) -> bool:
+        """Return whether the offset of a tile follows from the program id, so that the next program's is likely to come
+        after it in memory."""
+        if self._expressions.program_id is None or self.emitter.cursor.block is not self.emitter.entry:
             return False
         return not isinstance(window.offset, int) and self._expressions.ops_of(window.offset) is not None
 
     def finish(self) -> None:
-        """The end of the function: who was the last to read something again asks for the same of the next program."""
-        self._ask_again()
+        """End the function: the last nests that read something again prefetch the same for the next program."""
+        self._prefetch_next_program()
         for row in self._rows.left():
             for values in row.steps:
                 self._fetch_in_step(values, row.fetch, is_write=False, stays=row.is_long)
 
-    def _ask_again(self) -> None:
-        """Let the nest that read something again ask for the same of the next program: no nest after it did."""
+    def _prefetch_next_program(self) -> None:
+        """Let the nest that reads something again prefetch it for the next program: no nest after it did."""
         rereading, self._rereading = self._rereading, None
         if rereading is not None:
             for values in rereading.steps:
@@ -195,15 +175,15 @@ class Prefetching:
                     self._fetch_in_step(values, fetch, is_write=False)
 
     def _fetch_output(self, nest: Nest, output: Output, streaming: Streaming | None) -> Sequence[Fetch]:
-        """Let an earlier nest over the same elements ask for the lines of an output, and this nest for the tiles that
-        the earlier one would have asked for, which are returned."""
+        """Let an earlier nest over the same elements prefetch the lines of an output, and this nest the tiles that the
+        earlier one would have prefetched, which are returned."""
         window, earlier = output.dest, self._rereading
         if window is None or window.owned or earlier is None or not earlier.steps:
             return ()
-        key = (window.flat, window.offset)
+        tile = _tile(window)
         assert earlier.nest.schedule.vector_dim is not None
         if (
-            key in self._fetched
+            tile in self.tiles.fetched
             or nest.extents != earlier.nest.extents
             or nest.schedule.vector_dim != earlier.nest.schedule.vector_dim
         ):
@@ -217,10 +197,10 @@ class Prefetching:
             return ()
         self._rereading = None
         if earlier.nest.facts.cost >= HEAVY:
-            self._ask_for_lines(earlier, window, output, streaming)
+            self._prefetch_lines(earlier, window, output, streaming)
         return earlier.fetches
 
-    def _ask_for_lines(self, earlier: _Rereading, window: Window, output: Output, streaming: Streaming | None) -> None:
+    def _prefetch_lines(self, earlier: _Rereading, window: Window, output: Output, streaming: Streaming | None) -> None:
         first = earlier.steps[0].frames[-1].cursor.block
         if first is self.emitter.entry:
             return
@@ -229,9 +209,9 @@ class Prefetching:
             is_streamed = self._is_streamed(earlier.nest, streaming)
         if offset is None or None in strides:
             return
-        self._fetched.add((window.flat, window.offset))
+        self.tiles.fetched.add(_tile(window))
         if is_streamed is not False:
-            self._fetched_if_small.add((window.flat, window.offset))
+            self.tiles.fetched_if_small.add(_tile(window))
         copied = replace(window, offset=offset, strides=tuple(strides))  # pyright: ignore[reportArgumentType]
         for values in earlier.steps:
             fetch = Fetch(copied, output.access, _locality_of(window, NEAR_BYTES))
@@ -239,15 +219,17 @@ class Prefetching:
 
     def _is_streamed(self, nest: Nest, streaming: Streaming | None) -> SSAValue | bool:
         """Return whether the launch is so large that a later nest over the same elements streams its outputs."""
-        if streaming is None or not self.weighs_traffic or nest.schedule.vector_dim is None:
+        if streaming is None or not self.traffic.counts_reads or nest.schedule.vector_dim is None:
             return False
         elements = self._expressions.copy(nest.bounds[nest.schedule.vector_dim])
-        return elements is not None and streaming.is_large(self.emitter, elements, self.streamed_from(streaming))
+        return elements is not None and streaming.is_large(
+            self.emitter, elements, self.traffic.streamed_from(streaming)
+        )
 
     def _fetch_in_step(
         self, values: BodyValues, fetch: Fetch, *, is_write: bool, stays: SSAValue | bool = False
     ) -> None:
-        """Add a prefetch to a step that is written already; of the tile's first line alone if it `stays` there."""
+        """Add a prefetch to a step that has been emitted; of the tile's first line alone if it `stays` there."""
         inside = values.frames[-1].cursor.block
         frames = [Frame(_before(frame.cursor.block, inside), frame.dim, frame.induction) for frame in values.frames]
         step = BodyValues(self.emitter, values.nest, frames)
@@ -288,7 +270,7 @@ def _locality_of(window: Window, near: int) -> int:
 
 
 def _before(block: Block, inside: Block) -> Cursor:
-    """The place in `block` before the loop that holds `inside`, or the end of the loop body itself."""
+    """Return the position in `block` before the loop that holds `inside`, or the end of the loop body itself."""
     if block is inside:
         return Cursor(block, block.last_op)
     op = inside.parent_op()

@@ -24,7 +24,7 @@ class ProgramExpressions:
 
     def __init__(self, emitter: LoopEmitter, program_id: SSAValue | None):
         self._emitter = emitter
-        self._program_id = program_id
+        self.program_id = program_id
 
     def ops_of(self, value: SSAValue, loop: Block | None = None) -> list[Operation] | None:
         """The ops that compute a value from arguments and constants, and from the counter of the `loop` with that body,
@@ -66,7 +66,7 @@ class ProgramExpressions:
     def in_next_program(self, value: SSAValue, loop: Block | None = None) -> SSAValue | None:
         """The value that an expression of the program id has one program later, at the cursor; None where it stays the
         same."""
-        assert self._program_id is not None
+        assert self.program_id is not None
         ops = self.ops_of(value, loop)
         if ops is None:
             return None
@@ -74,9 +74,9 @@ class ProgramExpressions:
         changed: dict[SSAValue, SSAValue] = {}
         for op in ops:
             operands = [changed.get(operand, operand) for operand in op.operands]
-            if self._program_id in operands:
-                following = self._emitter.arith(arith.AddiOp, self._program_id, one)
-                operands = [following if operand is self._program_id else operand for operand in operands]
+            if self.program_id in operands:
+                following = self._emitter.arith(arith.AddiOp, self.program_id, one)
+                operands = [following if operand is self.program_id else operand for operand in operands]
             if operands == list(op.operands):
                 continue
             if isinstance(op, _DIVISIONS) and operands[1] is not op.operands[1]:

@@ -1,26 +1,26 @@
-"""A loop over a long segment of memory asks for what it will come to 2 KiB later, and for the lines that it will write:
+"""Loops over long segments of memory prefetch 2 KiB ahead, both what they will read and the lines that they will write:
 
     for %i { y[%i] = f(x[%i]) }  ->  for %i { prefetch x[%i + 512]; prefetch y[%i + 512] for writing; y[%i] = f(x[%i]) }
 
 Processors notice streams by themselves, but a body that computes keeps few of its loads in flight, and a store to a
-line that is not there has to read it first. Measured (Granite Rapids, data of 12 to 96 MiB): gelu 1.11 times as fast,
-geglu 1.17, a convolution of rows 1.11, rms norm with residual 1.43; vector sums the same. Rows of 2 KiB that do not
-follow one another are 0.5 to 0.7 times as fast, so a segment is long, or programs one after the other read it on.
+line that is not cached has to read it first. Measured (Granite Rapids, data of 12 to 96 MiB): gelu 1.11 times as fast,
+geglu 1.17, a convolution of rows 1.11, rms norm with residual 1.43; vector sums the same. Rows of 2 KiB that are not
+contiguous are 0.5 to 0.7 times as fast, so a segment has to be long, or the next program's has to come after it.
 
-Of rows that are short and far apart processors notice nothing. Where their prefetchers stop at the end of a row, a loop
-asks for the same columns a few rows further on, which the next tile goes on with:
+Hardware prefetchers do not see rows that are short and far apart. Where they stop at the end of a row, a loop
+prefetches the same columns a few rows ahead, with which the next tile continues:
 
     for %r { for %c { f(x[%r, %c]) } }  ->  for %r { for %c { prefetch x[%r + 2, %c]; f(x[%r, %c]) } }
 
 Measured (Zen 4, sums of columns of 16 MiB by rows of 0.5 to 2 KiB): 1.4 to 1.6 times as fast, and up to 3 times where
-neighbours use the third-level cache. Sums that are tiles in the arena count as well.
+other processes use the third-level cache. Sums that are tiles in the arena count as well.
 
-Words of bytes (`Words`) take a dozen instructions for each of their vectors, so that few lines are under way in any
-processor. Where each program reads its own in a loop, they are asked for 4 KiB ahead, once for each line. Measured
+Words of bytes (`Words`) take a dozen instructions for each of their vectors, so that few lines are in flight on any
+processor. Where each program reads its own in a loop, they are prefetched 4 KiB ahead, once for each line. Measured
 (Zen 3, weights of four bits of 150 MB times a vector): 0.55 of the speed at which memory is read without, 0.8 with.
 
 On Zen 4 loops along the memory leave it to the processor (`TargetFacts.loops_prefetch`). Without prefetches vector
-sums are 1.1 times as fast, swiglu 1.3, a convolution of rows 1.3, sums of rows 1.2, maxima of rows and their places
+sums are 1.1 times as fast, swiglu 1.3, a convolution of rows 1.3, sums of rows 1.2, maxima of rows with their indices
 1.1 to 1.4, softmax and its gradient 1.1 to 1.25; gelu, geglu and sums of exponentials the same.
 """
 
@@ -50,7 +50,7 @@ from tilewright.transforms.linalg.body_cost import WRITES
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """Memory that a loop passes over, and how many elements, or rows that are `stride` apart, to be ahead."""
+    """Memory that a loop passes over, and how many elements, or rows that are `stride` apart, to prefetch ahead."""
 
     window: Window
     access: tuple[AffineExpr, ...]
@@ -58,15 +58,14 @@ class Stream:
     is_write: bool
     stride: Index = 1
     by_line: bool = False
-    """Whether steps that are known to begin inside of a line ask for nothing."""
+    """Whether steps that are known to begin inside of a line prefetch nothing."""
 
 
 def plan_streams(
-    nest: Nest, is_new: Callable[[Window], bool], goes_on: Callable[[Window], bool], *, along: bool, rows_ahead: bool
+    nest: Nest, is_new: Callable[[Window], bool], continues: Callable[[Window], bool], *, along: bool, rows_ahead: bool
 ) -> list[Stream]:
-    """The streams of a planned nest. `is_new` tells memory that no nest before has read; `goes_on` whether the next
-    program reads on from where this one ends; `along` whether to ask for what follows in memory, `rows_ahead` whether
-    for rows ahead."""
+    """Plan the streams of a scheduled nest. `is_new` says whether no earlier nest has read memory; `continues` whether
+    the next program's tile comes after this one's; `along` to prefetch along the memory, `rows_ahead` rows ahead."""
     dim = nest.schedule.vector_dim
     if dim is None or not nest.schedule.order or nest.schedule.order[-1] != dim:
         return []
@@ -75,7 +74,7 @@ def plan_streams(
         window = memory_of(operand.source)
         if window is not None and is_new(window):
             if along:
-                inputs += _stream(nest, dim, window, operand.access, goes_on, is_write=False)
+                inputs += _stream(nest, dim, window, operand.access, continues, is_write=False)
             if rows_ahead:
                 inputs += _rows(nest, dim, window, operand.access)
     read = {stream.window.flat for stream in inputs}
@@ -84,13 +83,13 @@ def plan_streams(
         for output in nest.outputs
         if along and output.dest is not None and not output.reduces
         if output.dest.flat not in read and is_new(output.dest)
-        for stream in _stream(nest, dim, output.dest, output.access, goes_on, is_write=True)
+        for stream in _stream(nest, dim, output.dest, output.access, continues, is_write=True)
     ]
     return inputs + outputs if len(inputs) + len(outputs) <= MOST_STREAMS else []
 
 
 def plan_word_streams(nest: Nest, is_new: Callable[[Window], bool]) -> list[Stream]:
-    """The words of a planned nest whose lanes follow one another, of memory that is new."""
+    """Plan the streams of words of a scheduled nest whose lanes are contiguous, of memory that is new."""
     found: list[Stream] = []
     for operand in nest.inputs:
         window = memory_of(operand.source) if isinstance(operand.source, Words) else None
@@ -109,25 +108,25 @@ def _stream(
     dim: int,
     window: Window,
     access: tuple[AffineExpr, ...],
-    goes_on: Callable[[Window], bool],
+    continues: Callable[[Window], bool],
     *,
     is_write: bool,
 ) -> list[Stream]:
-    """The stream of an operand, if it is one; memory at a constant offset is that of every program, and stays near."""
+    """Return the stream of an operand, if it is one: not of memory at a constant offset, which all programs share."""
     if window.owned or isinstance(window.offset, int) or stride_along(window, access, dim) != 1:
         return []
     bits = bit_width(window.element)
     segment = 0 if nest.extents[dim] == ANY_EXTENT else nest.extents[dim] * bits // 8
-    if segment < LONG_BYTES and not (segment >= SHORT_BYTES and nest.schedule.order == (dim,) and goes_on(window)):
+    if segment < LONG_BYTES and not (segment >= SHORT_BYTES and nest.schedule.order == (dim,) and continues(window)):
         return []
     return [Stream(window, access, AHEAD_BYTES * 8 // bits, is_write)]
 
 
 def _rows(nest: Nest, dim: int, window: Window, access: tuple[AffineExpr, ...]) -> list[Stream]:
-    """The rows that come after those that a loop is at, if they are short and do not follow one another.
+    """Return the stream of the rows ahead of an operand, if its rows are short and not contiguous.
 
-    Not where they are copied only: that is an operand of a product, most of whose blocks are in the caches. Atomics
-    and scattered stores have lines of their own to wait for. Of tiles with few rows most would be asked for in vain.
+    Not where they are copied only: that is an operand of a matmul, most of whose blocks are cached. Atomics and
+    scattered stores have lines of their own to wait for. In tiles with few rows most prefetches would be past the end.
     """
     if nest.body.first_op is nest.body.last_op or any(isinstance(op, WRITES) for op in nest.body.ops):
         return []
