@@ -24,7 +24,7 @@ from tilewright.ir.remark_kinds import RemarkKind
 from tilewright.lowering.linalg_to_loops import sources
 from tilewright.lowering.linalg_to_loops.access_log import AccessLog, location_of_load
 from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index, LoopEmitter
-from tilewright.lowering.linalg_to_loops.function_state import FunctionFacts, TileValues
+from tilewright.lowering.linalg_to_loops.function_state import Decisions, FunctionFacts, TileValues
 from tilewright.lowering.linalg_to_loops.memory import Memory
 from tilewright.lowering.linalg_to_loops.nest import Nest, Operand, Output
 from tilewright.lowering.linalg_to_loops.nest_emission import emit_nest
@@ -41,16 +41,16 @@ from tilewright.transforms.linalg.structured import shape_or_scalar
 class FunctionLowering:
     """State of the lowering of one function."""
 
-    def __init__(self, function: func.FuncOp, context: PassContext, facts: TargetFacts) -> None:
+    def __init__(self, function: func.FuncOp, context: PassContext, facts: TargetFacts, decisions: Decisions) -> None:
         entry = function.body.blocks.first
         assert entry is not None
-        self.known = FunctionFacts.of(function, context, facts)
+        self.known = FunctionFacts.of(function, context, facts, decisions)
         self.values = TileValues()
         self.emitter = LoopEmitter(entry)
         self.memory = Memory(self.emitter, self._remark_on_buffer)
         self.accesses = AccessLog()
         self.storage = Storage(self)
-        self.prefetching = Prefetching(self.emitter, function, facts)
+        self.prefetching = Prefetching(self.emitter, function, facts, is_on=decisions.prefetch)
 
     @property
     def facts(self) -> TargetFacts:
@@ -179,13 +179,14 @@ class FunctionLowering:
         for op in list(nest.body.walk()):
             if isinstance(op, tensor.ExtractOp) and not isinstance(self.source(op.tensor), Uniform):
                 self.in_memory(op.tensor)
-        nest = plan_nest(nest, self.facts)
-        if nest.schedule.lanes == 1 and prod(nest.extents) > 1:
+        decisions = self.known.decisions
+        nest = plan_nest(nest, self.facts, may_vectorize=decisions.vectorize, may_unroll=decisions.unroll)
+        if decisions.vectorize and nest.schedule.lanes == 1 and prod(nest.extents) > 1:
             reason = obstacle_to_vectors(nest) or "no dimension of it is worth a vector"
             self.known.context.remark_at(
                 self.emitter.location, f"one element at a time: {reason}", RemarkKind.NOT_VECTORIZED
             )
-        return emit_nest(self.emitter, nest, self.prefetching)
+        return emit_nest(self.emitter, nest, self.prefetching, decisions)
 
     def _remark_on_buffer(self, element: Attribute, shape: Sequence[int]) -> None:
         size = prod(shape) * max(1, bit_width(element) // 8)

@@ -18,6 +18,16 @@ from tilewright.transforms.linalg.needed_bounds import take_needed_bounds
 
 
 @dataclass(frozen=True, slots=True)
+class Decisions:
+    """Which decisions about nests are made; without one, its loops take the plain form."""
+
+    vectorize: bool = True
+    unroll: bool = True
+    prefetch: bool = True
+    stream: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class FunctionFacts:
     """What is known of a function before it is lowered."""
 
@@ -27,11 +37,14 @@ class FunctionFacts:
     apart: Disjointness
     needed: Mapping[SSAValue, tuple[Index, ...]]
     """How far tensors are read, where that is not all of them."""
+    decisions: Decisions
 
     @classmethod
-    def of(cls, function: func.FuncOp, context: PassContext, target: TargetFacts) -> FunctionFacts:
+    def of(
+        cls, function: func.FuncOp, context: PassContext, target: TargetFacts, decisions: Decisions
+    ) -> FunctionFacts:
         """Find out what can be known."""
-        return cls(function, context, target, Disjointness(function), take_needed_bounds(function))
+        return cls(function, context, target, Disjointness(function), take_needed_bounds(function), decisions)
 
 
 @dataclass(slots=True)

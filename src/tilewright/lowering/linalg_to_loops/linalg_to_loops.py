@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import ModuleOp
 from tilewright.dialects import func
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering
+from tilewright.lowering.linalg_to_loops.function_state import Decisions
 from tilewright.support.facts import DEFAULT_FACTS
 from tilewright.support.modules import import_modules
 
@@ -37,10 +38,23 @@ class LinalgToLoopsPass(Pass):
     vector_bits: int = 0
     """Width of a vector register; 0: as the target says."""
 
+    vectorize: bool = True
+    """Whether loops run over vectors."""
+
+    unroll: bool = True
+    """Whether reductions take several vectors, or several iterations of an outer loop, at a time."""
+
+    prefetch: bool = True
+    """Whether loops prefetch."""
+
+    stream: bool = True
+    """Whether large launches store non-temporally."""
+
     def run(self, module: ModuleOp, context: PassContext) -> None:
         facts = context.facts or DEFAULT_FACTS
         if self.vector_bits:
             facts = replace(facts, vector_bits=self.vector_bits)
+        decisions = Decisions(self.vectorize, self.unroll, self.prefetch, self.stream)
         for op in list(module.ops):
             if isinstance(op, func.FuncOp) and op.body.blocks.first is not None:
-                FunctionLowering(op, context, facts).run()
+                FunctionLowering(op, context, facts, decisions).run()

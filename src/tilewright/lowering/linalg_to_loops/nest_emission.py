@@ -25,6 +25,7 @@ from tilewright.lowering.linalg_to_loops.comparisons import (
 from tilewright.lowering.linalg_to_loops.element_indices import comparisons_in_order, find_carried_indices
 from tilewright.lowering.linalg_to_loops.emitter import Cursor, LoopEmitter
 from tilewright.lowering.linalg_to_loops.external_calls import call_external
+from tilewright.lowering.linalg_to_loops.function_state import Decisions
 from tilewright.lowering.linalg_to_loops.nest import Nest
 from tilewright.lowering.linalg_to_loops.nest_loops import LoopWriter
 from tilewright.lowering.linalg_to_loops.padding import find_padding
@@ -41,19 +42,24 @@ from tilewright.lowering.linalg_to_loops.unchanged_lanes import without_unchange
 from tilewright.lowering.linalg_to_loops.unroll_and_jam import plan_jam
 
 
-def emit_nest(emitter: LoopEmitter, nest: Nest, prefetching: Prefetching) -> list[SSAValue | None]:
+def emit_nest(
+    emitter: LoopEmitter, nest: Nest, prefetching: Prefetching, decisions: Decisions
+) -> list[SSAValue | None]:
     """Emit a planned nest at the cursor. Returns the scalar of each output that has no destination, None for the
     others."""
-    streaming = plan_streaming(emitter, nest, prefetching.traffic.only_written)
+    streaming = plan_streaming(emitter, nest, prefetching.traffic.only_written) if decisions.stream else None
     nest = replace(nest, fetches=prefetching.plan(nest, streaming))
-    return _NestWriter(emitter, LoopWriter(emitter, nest, prefetching), streaming).write()
+    return _NestWriter(emitter, LoopWriter(emitter, nest, prefetching), streaming, decisions).write()
 
 
 class _NestWriter:
-    def __init__(self, emitter: LoopEmitter, loops: LoopWriter, streaming: Streaming | None) -> None:
+    def __init__(
+        self, emitter: LoopEmitter, loops: LoopWriter, streaming: Streaming | None, decisions: Decisions
+    ) -> None:
         self.emitter = emitter
         self.loops = loops
         self.streaming = streaming
+        self.may_unroll = decisions.unroll
 
     def write(self) -> list[SSAValue | None]:
         """Emit all versions at the cursor, and what comes after them."""
@@ -93,7 +99,7 @@ class _NestWriter:
         if accumulators.padding is None:
             accumulators.batched = plan_batched_rows(self.emitter, nest, accumulators.reducing)
             nest = without_unchanged_lanes(self.emitter, nest)
-            jammed = plan_jam(nest) if accumulators.batched is None else None
+            jammed = plan_jam(nest) if accumulators.batched is None and self.may_unroll else None
             self.loops.nest = jammed or nest
             return
         assert nest.schedule.vector_dim is not None

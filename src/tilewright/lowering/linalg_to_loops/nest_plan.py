@@ -45,12 +45,12 @@ from tilewright.transforms.linalg.body_cost import LOADS, WRITES, vector_cost
 from tilewright.transforms.linalg.effects import root_of_memref
 
 
-def plan_nest(nest: Nest, target: TargetFacts) -> Nest:
-    """The nest with order, vector dimension, lanes and unrolling."""
+def plan_nest(nest: Nest, target: TargetFacts, *, may_vectorize: bool = True, may_unroll: bool = True) -> Nest:
+    """Schedule a nest: order, vector dimension, lanes and unrolling."""
     predicates = if_convert(nest.body)
     facts = BodyFacts(predicates, find_dependences(nest, predicates), cost=sum(vector_cost(op) for op in nest.body.ops))
     nest = replace(nest, target=target, facts=facts)
-    dim = choose_vector_dim(nest) if obstacle_to_vectors(nest) is None else None
+    dim = choose_vector_dim(nest) if may_vectorize and obstacle_to_vectors(nest) is None else None
     if dim is not None and is_straight(nest.body):
         steps = find_lane_steps(nest.body, facts.depends, predicates, dim)
         offsets = find_split_offsets(nest.body, facts.depends, dim)
@@ -58,7 +58,7 @@ def plan_nest(nest: Nest, target: TargetFacts) -> Nest:
     nest = with_lanes(replace(nest, schedule=Schedule(vector_dim=dim)))
     if nest.schedule.lanes == 1:
         nest = replace(nest, schedule=Schedule())
-    schedule = replace(nest.schedule, order=order_loops(nest), unroll=choose_unrolling(nest))
+    schedule = replace(nest.schedule, order=order_loops(nest), unroll=choose_unrolling(nest) if may_unroll else 1)
     return replace(nest, schedule=schedule)
 
 

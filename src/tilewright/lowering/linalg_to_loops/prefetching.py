@@ -69,6 +69,11 @@ class _TileHistory:
         self.fetched_if_small: set[_Tile] = set()
         """Tiles of outputs that are prefetched unless the launch is so large that they are streamed."""
 
+    def note_reads(self, nest: Nest) -> None:
+        """Note the tiles of the caller's memory that a nest reads."""
+        windows = (memory_of(operand.source) for operand in nest.inputs)
+        self.read.update(_tile(window) for window in windows if window is not None and not window.owned)
+
     def is_new(self, window: Window) -> bool:
         """Return whether no nest has read a tile or prefetched it."""
         tile = _tile(window)
@@ -86,7 +91,8 @@ class _TileHistory:
 class Prefetching:
     """What the nests of a function prefetch, chosen nest by nest as they are emitted."""
 
-    def __init__(self, emitter: LoopEmitter, function: func.FuncOp, facts: TargetFacts):
+    def __init__(self, emitter: LoopEmitter, function: func.FuncOp, facts: TargetFacts, *, is_on: bool):
+        self.is_on = is_on
         self.emitter = emitter
         self.facts = facts
         self.traffic = LaunchTraffic(emitter, function, facts)
@@ -102,6 +108,10 @@ class Prefetching:
 
     def plan(self, nest: Nest, streaming: Streaming | None) -> tuple[Fetch, ...]:
         """Plan which tiles a scheduled nest, which is about to be emitted, prefetches for other nests."""
+        if not self.is_on:
+            self.traffic.count_reads(nest)
+            self.tiles.note_reads(nest)
+            return ()
         along = self.facts.loops_prefetch
         rows_ahead = self.facts.prefetches_by_page and (along or all(map(_stays_near, nest.outputs)))
         self._streams = plan_streams(nest, self._is_new, self._continues, along=along, rows_ahead=rows_ahead)
