@@ -97,8 +97,8 @@ class _Writer:
         return self.emit(self.torch.ops.prims.convert_element_type.default, value, self.torch.float32)
 
     def _scale_and_offset(self, scales: Any, half: int) -> tuple[Any, Any]:
-        """What sums of products of one half of each block are multiplied by, and what sums of `x` are: float32 [blocks,
-        groups, columns]."""
+        """Return the factors of the sums of products of one half of each block, and those of the sums of `x`: float32
+        [blocks, groups, columns]."""
         aten = self.aten
         parts = self.emit(aten.reshape.default, scales, [self.groups, self.blocks, 2, self.half, 2])
         ours = self.emit(aten.permute.default, self.emit(aten.select.int, parts, 2, half), [1, 0, 2, 3])

@@ -264,8 +264,8 @@ def fold_extremum(args: Sequence[Any], propagate_nan: Any, *, largest: bool) -> 
 
 
 def _check_order(first: Any, second: Any, name: str) -> None:
-    """Which of two constants is Python's smaller one depends on their order where one is NaN or -0.0: as in Triton 3.9,
-    that is an error. Raises ValueError."""
+    """Reject constants of which Python's minimum depends on their order, NaN and -0.0, as Triton 3.9 does. Raises
+    ValueError."""
     if is_before("3.9"):
         return
     for value in (first, second):

@@ -82,7 +82,7 @@ class TuningSearch:
         return [time for time in self._times.values() if time < math.inf]
 
     def _steps(self, seen: Sequence[int]) -> Array:
-        """How many steps every configuration is from each of those seen: [configuration, seen, parameter]."""
+        """Return by how many steps configurations differ from those seen: [configuration, seen, parameter]."""
         return np.abs(self._places[:, None] - self._places[None, seen])
 
     def _distances(self, seen: Sequence[int]) -> Array:

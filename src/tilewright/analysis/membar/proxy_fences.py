@@ -117,8 +117,8 @@ class ProxyFences:
         return isinstance(op, ttng.FenceAsyncSharedOp) or bool(self._accesses(op))
 
     def _accesses(self, op: Operation | None) -> Sequence[Access]:
-        """What an op does to buffers, writes to its scratch, and what a callee has left without a fence: the same
-        objects whenever it is asked."""
+        """Find what an op does to buffers, its writes to scratch, and what a callee has left without a fence; for one
+        op always the same objects."""
         if op is None:
             return ()
         known = self._known.get(op)

@@ -162,12 +162,12 @@ SCALE_GROUPS = (32, 16)
 
 
 def group_of_scale(k: int, scales: int) -> int | None:
-    """How many elements along K share a scale, where `scales` cover K; None where that is no group of the formats."""
+    """Return how many elements along K share a scale, if `scales` cover K; None if no format has such groups."""
     return next((group for group in SCALE_GROUPS if scales * group == k), None)
 
 
 def _check_scale(type: Attribute, extent: int, k: int, side: str) -> int:
-    """How many elements of an operand share a scale; VerifyException where the scales do not cover it."""
+    """Return how many elements of an operand share a scale; VerifyException if the scales do not cover it."""
     assert is_tensor(type)
     shape = type.get_shape()
     group = group_of_scale(k, shape[-1])

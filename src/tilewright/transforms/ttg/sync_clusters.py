@@ -113,7 +113,7 @@ def _reaches(op: Operation) -> bool:
 
 
 def _cga_of(buffer: Attribute) -> Vectors:
-    """Which part of a buffer each CTA has."""
+    """Return which part of a buffer each CTA has."""
     assert isinstance(buffer, MemDescType)
     layout = find_shared_layout(buffer.encoding)
     return () if layout is None else layout.cga

@@ -278,8 +278,8 @@ class _LoopDots:
         self._insert_wait(first, list(arguments), self._issued_between(None, first))
 
     def _finish_round_before(self) -> None:
-        """Where several products of this iteration start before one is waited for, those of the round before that read
-        A from registers are done when the second starts: its sums take the place of what they read.
+        """Wait for the matmuls of the iteration before that read A from registers before the second of this iteration
+        starts, if several start before a wait: its sums get the registers that those read.
         """
         first = next((op for op in self._block.ops if op in self._waits), None)
         early = [dot for dot in self._dots if first is not None and dot.is_before_in_block(first)]

@@ -248,8 +248,8 @@ def _find_kept(tiles: scf.ForOp, loop: scf.ForOp, schedule: Schedule) -> Iterato
 
 
 def _with_room(kept: tuple[Ring, ...], rings: Sequence[Ring], tiles: scf.ForOp) -> tuple[Ring, ...]:
-    """What programs keep, in rings of two buffers where shared memory has room for them, beside a buffer for results:
-    the next program's is copied while both groups of warps still read this one's.
+    """Give what programs keep rings of two buffers, if shared memory has room for them and a buffer for results: the
+    next program's is copied while both groups of warps still read this one's.
     """
     used = sum(ring.count * load.bytes for ring in (*rings, *kept) for load in ring.loads)
     used += sum(_bytes_of(op.src) for op in tiles.body.block.ops if isinstance(op, tt.DescriptorStoreOp))
