@@ -18,7 +18,7 @@ from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.strided_lanes import is_narrow
 
 Report = Callable[[LocationAttr, str, RemarkKind], None]
-"""Makes a remark about a place in the source."""
+"""Makes a remark about a location in the source."""
 
 
 class AccessLog:
@@ -28,7 +28,7 @@ class AccessLog:
         self._strides: dict[LocationAttr, dict[str, list[Index | None]]] = {}
 
     def note(self, location: LocationAttr | None, stride: Index | None, verb: str) -> None:
-        """Lanes were `stride` elements apart: a number, a value that is known at run time, or None where they are not
+        """Lanes were `stride` elements apart: an integer, a value that is known at run time, or None where they are not
         at one distance. `verb` is what was done to each of them."""
         if location is not None and not isinstance(location, UnknownLoc):
             self._strides.setdefault(location, {}).setdefault(verb, []).append(stride)

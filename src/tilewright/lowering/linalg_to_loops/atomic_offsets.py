@@ -1,4 +1,4 @@
-"""Finds the values of a body that only say where atomics take place."""
+"""Finds the values of a body that are only read by the offsets of atomics."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tilewright.ir.walking import ops_within
 
 
 def find_offsets_of_atomics(body: Block) -> set[SSAValue]:
-    """The values of a body that are read for nothing but where atomics take place."""
+    """Find the values of a body that are only read by the offsets of atomics."""
     ops = [inner for op in body.ops for inner in ops_within(op)]
     found: set[SSAValue] = set()
     if not any(isinstance(op, memref.AtomicRMWOp) for op in ops):

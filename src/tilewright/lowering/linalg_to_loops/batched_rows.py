@@ -28,7 +28,7 @@ from tilewright.support.records import dataclass
 from tilewright.transforms.linalg.index_proofs import constant_of
 
 Combine = Callable[[int, SSAValue, SSAValue], SSAValue]
-"""Combines two accumulators of the output of a number."""
+"""Combines two accumulators of the output of an index."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class BatchedRows:
     """How many times so many lanes a row has."""
     rows: int
     buffers: dict[int, SSAValue]
-    """From the number of an output to the lanes of all its rows."""
+    """For each output, by its index, the lanes of all its rows."""
 
     def keep(self, number: int, row: Index, accumulator: SSAValue, combine: Combine) -> None:
         """Put the lanes of a row aside; those of several registers are combined first."""
@@ -59,8 +59,8 @@ class BatchedRows:
         with emitter.at(body):
             first = body.args[0]
             for number, buffer in self.buffers.items():
-                places = [emitter.mul(emitter.add(first, row), self.lanes) for row in range(self.lanes)]
-                rows = [emitter.vector_load(buffer, place, self.lanes) for place in places]
+                offsets = [emitter.mul(emitter.add(first, row), self.lanes) for row in range(self.lanes)]
+                rows = [emitter.vector_load(buffer, offset, self.lanes) for offset in offsets]
                 dest = outputs[number].dest
                 assert dest is not None
                 emitter.vector_store(

@@ -44,14 +44,14 @@ class Frame:
     mask: SSAValue | None = None
     """Lanes that exist, in the last, partial vector of the vector dimension."""
     is_streamed: bool = False
-    """Whether its stores go past the caches, to aligned addresses."""
+    """Whether its stores are non-temporal, to aligned addresses."""
     end: Index = 0
     """Of a segment: the lane after its last one."""
     is_unmasked: bool = False
     """Whether all lanes are before the ends of boxes and outputs (see `comparisons.UnmaskedPart`)."""
 
     def without_vectors(self) -> Frame:
-        """The same loop for a nest with other lanes: only numbers are known in it, Python's among them."""
+        """The same loop for a nest with other lanes: only scalars are known in it, Python's among them."""
         is_vector = {key: isinstance(getattr(value, "type", None), VectorType) for key, value in self.values.items()}
         return replace(self, values={key: value for key, value in self.values.items() if not is_vector[key]})
 
@@ -195,7 +195,7 @@ class BodyValues:
         return list(copy.results)
 
     def _remainder_lanes(self, op: Operation) -> SSAValue:
-        """All lanes of a remainder, from those of the dividend: along a segment both differ by one number."""
+        """All lanes of a remainder, from those of the dividend: along a segment both differ by one scalar."""
         dividend = op.operands[0]
         first = self.first(dividend)
         assert self.start_dim is not None
@@ -205,16 +205,16 @@ class BodyValues:
         return self.emitter.arith(arith.SubiOp, self.get(dividend), multiples)
 
     def index_lanes(self, dim: int, type: Attribute) -> SSAValue:
-        """The induction variable of `dim` as an integer of `type`, lane numbers added in the vector dimension."""
+        """The induction variable of `dim` as an integer of `type`, lane indices added in the vector dimension."""
         base = self.emitter.ssa(self.induction(dim))
         if not isinstance(type, IndexType):
             base = self.emitter.index_cast(base, type)
         if self.nest.schedule.lanes == 1 or dim != self.nest.schedule.vector_dim:
             return base
-        steps = self.lane_numbers(type)
+        steps = self.lane_indices(type)
         return self.emitter.arith(arith.AddiOp, self.emitter.broadcast(base, self.nest.schedule.lanes), steps)
 
-    def lane_numbers(self, type: Attribute) -> SSAValue:
+    def lane_indices(self, type: Attribute) -> SSAValue:
         """0, 1, 2, ... once per nest."""
         frame = self.frames[0]
         key = ("step", type)
@@ -226,7 +226,7 @@ class BodyValues:
     # -- memory -----------------------------------------------------------------------------------------------------
 
     def linear_index(self, window: Window, access: tuple[AffineExpr, ...]) -> Index:
-        """The place of an element in `window.flat`, summed up loop by loop from the outside in."""
+        """The index of an element in `window.flat`, summed up loop by loop from the outside in."""
         parts: list[tuple[int, AffineExpr, Index]] = []
         for expr, stride in zip(access, window.strides, strict=True):
             parts.append((self.depth(frozenset(expr.used_dims())), expr, stride))
@@ -281,7 +281,7 @@ class BodyValues:
         key = ("offsets", stride)
         frame = self.frames[0]
         if (found := frame.values.get(key)) is None:
-            steps = self.lane_numbers(INDEX)
+            steps = self.lane_indices(INDEX)
             with self.emitter.at(frame.cursor):
                 strides = self.emitter.broadcast(self.emitter.ssa(stride), self.nest.schedule.lanes)
                 found = frame.values[key] = self.emitter.arith(arith.MuliOp, steps, strides)

@@ -52,7 +52,7 @@ def terms_of(op: arith.AddiOp) -> Iterator[SSAValue]:
 
 
 def replace_sum(op: arith.AddiOp, value: SSAValue) -> None:
-    """Put a value in the place of a sum; what only the sum read goes as well."""
+    """Replace a sum by a value; what only the sum read is erased, too."""
     op.result.replace_all_uses_with(value)
     dead: list[Operation] = [op]
     while dead:

@@ -43,7 +43,7 @@ class CarriedIndices:
         for result in self.results:
             element = values.nest.yielded[result].type
             with self.emitter.at(values.frames[-1].cursor):
-                lane_indices = values.lane_numbers(element)
+                lane_indices = values.lane_indices(element)
                 for vector in range(len(carried) // width):
                     position = vector * width + self.reducing.index(result)
                     first = self.emitter.broadcast(self.emitter.constant(vector * lanes, element), lanes)

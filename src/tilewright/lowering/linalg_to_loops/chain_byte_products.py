@@ -18,7 +18,7 @@ from tilewright.support.facts import DEFAULT_FACTS
 from tilewright.support.records import dataclass
 
 _SIGN_BITS = -0x7F7F7F80
-"""Of the four bytes of a word: 0x80808080 as a signed number."""
+"""Of the four bytes of a word: 0x80808080 as a signed integer."""
 
 
 @register_pass
@@ -86,7 +86,7 @@ class _Shared:
         return found
 
     def correction(self, products: Sequence[tuple[linalg_ext.DotBytesOp, SSAValue]], block: Block) -> SSAValue:
-        """What the sum of some products is too large by, each with the side whose bytes are as they were."""
+        """Return by how much the sum of some products, each with the side of unchanged bytes, is too large."""
         kept = tuple(value for _, value in products)
         key = (self.bits(block, kept[0].type), *kept)
         if (found := self.corrections.get(key)) is None:

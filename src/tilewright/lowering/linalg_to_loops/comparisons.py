@@ -2,8 +2,8 @@
 
     select(%start + %i < %n, %x, -inf)  for all i up to an extent
 
-What is known of the bounds settles some comparisons for good. Of others the code asks before a loop: whether no
-index of a whole dimension is beyond its limit, or how many whole vectors of lanes are before it.
+Bounds make some comparisons statically known. Others are checked at run time before a loop: whether no index of a
+whole dimension is past its limit (loop versioning), or how many whole vectors of lanes are before it (the main loop).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class _LimitedLane:
 
 
 def known_comparisons(emitter: LoopEmitter, nest: Nest) -> dict[SSAValue, bool]:
-    """The comparisons of lane numbers with limits that hold, or fail, in every iteration within the nest's bounds.
+    """Find the comparisons of lane indices with limits that hold, or fail, in every iteration within the nest's bounds.
 
     for %i = 0 to min(%n, 64) { select(%i < %n, %x, 0) }      ->      { %x }
     """
@@ -171,7 +171,7 @@ def _ends_of_rows(nest: Nest, dim: int) -> list[Index]:
 
 
 def find_limited_lane(nest: Nest, op: Operation) -> _LimitedLane | None:
-    """The comparison that an op is, if it is one of an index with a limit and not settled yet."""
+    """The comparison that an op is, if it is one of an index with a limit and not statically known yet."""
     if not isinstance(op, arith.CmpiOp) or op.predicate.value.data not in FALSE_PAST_BOUND:
         return None
     lane = _lane_of(nest, op.lhs)
@@ -181,7 +181,7 @@ def find_limited_lane(nest: Nest, op: Operation) -> _LimitedLane | None:
 
 
 def _lane_of(nest: Nest, value: SSAValue) -> tuple[int, SSAValue | None] | None:
-    """The dimension whose lane number a value is, and what is added to it."""
+    """The dimension whose index a value is, and what is added to it."""
     shift: SSAValue | None = None
     while isinstance(op := value.owner, Operation) and op.parent_block() is nest.body:
         match op:

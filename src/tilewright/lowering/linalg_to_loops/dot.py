@@ -95,7 +95,7 @@ def _flat(source: Source) -> SSAValue | None:
 
 
 def common_depth(a: Source, b: Source, batch: int, depth: int) -> Index:
-    """Return how many terms the sums have, if both operands are padded with zeros from the same place on."""
+    """Return how many terms the sums have, if both operands are padded with zeros from the same index on."""
     if not isinstance(a, Box) or not isinstance(b, Box) or not (_is_zero(a.fill) and _is_zero(b.fill)):
         return depth
     first, second = a.high[batch + 1], b.high[batch]
@@ -124,19 +124,18 @@ class MatmulCalls:
     output: MatrixAddress | None = None
     """A separate result."""
 
-    def emit(self, counts: Sequence[int], wanted: tuple[Index, Index] | None = None) -> None:
-        """Loops over batches, columns and rows, of which there are so many; rows inside, so that the panel of B stays
-        in the first level cache.
+    def emit(self, counts: Sequence[int], needed: tuple[Index, Index] | None = None) -> None:
+        """Emit loops over batches, columns and rows; rows inside, so that the panel of B stays in the L1 cache.
 
-        `wanted`: how many of the rows and columns anybody reads; less than all of them only where C is one block, as
-        where the result has an `output` of its own.
+        `needed`: how many rows and columns are read; less than all of them only where C is one block, as where the
+        result has an `output` of its own.
         """
         batches, rows, columns = counts
         kernel, (a, b, c) = self.kernel, self.operands
 
         def blocks(base: Bases) -> None:
             _loop(self.emitter, columns, kernel.columns, lambda n: _loop(
-                self.emitter, rows, kernel.rows, lambda m: self._call(base, m, n, self._block(counts, m, n, wanted))
+                self.emitter, rows, kernel.rows, lambda m: self._call(base, m, n, self._block(counts, m, n, needed))
             ))  # fmt: skip
 
         def of_batch(number: Index) -> None:
@@ -149,12 +148,12 @@ class MatmulCalls:
             blocks((a.address, b.address, c.address))
 
     def _block(
-        self, counts: Sequence[int], m: Index, n: Index, wanted: tuple[Index, Index] | None
+        self, counts: Sequence[int], m: Index, n: Index, needed: tuple[Index, Index] | None
     ) -> tuple[Index, Index]:
         """The rows and columns of the block at a row and a column."""
         (_, rows, columns), kernel = counts, self.kernel
         block = (_count(self.emitter, rows, m, kernel.rows), _count(self.emitter, columns, n, kernel.columns))
-        return (wanted or (rows, columns)) if rows <= kernel.rows and columns <= kernel.columns else block
+        return (needed or (rows, columns)) if rows <= kernel.rows and columns <= kernel.columns else block
 
     def _call(self, base: Bases, m: Index, n: Index, block: tuple[Index, Index]) -> None:
         emitter, kernel, output, (a, b, c) = self.emitter, self.kernel, self.output, self.operands

@@ -1,9 +1,9 @@
-"""Loads and stores at computed places inside of bodies: gathers, scatters, and their one-element forms.
+"""Loads and stores at computed offsets inside of bodies: gathers, scatters, and their one-element forms.
 
 %p = memref.reinterpret_cast %base to offset: [%i], sizes: [1], strides: [1]
 %v = memref.load %p[%c0]                       (predicate %live)
   ->  %v = vector.gather %flat[%c0] [%i], %live, %zero
-  ->  %v = vector.maskedload %flat[%first], %live, %zero      where the lanes' places follow one another
+  ->  %v = vector.maskedload %flat[%first], %live, %zero      where the lanes' offsets are contiguous
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Address:
 
 
 def address_of(values: BodyValues, op: Access) -> Address | Uniform:
-    """Return where an access goes."""
+    """Return the address of an access."""
     if isinstance(op, tensor.ExtractOp):
         source = values.nest.around.source(op.tensor)
         if isinstance(source, Uniform):
@@ -54,7 +54,7 @@ def address_of(values: BodyValues, op: Access) -> Address | Uniform:
         return _in_cast(values, view, list(op.indices))
     window = values.nest.around.window(buffer)
     if window is None:
-        raise op_error(op, f"the memory behind {buffer.type} is not known here", pass_name="linalg-to-loops")
+        raise op_error(op, f"the memory of {buffer.type} is not known here", pass_name="linalg-to-loops")
     return _in_window(window, list(op.indices))
 
 
@@ -73,7 +73,7 @@ def _in_cast(values: BodyValues, view: memref.ReinterpretCastOp, indices: list[S
     else:
         window = values.nest.around.window(view.source)
         if window is None:
-            raise op_error(view, f"the memory behind {view.source.type} is not known here", pass_name="linalg-to-loops")
+            raise op_error(view, f"the memory of {view.source.type} is not known here", pass_name="linalg-to-loops")
         flat = window.flat
     terms: list[tuple[SSAValue, Index]] = []
     base: Index = 0
@@ -102,18 +102,18 @@ def emit_load(values: BodyValues, op: memref.LoadOp | tensor.ExtractOp) -> SSAVa
     if values.is_lanes(nest.facts.depends[result]):
         mask = predicate_mask(values, op)
         nest.around.accesses.note(op.location, lane_step(nest, address), "gathered")
-        place, step = _place_of_first(values, address, may_shuffle=mask is None)
-        if place is None:
+        offset, step = _offset_of_first(values, address, may_shuffle=mask is None)
+        if offset is None:
             base, lanes = _lane_address(values, address)
             live = values.all_lanes() if mask is None else mask
             loaded = emitter.gather(address.flat, base, lanes, live, values.spread(zero, frozenset()))
         elif step != 1:
             filler = values.spread(zero, frozenset())
-            loaded = load_strided(emitter, address.flat, place, step, filler)
+            loaded = load_strided(emitter, address.flat, offset, step, filler)
         elif mask is None:
-            loaded = emitter.vector_load(address.flat, place, nest.schedule.lanes)
+            loaded = emitter.vector_load(address.flat, offset, nest.schedule.lanes)
         else:
-            loaded = emitter.masked_load(address.flat, place, mask, values.spread(zero, frozenset()))
+            loaded = emitter.masked_load(address.flat, offset, mask, values.spread(zero, frozenset()))
     else:
         condition, index = predicate_scalar(values, op), _scalar_address(values, address)
         loaded = emitter.load_if(condition, lambda: emitter.load(address.flat, index), zero)
@@ -128,16 +128,16 @@ def emit_store(values: BodyValues, op: memref.StoreOp) -> None:
     if values.nest.schedule.lanes > 1:
         element, mask = values.get_lanes(op.value), predicate_mask(values, op)
         values.nest.around.accesses.note(op.location, lane_step(values.nest, address), "scattered")
-        place, step = _place_of_first(values, address, may_shuffle=mask is None)
-        if place is None:
+        offset, step = _offset_of_first(values, address, may_shuffle=mask is None)
+        if offset is None:
             base, lanes = _lane_address(values, address)
             emitter.scatter(element, address.flat, base, lanes, values.all_lanes() if mask is None else mask)
         elif step != 1:
-            store_strided(emitter, element, address.flat, place, step)
+            store_strided(emitter, element, address.flat, offset, step)
         elif mask is None:
-            emitter.vector_store(element, address.flat, place)
+            emitter.vector_store(element, address.flat, offset)
         else:
-            emitter.masked_store(element, address.flat, place, mask)
+            emitter.masked_store(element, address.flat, offset, mask)
         return
     value, index = values.get(op.value), _scalar_address(values, address)
     with emitter.when(predicate_scalar(values, op)):
@@ -152,7 +152,7 @@ def emit_atomic(values: BodyValues, op: memref.AtomicRMWOp) -> None:
     if values.nest.schedule.lanes > 1:
         element, mask = values.get_lanes(op.value), predicate_mask(values, op)
         live = values.all_lanes() if mask is None else mask
-        base, _ = _place_of_first(values, address, may_shuffle=False)
+        base, _ = _offset_of_first(values, address, may_shuffle=False)
         lanes = None
         if base is None:
             base, lanes = _lane_address(values, address)
@@ -178,7 +178,7 @@ def _scalar_address(values: BodyValues, address: Address) -> Index:
 
 
 def lane_step(nest: Nest, address: Address) -> int | None:
-    """Return how far each lane's place is from that of the lane before; None where no such number is known."""
+    """Return the stride between the offsets of neighbouring lanes; None where it is not known or not one."""
     step = 0
     for value, stride in address.terms:
         if nest.schedule.vector_dim in nest.facts.depends.get(value, frozenset()):
@@ -189,9 +189,9 @@ def lane_step(nest: Nest, address: Address) -> int | None:
     return step
 
 
-def _place_of_first(values: BodyValues, address: Address, *, may_shuffle: bool) -> tuple[Index | None, int]:
-    """Return where the first lane's element is, and how far each lane's is from that of the lane before: 1, or another
-    number for which shuffles do. None where no such number is known."""
+def _offset_of_first(values: BodyValues, address: Address, *, may_shuffle: bool) -> tuple[Index | None, int]:
+    """Return the offset of the first lane, and the stride between lanes: 1, or another one that shuffles can do. None
+    where there is no such stride."""
     nest = values.nest
     step, parts = lane_step(nest, address), list[tuple[int, SSAValue, Index]]()
     assert nest.schedule.vector_dim is not None and values.start_dim is not None
@@ -205,13 +205,13 @@ def _place_of_first(values: BodyValues, address: Address, *, may_shuffle: bool) 
     emitter, total = values.emitter, address.base
     for level, value, stride in sorted(parts, key=lambda part: part[0]):
         frame = values.frames[level]
-        key = ("place", total, value, stride)
+        key = ("offset", total, value, stride)
         if (found := frame.values.get(key)) is None:
             with emitter.at(frame.cursor):
                 found = emitter.ssa(emitter.add(total, emitter.mul(values.first(value), stride)))
             frame.values[key] = found
         total = found
-    # Places are those of the first lane of a segment, or of this vector.
+    # Offsets are those of the first lane of a segment, or of this vector.
     if values.start_dim != nest.schedule.vector_dim:
         total = emitter.add(total, emitter.mul(values.lanes_into_segment(), step))
     return total, step
@@ -225,12 +225,12 @@ def _lane_address(values: BodyValues, address: Address) -> tuple[Index, SSAValue
     if (
         len(address.terms) == 1
         and address.terms[0][1] == 1
-        and (place := nest.facts.offsets.of.get(address.terms[0][0]))
+        and (split := nest.facts.offsets.of.get(address.terms[0][0]))
     ):
-        for value in place.shared:
+        for value in split.shared:
             base = emitter.add(base, _shared_index(values, value))
-        # Along a segment of one quotient all lanes may be at one place, and only the mask tells them apart.
-        return base, values.get_lanes(place.lanes)
+        # Along a segment of one quotient all lanes may have one offset, and only the mask tells them apart.
+        return base, values.get_lanes(split.lanes)
     for value, stride in address.terms:
         if values.is_lanes(nest.facts.depends.get(value, frozenset())):
             varying.append((value, stride))
@@ -251,7 +251,7 @@ def _lane_address(values: BodyValues, address: Address) -> tuple[Index, SSAValue
 
 
 def _shared_index(values: BodyValues, value: SSAValue) -> SSAValue:
-    """A number that all lanes share as an index, cast where it is computed."""
+    """A value that all lanes share as an index, cast where it is computed."""
     frame = values.frames[values.depth(values.nest.facts.depends.get(value, frozenset()))]
     key = ("index", value)
     if (found := frame.values.get(key)) is None:

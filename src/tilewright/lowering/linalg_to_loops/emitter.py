@@ -199,7 +199,7 @@ class LoopEmitter(ScalarBuilder):
         self.create(vector.StoreOp, (value, flat, self.ssa(index)))
 
     def stream(self, value: SSAValue, flat: SSAValue, index: Index) -> None:
-        """Store a vector past the caches; its address is a multiple of its size."""
+        """Store a vector non-temporally; its address is a multiple of its size."""
         assert is_vector(value.type)
         size = value.type.get_shape()[0] * bit_width(value.type.element_type) // 8
         self.insert(vector.StoreOp(value, flat, [self.ssa(index)], alignment=size, nontemporal=True))
@@ -235,7 +235,7 @@ class LoopEmitter(ScalarBuilder):
         return self.value(vector.CreateMaskOp, (self.ssa(count),), vector_type(lanes, i1))
 
     def step(self, lanes: int, element: Attribute) -> SSAValue:
-        """Lane numbers 0, 1, ... as integers of a type."""
+        """Lane indices 0, 1, ... as integers of a type."""
         steps = self.value(vector.StepOp, (), vector_type(lanes, INDEX))
         if isinstance(element, IndexType):
             return steps

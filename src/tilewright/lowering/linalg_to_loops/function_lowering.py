@@ -214,7 +214,7 @@ class FunctionLowering:
         """The memory that a memref operand stands for."""
         window = self.memory.window(value)
         if window is None:
-            self.fail(op, f"the memory behind {value.type} is not known here")
+            self.fail(op, f"the memory of {value.type} is not known here")
             raise AssertionError
         return window
 

@@ -4,7 +4,7 @@ As in Triton, combine functions are associative; those of reductions are commuta
 results of every n-th element:
 
     reduce(%v, %i: vector lanes)   ->   fold the upper half of the lanes into the lower one, log2(lanes) times
-    scan(%v)                       ->   fold in the lanes 1, 2, 4, ... places before, log2(lanes) times
+    scan(%v)                       ->   fold in the lanes at distances 1, 2, 4, ... before, log2(lanes) times
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def lane_of(emitter: LoopEmitter, value: SSAValue, lane: int) -> SSAValue:
 
 
 def _lanes_within(emitter: LoopEmitter, lanes: int, limit: int, *, below: bool) -> SSAValue:
-    """The lanes with numbers below a limit, or from it on."""
+    """The lanes with indices below a limit, or from it on."""
     numbers = emitter.step(lanes, i32)
     bound = emitter.broadcast(emitter.constant(limit, i32), lanes)
     return emitter.cmpi("slt" if below else "sge", numbers, bound)

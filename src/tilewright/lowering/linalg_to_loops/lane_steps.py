@@ -142,7 +142,7 @@ class _Walk:
 
 
 def find_division(op: Operation) -> tuple[Division, bool] | None:
-    """Return what an op divides, and whether it asks for the remainder."""
+    """Return what an op divides, and whether its result is the remainder."""
     if not isinstance(op, arith.DivSIOp | arith.RemSIOp | arith.DivUIOp | arith.RemUIOp | _BITWISE):
         return None
     dividend, operand = op.operands

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Operation, SSAValue
 
-from tilewright.dialects import bufferization, gpu, llvm, memref, tensor
+from tilewright.dialects import bufferization, gpu, llvm, memref
 from tilewright.dialects.types import is_memref
 from tilewright.lowering.linalg_to_loops.emitter import Index
-from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, lowers, tensor_shape
+from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, lowers
 from tilewright.lowering.linalg_to_loops.nest import ANY_EXTENT
 from tilewright.lowering.linalg_to_loops.sources import Source, Window
+from tilewright.lowering.linalg_to_loops.store_targets import target_of
 from tilewright.lowering.linalg_to_loops.stores import store_box
-from tilewright.support.records import dataclass
 from tilewright.transforms.linalg.structured import shape_or_scalar
 
 
@@ -84,37 +84,6 @@ def lower_nothing(op: Operation, lowering: FunctionLowering) -> None:
 def lower_dealloc(op: memref.DeallocOp, lowering: FunctionLowering) -> None:
     """The arena is not freed."""
     lowering.values.dead.append(op)
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """What a store writes: the box of `value` at `starts` to the same places of `window`."""
-
-    value: SSAValue
-    window: Window
-    starts: Sequence[Index]
-    sizes: Sequence[Index]
-
-
-def target_of(lowering: FunctionLowering, op: bufferization.MaterializeInDestinationOp) -> Target:
-    """The elements of a store and their places; slices that keep the dimensions are looked through."""
-    value, sizes, offsets = op.source, None, None
-    slice_op = value.owner
-    dest = lowering.window_for(op, op.dest)
-    # A slice that drops dimensions is a source like any other.
-    if isinstance(slice_op, tensor.ExtractSliceOp) and len(slice_op.mixed_sizes) == len(dest.shape):
-        sizes = list(slice_op.mixed_sizes)
-        offsets = list(slice_op.mixed_offsets)
-        value = slice_op.source
-    shape = tensor_shape(value)
-    if sizes is None:
-        sizes = list(shape)
-    offset = dest.offset
-    for start, stride in zip(offsets or [], dest.strides, strict=False):
-        offset = lowering.emitter.sub(offset, lowering.emitter.mul(start, stride))
-    whole = Window(dest.flat, offset, dest.strides, shape, dest.element, dest.root, dest.owned)
-    starts = [0 if start == 0 else start for start in offsets or [0] * len(shape)]
-    return Target(value, whole, starts, sizes)
 
 
 @lowers(bufferization.MaterializeInDestinationOp)

@@ -107,16 +107,16 @@ class _ScanWriter:
         loop, body = self.emitter.open_for(lanes, bound, lanes, carried)
         frames[-1].cursor.anchor = loop
         with self.emitter.at(body):
-            place: Index = body.args[0]
+            first: Index = body.args[0]
             if self.scan.reverse:
-                place = self.emitter.sub(extent - lanes, place)
-            self.emitter.yield_(self._step(frames, self.emitter.cursor, place, list(body.args[1:])))
+                first = self.emitter.sub(extent - lanes, first)
+            self.emitter.yield_(self._step(frames, self.emitter.cursor, first, list(body.args[1:])))
 
     def _step(
-        self, frames: list[Frame], cursor: Cursor, place: Index, carried: list[SSAValue] | None
+        self, frames: list[Frame], cursor: Cursor, first: Index, carried: list[SSAValue] | None
     ) -> list[SSAValue]:
         """Scan one vector and store it; its last combined element in all lanes."""
-        values = BodyValues(self.emitter, self.nest, [*frames, Frame(cursor, self.nest.schedule.vector_dim, place)])
+        values = BodyValues(self.emitter, self.nest, [*frames, Frame(cursor, self.nest.schedule.vector_dim, first)])
         read = [values.spread(read_operand(values, operand), operand.dims()) for operand in self.operands]
         scanned = scan_lanes(self.emitter, self.scan.combination, read, reverse=self.scan.reverse)
         if carried is not None:

@@ -25,12 +25,12 @@ from tilewright.dialects import bufferization, func, linalg_ext, memref
 from tilewright.dialects.construction import index_array, segment_sizes
 from tilewright.dialects.types import element_type, is_integer, is_memref, is_unranked_memref
 from tilewright.lowering.linalg_to_loops.emitter import INDEX, Cursor, Index, LoopEmitter
-from tilewright.lowering.linalg_to_loops.sources import Window, contiguous_strides, permute
+from tilewright.lowering.linalg_to_loops.sources import Window, collapse, contiguous_strides, expand, permute
 from tilewright.transforms.linalg.effects import root_of_memref
 from tilewright.transforms.linalg.structured import shape_or_scalar
 
 UNKNOWN_EXTENT = (1 << 62) - 1
-"""Stands for the number of elements behind a pointer argument."""
+"""Stands for the number of elements from a pointer argument on."""
 
 
 class Memory:
@@ -214,8 +214,6 @@ class Memory:
         )
 
     def _reshape(self, op: memref.CollapseShapeOp | memref.ExpandShapeOp) -> Window | None:
-        from tilewright.lowering.linalg_to_loops.sources import collapse, expand
-
         base = self.window(op.src)
         shape = _static_shape(op.result.type)
         if base is None or DYNAMIC_INDEX in shape:

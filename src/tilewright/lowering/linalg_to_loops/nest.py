@@ -81,7 +81,7 @@ class Fetch:
 
 
 class Surroundings(Protocol):
-    """The function around a nest, as far as a nest asks about it."""
+    """What a nest needs to know of the function around it."""
 
     accesses: AccessLog
 
@@ -111,7 +111,7 @@ class BodyFacts:
     steps: LaneSteps = field(default_factory=LaneSteps)
     """Which integers grow by how much from lane to lane; with segments, along one of them."""
     offsets: SplitOffsets = field(default_factory=SplitOffsets)
-    """Which offsets are numbers of 32 bits away from one that all lanes share."""
+    """Which offsets are 32-bit distances from one that all lanes share."""
     cost: int = 0
 
 
@@ -169,7 +169,7 @@ class Nest:
         return tuple(terminator.operands)
 
     def accumulator(self, number: int) -> SSAValue:
-        """Return the argument of the body that is the output `number` before the step."""
+        """Return the argument of the body that holds output `number` before the step."""
         return self.body.args[len(self.inputs) + number]
 
     @property

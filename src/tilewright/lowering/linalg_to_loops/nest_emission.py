@@ -34,8 +34,8 @@ from tilewright.lowering.linalg_to_loops.sources import memory_of
 from tilewright.lowering.linalg_to_loops.steps import streamed_steps
 from tilewright.lowering.linalg_to_loops.streaming import Streaming, plan_streaming
 from tilewright.lowering.linalg_to_loops.strip_segments import (
-    number_in_all_lanes,
     plan_segments,
+    scalar_of_splat,
     segments_pay,
 )
 from tilewright.lowering.linalg_to_loops.unchanged_lanes import without_unchanged_lanes
@@ -120,41 +120,41 @@ class _NestWriter:
         if streaming is not None and not is_near and not (prefetching.traffic.counts_reads and self._reads_twice()):
             self._stream_or_not(streaming, outside)
             return
-        whole = None
+        version = None
         if self.loops.accumulators.padding is None:
-            whole = find_version_check(self.emitter, self.loops.nest, self.loops.unmasked)
-        if whole is not None:
-            self._version_loop(whole, outside)
+            version = find_version_check(self.emitter, self.loops.nest, self.loops.unmasked)
+        if version is not None:
+            self._version_loop(version, outside)
         else:
             self.loops.write_level(0, [outside])
 
     def _reads_twice(self) -> bool:
-        """Return whether one array is read at several places, as a convolution does.
+        """Return whether one array is read at several offsets, as a convolution does.
 
-        What is read a little above the address that was written has the low bits of its address, if the arrays start at
-        the same place of a page, and waits for it (Zen 4, four places: 1.8 times as slow with nontemporal stores).
+        If both arrays start at the same offset in a page, a load a little above the address of a store has its low
+        address bits, and waits for it (Zen 4, four offsets: 1.8 times as slow with non-temporal stores).
         """
         windows = (memory_of(operand.source) for operand in self.loops.nest.inputs)
         arrays = [window.flat for window in windows if window is not None and not window.owned]
         return len(set(arrays)) < len(arrays)
 
-    def _version_loop(self, whole: VersionCheck, outside: Frame) -> None:
+    def _version_loop(self, version: VersionCheck, outside: Frame) -> None:
         """Two versions of a loop, chosen by whether it needs no comparisons."""
 
         def without() -> None:
             unmasked, nest = self.loops.unmasked, self.loops.nest
             values = dict(outside.values)
-            for comparison, holds in whole.comparisons.items():
+            for comparison, holds in version.comparisons.items():
                 values[comparison] = self.emitter.constant(int(holds), comparison.type)
-            self._assume(whole.comparisons)
-            self.loops.unmasked = whole.unmasked or unmasked
+            self._assume(version.comparisons)
+            self.loops.unmasked = version.unmasked or unmasked
             self.loops.write_level(0, [Frame(self.emitter.cursor, values=values)])
-            self.loops.unmasked, self.loops.nest = (unmasked if whole.unmasked is None else None), nest
+            self.loops.unmasked, self.loops.nest = (unmasked if version.unmasked is None else None), nest
 
         def with_comparisons() -> None:
             self.loops.write_level(0, [Frame(self.emitter.cursor, values=dict(outside.values))])
 
-        self.emitter.choose(whole.condition, without, with_comparisons)
+        self.emitter.choose(version.condition, without, with_comparisons)
 
     def _stream_or_not(self, streaming: Streaming, outside: Frame) -> None:
         """Two versions of a loop, chosen by the size of the launch."""
@@ -178,7 +178,7 @@ class _NestWriter:
         """A nest whose vectors run along segments; where that depends on the divisors, also as it is without."""
         if self.loops.unmasked is not None:
             for comparison, lanes in self.loops.unmasked.comparisons.items():
-                outside.values[comparison] = number_in_all_lanes(lanes)
+                outside.values[comparison] = scalar_of_splat(lanes)
         pays = segments_pay(BodyValues(self.emitter, segmented, [outside]))
         if pays is True:
             self.loops.nest = segmented

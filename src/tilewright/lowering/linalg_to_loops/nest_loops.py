@@ -58,7 +58,7 @@ class LoopWriter:
         return first - 1 if first and self.nest.vector_reduces() and order[first - 1] == SEGMENT else first
 
     def write_level(self, level: int, frames: list[Frame]) -> None:
-        """Everything from the loop number `level` inwards, before accumulators exist."""
+        """Write everything from the loop at `level` inwards, before accumulators exist."""
         if level == self.start and self.nest.has_reduction:
             self._reduce(level, [frames])
             return

@@ -156,9 +156,11 @@ def find_dependences(nest: Nest, predicates: Mapping[Operation, Predicate]) -> d
 
 
 def widest_lane(nest: Nest) -> int:
-    """Bits of the widest number that lanes hold: not i1 and index, nor what all lanes share, nor places that follow one
-    another, of which the first is enough, nor where atomics take place: these step through the lanes anyhow, and pay
-    for each vector of them."""
+    """Bits of the widest type that lanes hold.
+
+    Not counted: i1 and index; what all lanes share; offsets of one stride, of which the first is enough; offsets of
+    atomics, which go lane by lane anyhow.
+    """
     widest = 8
     atomic_offsets = find_offsets_of_atomics(nest.body)
     for value in (*nest.body.args, *(result for op in nest.body.ops for result in op.results)):
@@ -166,15 +168,15 @@ def widest_lane(nest: Nest) -> int:
             continue
         if value in nest.facts.offsets.inner:
             continue
-        if value in nest.facts.steps.of and all(_is_place(use.operation, nest) for use in value.uses):
+        if value in nest.facts.steps.of and all(_is_offset(use.operation, nest) for use in value.uses):
             continue
         if value not in atomic_offsets:
             widest = max(widest, bit_width(value.type))
     return widest
 
 
-def _is_place(op: Operation, nest: Nest) -> bool:
-    """Return whether an op only goes on computing a place, or is the view of it."""
+def _is_offset(op: Operation, nest: Nest) -> bool:
+    """Return whether an op only computes an offset further, or is the view at it."""
     return isinstance(op, memref.ReinterpretCastOp) or any(result in nest.facts.steps.of for result in op.results)
 
 
@@ -188,12 +190,12 @@ def obstacle_to_vectors(nest: Nest) -> str | None:
         return "it combines elements by a function that is not known to be associative"
     stores = [op for op in nest.body.ops if isinstance(op, WRITES)]
     if len(stores) > 1:
-        return "each of its elements writes to several places"
+        return "each of its elements writes to several addresses"
     if stores and any(_may_see(op, stores[0], nest) for op in nest.body.ops):
         return "it may read what it wrote for an element before, as its arguments may overlap"
     accesses = (*(operand.access for operand in nest.inputs), *(output.access for output in nest.outputs))
     if not all(_is_vector_access(expr) for access in accesses for expr in access):
-        return "an index is more than the number of a lane"
+        return "an index is more than a dimension or a constant"
     return None
 
 

@@ -1,6 +1,6 @@
 """What one step reads of a nest's operands and writes to its outputs: an element, or lanes of one stride.
 
-ins(%x at (d0, d1))    ->  %v = vector.load %x[%i * 64 + %j]                    lanes next to each other
+ins(%x at (d0, d1))    ->  %v = vector.load %x[%i * 64 + %j]                    contiguous lanes
 ins(%pad at (d0, d1))  ->  %v = vector.maskedload %x[...], %inside, %fill      of a box, those that are in memory
 outs(%y at (d1, d0))   ->  vector.scatter %y[...] [0, 64, 128, ...]            lanes a stride apart
 """
@@ -20,7 +20,7 @@ from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.nest import Operand, stride_along
 from tilewright.lowering.linalg_to_loops.sources import Box, Uniform, Vectors, Window, Words
 from tilewright.lowering.linalg_to_loops.strided_lanes import (
-    find_turns,
+    find_interleaved,
     is_narrow,
     load_neighbourhood,
     pick_lanes,
@@ -92,7 +92,7 @@ def _read_window(
         assert mask is not None
         lanes = values.emitter.masked_load(window.flat, index, mask, passthrough)
     elif mask is None and is_narrow(stride):
-        lanes = _read_turns(values, window, operand, stride, passthrough)
+        lanes = _read_interleaved(values, window, operand, stride, passthrough)
     else:
         lanes = values.emitter.gather(
             window.flat, index, values.lane_offsets(stride), mask or values.all_lanes(), passthrough
@@ -101,21 +101,21 @@ def _read_window(
 
 
 def _note(values: BodyValues, location: LocationAttr | None, stride: Index, verb: str) -> None:
-    """Keep how the memory of an argument is accessed; what only copies it says no place but the copy's own."""
+    """Note how the memory of an argument is accessed; a copy has no location but its own."""
     own = values.emitter.location if isinstance(location, UnknownLoc) else location
     values.nest.around.accesses.note(own, stride, verb)
 
 
-def _read_turns(values: BodyValues, window: Window, operand: Operand, stride: int, filler: SSAValue) -> SSAValue:
+def _read_interleaved(values: BodyValues, window: Window, operand: Operand, stride: int, filler: SSAValue) -> SSAValue:
     """Lanes that are `stride` elements apart, out of vectors that hold what other operands read in between, too."""
-    turn, windows = find_turns(window, _read_alike(values, operand), stride)
-    turns, frame = sorted(windows), values.frames[values.depth(operand.dims())]
+    member, windows = find_interleaved(window, _read_alike(values, operand), stride)
+    members, frame = sorted(windows), values.frames[values.depth(operand.dims())]
     index = values.linear_index(windows[0], operand.access)
-    keys = [("neighbourhood", window.flat, index, *turns, number) for number in range(max(1, stride))]
+    keys = [("neighbourhood", window.flat, index, *members, number) for number in range(max(1, stride))]
     if keys[0] not in frame.values:
-        parts = load_neighbourhood(values.emitter, window.flat, index, stride, turns, filler)
+        parts = load_neighbourhood(values.emitter, window.flat, index, stride, members, filler)
         frame.values.update(zip(keys, parts, strict=True))
-    return pick_lanes(values.emitter, [frame.values[key] for key in keys], stride, turn)
+    return pick_lanes(values.emitter, [frame.values[key] for key in keys], stride, member)
 
 
 def _read_alike(values: BodyValues, operand: Operand) -> Iterator[Window]:
@@ -280,10 +280,10 @@ def write_output(
         values.emitter.masked_store(value, window.flat, index, mask)
 
 
-def write_in_turn(
+def write_interleaved(
     values: BodyValues, windows: Sequence[Window], access: tuple[AffineExpr, ...], elements: Sequence[SSAValue]
 ) -> None:
-    """Store the current step's lanes of several tensors whose elements take turns in memory."""
+    """Store the current step's lanes of several tensors that are interleaved in memory."""
     stored = zip(elements, windows, strict=True)
     packed = [values.emitter.pack(element, window.stored_as_byte) for element, window in stored]
     store_interleaved(values.emitter, packed, windows[0].flat, values.linear_index(windows[0], access))

@@ -30,7 +30,7 @@ from tilewright.transforms.linalg.index_proofs import constant_of, is_at_most
 
 @dataclass(frozen=True, slots=True)
 class Padding:
-    """Behind `bound`, `count` lanes have the same value."""
+    """From `bound` on, `count` lanes have the same value."""
 
     bound: Index
     count: Index
@@ -143,17 +143,17 @@ def _operand_bound(operand: Operand, dim: int) -> Index | None:
     source = operand.source
     if not isinstance(source, Box):
         return None
-    positions = [place for place, expr in enumerate(operand.access) if dim in expr.used_dims()]
+    positions = [position for position, expr in enumerate(operand.access) if dim in expr.used_dims()]
     if len(positions) != 1 or not isinstance(operand.access[positions[0]], AffineDimExpr):
         return None
-    place = positions[0]
-    return None if source.high[place] == source.shape[place] else source.high[place]
+    position = positions[0]
+    return None if source.high[position] == source.shape[position] else source.high[position]
 
 
 def _comparison_bounds(
     emitter: LoopEmitter, nest: Nest, index: linalg.IndexOp, comparisons: dict[SSAValue, bool]
 ) -> list[Index] | None:
-    """Bounds of all comparisons that the lane number goes into; None if it goes anywhere else."""
+    """Bounds of all comparisons that read the lane index; None if anything else does."""
     dim = index.dim.value.data
     bounds: list[Index] = []
     pending: list[tuple[SSAValue, SSAValue | None]] = [(index.result, None)]

@@ -262,12 +262,12 @@ class Prefetching:
 
 
 def _is_inside_line(values: BodyValues, stream: Stream) -> bool:
-    """Return whether a step of an unrolled loop begins where no line of the caches does, counted from the first."""
-    place = 0
+    """Return whether a step of an unrolled loop begins inside of a cache line, counted from the first step."""
+    offset = 0
     for expr, stride in zip(stream.access, stream.window.strides, strict=True):
         number = values.affine(expr)
-        place += number * stride if isinstance(number, int) and isinstance(stride, int) else 0
-    return place % LINE_BYTES != 0
+        offset += number * stride if isinstance(number, int) and isinstance(stride, int) else 0
+    return offset % LINE_BYTES != 0
 
 
 def _stays_near(output: Output) -> bool:

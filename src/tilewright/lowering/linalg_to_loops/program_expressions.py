@@ -102,7 +102,7 @@ class ProgramExpressions:
 
 
 def is_argument_of(entry: Block, value: BlockArgument) -> bool:
-    """Return whether a value is a number that the function gets."""
+    """Return whether a value is an integer argument of the function."""
     return value.block is entry and isinstance(value.type, IntegerType)
 
 

@@ -72,7 +72,7 @@ def finish_region(lowering: FunctionLowering, terminator: Operation, first: int,
 def replace_op(
     lowering: FunctionLowering, old: Operation, new: Operation, dropped: Sequence[int], added: int = 0
 ) -> None:
-    """Put `new`, which has the results of `old` that are not dropped and then some new ones, in the place of `old`."""
+    """Put `new`, which has the results of `old` that are not dropped and then some new ones, in place of `old`."""
     block = old.parent_block()
     assert block is not None
     new.location = old.location

@@ -155,11 +155,11 @@ def is_apart(left: Window, right: Window) -> bool:
     for step, extent in zip(steps[:-1], left.shape[:-1], strict=True):
         if step is None or extent * len(reached) > MOST_COMPARED_ROWS:
             return False
-        reached = {place + step * count for place in reached for count in range(1 - extent, extent)}
+        reached = {offset + step * count for offset in reached for count in range(1 - extent, extent)}
     last = steps[-1]
     if last is None:
         return False
-    return all(not _is_multiple_within(gap - place, last, left.shape[-1]) for place in reached)
+    return all(not _is_multiple_within(gap - offset, last, left.shape[-1]) for offset in reached)
 
 
 def _is_multiple_within(gap: int, step: int, extent: int) -> bool:

@@ -1,10 +1,10 @@
-"""Places in 64 bits that are numbers of 32 bits away from where all lanes start.
+"""Offsets of 64 bits that are a shared base plus 32 bits a lane.
 
     %w = extsi %x : i32 to i64
     %s = addi %first, %w : i64                 %first is the same in all lanes
     %i = index_cast %s                ->       base %first, lanes %x
 
-Lanes then hold no numbers of 64 bits, so that vectors have twice as many, and accesses with one %x differ by their base
+Lanes then hold no 64-bit values, so that vectors have twice as many, and accesses with one %x differ by their base
 alone. Sums of 64 bits wrap as addresses do: the order of the terms makes no difference.
 """
 
@@ -22,7 +22,7 @@ from tilewright.support.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class SplitOffset:
-    """The sum of numbers that all lanes share, of 64 bits, and of a number of 32 bits of each lane."""
+    """The sum of 64-bit values that all lanes share, and of a 32-bit value of each lane."""
 
     shared: tuple[SSAValue, ...]
     lanes: SSAValue
@@ -30,16 +30,16 @@ class SplitOffset:
 
 @dataclass(slots=True)
 class SplitOffsets:
-    """The places of a body that are sums like that."""
+    """The offsets of a body that are sums like that."""
 
     of: dict[SSAValue, SplitOffset] = field(default_factory=dict[SSAValue, SplitOffset])
     """By the index that an access is at."""
     inner: set[SSAValue] = field(default_factory=set[SSAValue])
-    """Numbers of 64 bits that lanes need for nothing else."""
+    """64-bit values that lanes need for nothing else."""
 
 
 def find_split_offsets(body: Block, depends: Mapping[SSAValue, frozenset[int]], vector_dim: int) -> SplitOffsets:
-    """The places of a body along the lanes of a dimension."""
+    """Find the split offsets of a body along the lanes of a dimension."""
     found = SplitOffsets()
     inner: set[SSAValue] = set()
     for op in body.ops:

@@ -16,10 +16,10 @@ from tilewright.lowering.linalg_to_loops.body_values import BodyValues
 from tilewright.lowering.linalg_to_loops.element_access import emit_atomic, emit_store, load_at
 from tilewright.lowering.linalg_to_loops.emitter import Cursor
 from tilewright.lowering.linalg_to_loops.nest import Nest, Output, stride_along
-from tilewright.lowering.linalg_to_loops.operand_access import write_in_turn, write_output
+from tilewright.lowering.linalg_to_loops.operand_access import write_interleaved, write_output
 from tilewright.lowering.linalg_to_loops.predication import is_straight
 from tilewright.lowering.linalg_to_loops.sources import Uniform, Window
-from tilewright.lowering.linalg_to_loops.strided_lanes import find_turns, is_narrow
+from tilewright.lowering.linalg_to_loops.strided_lanes import find_interleaved, is_narrow
 from tilewright.transforms.linalg.index_proofs import is_at_most
 
 Written = tuple[Output, Window, SSAValue]
@@ -48,10 +48,10 @@ def emit_step(values: BodyValues, accumulators: Accumulators, carried: Sequence[
         values.get_lanes(accumulators.first_term(nest, number, accumulator) or nest.yielded[number])
         for number, accumulator in zip(accumulators.reducing, carried, strict=True)
     ]
-    for outputs in _in_turn(values, written):
+    for outputs in _interleaved(values, written):
         if len(outputs) > 1:
             elements = [element for _, _, element in outputs]
-            write_in_turn(values, [dest for _, dest, _ in outputs], outputs[0][0].access, elements)
+            write_interleaved(values, [dest for _, dest, _ in outputs], outputs[0][0].access, elements)
         else:
             _write(values, *outputs[0])
     mask = values.mask() if nest.vector_reduces() else None
@@ -63,7 +63,7 @@ def emit_step(values: BodyValues, accumulators: Accumulators, carried: Sequence[
 # -- outputs ----------------------------------------------------------------------------------------------------------
 
 
-def _in_turn(values: BodyValues, written: Sequence[Written]) -> Iterator[list[Written]]:
+def _interleaved(values: BodyValues, written: Sequence[Written]) -> Iterator[list[Written]]:
     """Outputs of one step, those together that fill each other's gaps in memory."""
     left = list(written)
     while left:
@@ -72,9 +72,9 @@ def _in_turn(values: BodyValues, written: Sequence[Written]) -> Iterator[list[Wr
         group = left[:1]
         if is_narrow(stride) and stride > 1 and _is_whole(values, output):
             alike = [item for item in left if item[0].access == output.access and _is_whole(values, item[0])]
-            _, windows = find_turns(dest, [window for _, window, _ in alike], stride)
+            _, windows = find_interleaved(dest, [window for _, window, _ in alike], stride)
             if len(windows) == stride:
-                group = [next(item for item in alike if item[1] is windows[turn]) for turn in range(stride)]
+                group = [next(item for item in alike if item[1] is windows[member]) for member in range(stride)]
         left = [item for item in left if item not in group]
         yield group
 
@@ -86,7 +86,7 @@ def _is_whole(values: BodyValues, output: Output) -> bool:
 
 
 def _past(nest: Nest, output: Output) -> list[int]:
-    """The dimensions that the nest runs further along than an output is wanted."""
+    """The dimensions along which the nest runs further than an output is read."""
     return [dim for dim, bound in enumerate(nest.bounds) if not is_at_most(bound, output.bounds[dim])]
 
 
@@ -101,8 +101,8 @@ def _write(values: BodyValues, output: Output, dest: Window, element: SSAValue) 
         write_output(values, dest, output.access, element, end=output.bounds[dim])
         return
     emitter = values.emitter
-    place, end = emitter.ssa(values.induction(dim)), emitter.ssa(output.bounds[dim])
-    with emitter.when(emitter.cmpi("slt", place, end)):
+    index, end = emitter.ssa(values.induction(dim)), emitter.ssa(output.bounds[dim])
+    with emitter.when(emitter.cmpi("slt", index, end)):
         write_output(values, dest, output.access, element)
 
 
@@ -162,5 +162,5 @@ def _resolve_extract(values: BodyValues, op: tensor.ExtractOp) -> SSAValue:
 
 
 def _is_plain_value(op: Operation) -> bool:
-    """A pure computation on numbers, which can be evaluated wherever its operands are known."""
+    """Return whether an op is a pure computation on scalars, which can be evaluated wherever its operands are."""
     return isinstance(op, linalg.IndexOp) or is_arithmetic(op)

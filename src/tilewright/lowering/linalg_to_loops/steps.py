@@ -65,6 +65,6 @@ def steps_of(emitter: LoopEmitter, nest: Nest, unmasked: UnmaskedPart | None, di
 
 
 def streamed_steps(emitter: LoopEmitter, nest: Nest, head: Index, bound: Index) -> list[Step]:
-    """As `steps_of`, with the first `head` elements by themselves and then vectors that go past the caches."""
+    """As `steps_of`, with the first `head` elements by themselves and then non-temporal vectors."""
     full = emitter.add(head, emitter.align_down(emitter.sub(bound, head), nest.schedule.lanes))
     return [Step(0, head, masked=True), Step(head, full, streamed=True), Step(full, bound, masked=True)]

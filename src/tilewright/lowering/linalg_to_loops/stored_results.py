@@ -12,24 +12,21 @@ writes is apart, or is the element that the same step writes. A generic with one
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from xdsl.ir import Operation
 
 from tilewright.dialects import bufferization, linalg, memref, tensor
 from tilewright.dialects.arithmetic import is_arithmetic
 from tilewright.lowering.linalg_to_loops.emitter import Index
+from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering
 from tilewright.lowering.linalg_to_loops.overlaps import is_disjoint, writes_directly
 from tilewright.lowering.linalg_to_loops.sources import Window
+from tilewright.lowering.linalg_to_loops.store_targets import target_of
 from tilewright.support.records import dataclass
 from tilewright.transforms.linalg.effects import may_write
 from tilewright.transforms.linalg.index_proofs import is_same
 from tilewright.transforms.linalg.needed_bounds import make_available
 from tilewright.transforms.linalg.sink_producers import find_store
 from tilewright.transforms.linalg.structured import access_of, is_elementwise, loop_extents
-
-if TYPE_CHECKING:
-    from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering
 
 _ADDRESSES = (memref.ReinterpretCastOp, memref.SubviewOp, memref.CastOp, tensor.ExtractSliceOp, tensor.EmptyOp)
 
@@ -44,11 +41,11 @@ class StoredResult:
 
 
 def plan_stored_results(lowering: FunctionLowering, op: linalg.StructuredOp) -> dict[int, StoredResult]:
-    """The results of a generic, by number, that its nest may write to their destinations."""
+    """Plan which results of a generic, by index, its nest writes to their destinations."""
     if len(op.results) < 2 or not is_elementwise(op) or any(may_write(inner) for inner in op.body.block.ops):
         return {}
-    places = {access_of(map_) for map_ in op.maps[len(op.inputs) :]}
-    if len(places) != 1:
+    accesses = {access_of(map_) for map_ in op.maps[len(op.inputs) :]}
+    if len(accesses) != 1:
         return {}
     stores = {store: number for number, result in enumerate(op.results) if (store := find_store(result)) is not None}
     planned: dict[int, StoredResult] = {}
@@ -71,8 +68,6 @@ def _plan(
     store: bufferization.MaterializeInDestinationOp,
     others: list[StoredResult],
 ) -> StoredResult | None:
-    from tilewright.lowering.linalg_to_loops.lower_memory import target_of
-
     target = target_of(lowering, store)
     if any(start != 0 for start in target.starts):
         return None

@@ -3,12 +3,12 @@
     for %i = 0 to %n step 16 { %x = %first + lanes(%i); %q = %x / %c; %r = %x % %c; gather p[%r + %q * %stride] }
       ->
     while (%i < %n) {
-      %x0 = %first + %i; %q = %x0 / %c; %r0 = %x0 - %q * %c                 once, as numbers
+      %x0 = %first + %i; %q = %x0 / %c; %r0 = %x0 - %q * %c                 once, as scalars
       %end = min(%n, %i + %c - %r0)
       for %j = %i to %end step 16 { load p[%r0 + %q * %stride - %i + %j] }  the last vector masked
     } with %i = %end
 
-Along a segment each quotient is one number, each remainder grows with the lane (see `lane_steps`); several divisions,
+Along a segment each quotient is one scalar, each remainder grows with the lane (see `lane_steps`); several divisions,
 of one index or of each other's results, end a segment where the first of them does. A divisor that is known when the
 program runs is tested for being long enough before the loop, which is written both ways.
 """
@@ -32,8 +32,8 @@ from tilewright.transforms.linalg.body_cost import ACCESSES, vector_cost
 
 
 def plan_segments(nest: Nest, known: Collection[SSAValue]) -> Nest | None:
-    """A planned nest with a loop over segments around its vector loop; None where it divides no lane numbers. The
-    comparisons in `known` are numbers there."""
+    """A planned nest with a loop over segments around its vector loop; None where it divides no lane indices. The
+    comparisons in `known` are scalars there."""
     dim = nest.schedule.vector_dim
     if dim is None or nest.schedule.lanes == 1 or nest.folds() or not is_straight(nest.body):
         return None
@@ -63,12 +63,12 @@ def plan_segments(nest: Nest, known: Collection[SSAValue]) -> Nest | None:
 def _has_strides(nest: Nest) -> bool:
     """Return whether lanes lie apart somewhere: the last vector of a segment, which is not full, gathers them."""
     views = [op for op in nest.body.ops if isinstance(op, memref.ReinterpretCastOp)]
-    places = (value for op in views for value in op.mixed_offsets if isinstance(value, SSAValue))
-    return any(nest.facts.steps.of.get(place, 1) not in (0, 1) for place in places)
+    offsets = (value for op in views for value in op.mixed_offsets if isinstance(value, SSAValue))
+    return any(nest.facts.steps.of.get(offset, 1) not in (0, 1) for offset in offsets)
 
 
 def _widened(nest: Nest) -> Nest:
-    """The nest with the lanes that its vectors can have where places are one number along a segment.
+    """The nest with the lanes that its vectors can have where offsets are one scalar along a segment.
 
     Where little is computed they get half of them: more of a short segment is in full vectors.
     """
@@ -83,8 +83,8 @@ def _widened(nest: Nest) -> Nest:
     return replace(wide, schedule=replace(wide.schedule, lanes=lanes))
 
 
-def number_in_all_lanes(lanes: SSAValue) -> SSAValue:
-    """The number that was spread over the lanes of a vector."""
+def scalar_of_splat(lanes: SSAValue) -> SSAValue:
+    """The scalar of a splat."""
     assert isinstance(lanes.owner, vector.BroadcastOp)
     return lanes.owner.operands[0]
 

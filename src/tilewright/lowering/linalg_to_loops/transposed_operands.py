@@ -48,8 +48,8 @@ class TransposedOperand:
         loaded = list[SSAValue]()
         for lane in range(nest.schedule.lanes):
             here = Frame(column.cursor, column.dim, emitter.add(column.induction, lane))
-            place = BodyValues(emitter, nest, [*outer, here]).linear_index(self.window, self.operand.access)
-            loaded.append(emitter.vector_load(self.window.flat, place, nest.schedule.lanes))
+            offset = BodyValues(emitter, nest, [*outer, here]).linear_index(self.window, self.operand.access)
+            loaded.append(emitter.vector_load(self.window.flat, offset, nest.schedule.lanes))
         return transpose_lanes(emitter, loaded)
 
 

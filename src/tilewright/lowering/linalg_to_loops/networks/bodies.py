@@ -34,7 +34,7 @@ from tilewright.support.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Turned:
+class Inverted:
     """A condition of lanes, inverted where a parity holds."""
 
     condition: SSAValue
@@ -49,21 +49,21 @@ class LoopBits:
         self.inner = inner
         """The bits that are not the loop's."""
         self.counters = counters
-        """Each other bit's counter, and its place in there."""
+        """For each other bit its counter, and its position there."""
 
     def parity(self, bits: int) -> SSAValue:
         """The exclusive or of some of the loop's bits."""
         found: SSAValue | None = None
-        for bit, (counter, place) in self.counters.items():
+        for bit, (counter, position) in self.counters.items():
             if bits >> bit & 1:
-                one = self._bit(counter, place)
+                one = self._bit(counter, position)
                 found = one if found is None else self.builder.xor(found, one)
         assert found is not None
         return found
 
-    def _bit(self, counter: SSAValue, place: int) -> SSAValue:
+    def _bit(self, counter: SSAValue, position: int) -> SSAValue:
         emitter, value = self.builder.emitter, self.builder.value
-        mask = emitter.constant(1 << place, INDEX)
+        mask = emitter.constant(1 << position, INDEX)
         masked = value(arith.AndIOp, (counter, mask), INDEX)
         unequal = {"predicate": arith.CmpiOp(masked, masked, "ne").predicate}
         return value(arith.CmpiOp, (masked, emitter.constant(0, INDEX)), i1, unequal)
@@ -90,7 +90,7 @@ def _constant(value: SSAValue) -> BitNumber | None:
 
 
 class BodyOfRegister:
-    """The values of a step's body for the register `number`, given the vectors of its arguments."""
+    """The values of a step's body for the register of index `number`, given the vectors of its arguments."""
 
     def __init__(
         self,
@@ -105,19 +105,19 @@ class BodyOfRegister:
         self.loop = loop
         self.numbers = numbers
         self.indices = [ones | number for ones in lane_sets(layout)]
-        self.vectors: dict[SSAValue, SSAValue | Turned] = dict(arguments)
+        self.vectors: dict[SSAValue, SSAValue | Inverted] = dict(arguments)
 
     def get(self, value: SSAValue) -> SSAValue:
         """A value of the body as a vector."""
         found = self._find(value)
-        if isinstance(found, Turned):
+        if isinstance(found, Inverted):
             mask = self._mask(found.where)
             if isinstance(mask, bool):
                 mask = self.builder.constant([int(mask)] * self.builder.lanes, i1)
             found = self.vectors[value] = self.builder.xor(found.condition, mask)
         return found
 
-    def _find(self, value: SSAValue) -> SSAValue | Turned:
+    def _find(self, value: SSAValue) -> SSAValue | Inverted:
         if (found := self.vectors.get(value)) is None:
             if (number := self.numbers.get(value)) is not None:
                 found = self._vector_of(number, value.type)
@@ -128,23 +128,23 @@ class BodyOfRegister:
             self.vectors[value] = found
         return found
 
-    def _compute(self, op: Operation) -> SSAValue | Turned:
+    def _compute(self, op: Operation) -> SSAValue | Inverted:
         builder, type_ = self.builder, op.results[0].type
         match op:
             case arith.ConstantOp():
                 with builder.emitter.at(builder.before):
                     scalar = builder.emitter.result(op.clone())
                 return builder.spread(scalar)
-            case arith.XOrIOp() | arith.CmpiOp() if (turned := self._turned(op)) is not None:
-                return turned
+            case arith.XOrIOp() | arith.CmpiOp() if (inverted_bit := self._inverted(op)) is not None:
+                return inverted_bit
             case arith.SelectOp():
                 return self._select(op)
-            case arith.MuliOp() if (product := self._product_with_bit(op)) is not None:
-                return product
+            case arith.MuliOp() if (masked := self._times_bit(op)) is not None:
+                return masked
             case _:
                 return builder.same(op, [self.get(operand) for operand in op.operands], builder.vector(type_))
 
-    def _turned(self, op: arith.XOrIOp | arith.CmpiOp) -> Turned | None:
+    def _inverted(self, op: arith.XOrIOp | arith.CmpiOp) -> Inverted | None:
         """A condition that differs, or does not, from a bit of the indices; a condition may stand there as 0 or 1."""
         inverted = False
         if isinstance(op, arith.CmpiOp):
@@ -161,9 +161,9 @@ class BodyOfRegister:
                     one = one.owner.operands[0]
                 found = self._find(one)
                 where = number[0] ^ Parity(inverted=inverted)
-                if isinstance(found, Turned):
-                    return Turned(found.condition, found.where ^ where)
-                return Turned(found, where)
+                if isinstance(found, Inverted):
+                    return Inverted(found.condition, found.where ^ where)
+                return Inverted(found, where)
         return None
 
     def _select(self, op: arith.SelectOp) -> SSAValue:
@@ -171,7 +171,7 @@ class BodyOfRegister:
         if (number := self.numbers.get(condition)) is not None:
             return self._choose(number[0], lambda: self.get(when_true), lambda: self.get(when_false))
         found, select = self._find(condition), self.builder.select
-        if not isinstance(found, Turned):
+        if not isinstance(found, Inverted):
             return select(found, self.get(when_true), self.get(when_false))
         one, other = self.get(when_true), self.get(when_false)
         return self._choose(
@@ -184,7 +184,7 @@ class BodyOfRegister:
             return when_set() if mask else when_clear()
         return self.builder.select(mask, when_set(), when_clear())
 
-    def _product_with_bit(self, op: arith.MuliOp) -> SSAValue | None:
+    def _times_bit(self, op: arith.MuliOp) -> SSAValue | None:
         """x * bit is x or 0."""
         factor, other = op.operands
         if factor not in self.numbers:
@@ -206,25 +206,25 @@ class BodyOfRegister:
         outside = parity.bits & ~self.loop.inner
         if not outside:
             return bool(lanes[0]) if len(set(lanes)) == 1 else self.builder.constant(lanes, i1)
-        turned = self._spread(self.loop.parity(outside))
-        return self.builder.xor(turned, self.builder.constant(lanes, i1)) if any(lanes) else turned
+        inverted_bit = self._spread(self.loop.parity(outside))
+        return self.builder.xor(inverted_bit, self.builder.constant(lanes, i1)) if any(lanes) else inverted_bit
 
     def _vector_of(self, number: BitNumber, type_: Attribute) -> SSAValue:
-        """A number made of indices in all lanes."""
+        """An integer computed from indices, in all lanes."""
         builder = self.builder
         inside = tuple(Parity(parity.bits & self.loop.inner, parity.inverted) for parity in number)
         lanes = builder.constant([value_at(inside, ones) for ones in self.indices], type_)
-        for place, parity in enumerate(number):
+        for position, parity in enumerate(number):
             if outside := parity.bits & ~self.loop.inner:
-                wide = builder.emitter.constant(_signed_bit(place, type_), type_)
+                wide = builder.emitter.constant(_signed_bit(position, type_), type_)
                 none = builder.emitter.constant(0, type_)
                 lanes = builder.xor(lanes, self._spread(builder.select(self.loop.parity(outside), wide, none)))
         return lanes
 
     def _spread(self, scalar: SSAValue) -> SSAValue:
-        """A number of the loop in all lanes."""
+        """Splat a scalar of the loop."""
         return self.builder.value(vector.BroadcastOp, (scalar,), self.builder.vector(scalar.type))
 
 
-def _signed_bit(place: int, type_: Attribute) -> int:
-    return -(1 << place) if place == width_of(type_) - 1 > 0 else 1 << place
+def _signed_bit(position: int, type_: Attribute) -> int:
+    return -(1 << position) if position == width_of(type_) - 1 > 0 else 1 << position

@@ -147,7 +147,7 @@ class _SegmentWriter:
             self.values[result] = Registers(left, vectors)
 
     def _combined(self, pair: _Pair, number: int) -> list[SSAValue]:
-        """Return what is reduced of both elements, combined by an op whose operands may change places."""
+        """Combine both elements by a commutative op."""
         step, builder = pair.step, self.builder
         assert step.combiner is not None
         (accumulator,) = pair.accumulators
@@ -216,7 +216,7 @@ class _Pair:
         return last.operands
 
     def elements(self, number: int) -> dict[SSAValue, SSAValue]:
-        """The inputs' registers with a number."""
+        """Return the register of index `number` of each input."""
         inputs = self.step.op.body.block.args[: len(self.step.op.inputs)]
         return {
             argument: self.operands[argument][0].vectors[number & self.operands[argument][1]]

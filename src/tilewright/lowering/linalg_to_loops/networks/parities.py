@@ -57,22 +57,22 @@ def width_of(type_: Attribute) -> int:
 
 
 def constant_number(value: int, width: int) -> BitNumber:
-    """A number that is the same at all indices."""
-    return tuple(ONE if value >> place & 1 else ZERO for place in range(width))
+    """An integer that is the same at all indices."""
+    return tuple(ONE if value >> position & 1 else ZERO for position in range(width))
 
 
 def index_number(bits: Sequence[int], width: int) -> BitNumber:
     """The index that consists of these index bits, the lowest first."""
-    return tuple(Parity(1 << bits[place]) if place < len(bits) else ZERO for place in range(width))
+    return tuple(Parity(1 << bits[position]) if position < len(bits) else ZERO for position in range(width))
 
 
 def value_at(number: BitNumber, ones: int) -> int:
-    """The number where just the index bits in the set `ones` are set, as an unsigned integer."""
-    return sum(parity.at(ones) << place for place, parity in enumerate(number))
+    """Its value where just the index bits in the set `ones` are set, as an unsigned integer."""
+    return sum(parity.at(ones) << position for position, parity in enumerate(number))
 
 
 def known_value(number: BitNumber) -> int | None:
-    """The number as an unsigned integer, if it is the same at all indices."""
+    """Its value as an unsigned integer, if it is the same at all indices."""
     return value_at(number, 0) if all(parity.is_known for parity in number) else None
 
 
@@ -84,7 +84,7 @@ def evaluate(op: Operation, operands: Sequence[BitNumber]) -> BitNumber | None:
         case arith.ConstantOp() if isinstance(op.value, IntegerAttr):
             return constant_number(op.value.value.data, width)
         case arith.IndexCastOp() | arith.ExtSIOp() | arith.TruncIOp():
-            return tuple(first[min(place, len(first) - 1)] for place in range(width))
+            return tuple(first[min(position, len(first) - 1)] for position in range(width))
         case arith.ExtUIOp():
             return (*first, *[ZERO] * (width - len(first)))
         case arith.XOrIOp():
@@ -131,21 +131,22 @@ def _bitwise(combine: Callable[[Parity, Parity], Parity | None], left: BitNumber
     return tuple(found)
 
 
-def _shifted(op: Operation, number: BitNumber, places: int | None) -> BitNumber | None:
-    if places is None or places >= len(number):
+def _shifted(op: Operation, number: BitNumber, distance: int | None) -> BitNumber | None:
+    if distance is None or distance >= len(number):
         return None
     if isinstance(op, arith.ShLIOp):
-        return _shift(number, places, ZERO)
-    return _shift(number, -places, number[-1] if isinstance(op, arith.ShRSIOp) else ZERO)
+        return _shift(number, distance, ZERO)
+    return _shift(number, -distance, number[-1] if isinstance(op, arith.ShRSIOp) else ZERO)
 
 
-def _shift(number: BitNumber, places: int, fill: Parity) -> BitNumber:
-    moved = range(-places, len(number) - places)
-    return tuple(number[place] if place in range(len(number)) else (ZERO if place < 0 else fill) for place in moved)
+def _shift(number: BitNumber, distance: int, fill: Parity) -> BitNumber:
+    moved = range(-distance, len(number) - distance)
+    own = range(len(number))
+    return tuple(number[source] if source in own else (ZERO if source < 0 else fill) for source in moved)
 
 
 def _compare(predicate: int, left: BitNumber, right: BitNumber) -> BitNumber | None:
-    """Equality of numbers that differ in one bit at most, unless they differ anyway."""
+    """Equality of integers that differ in one bit at most, unless they differ anyway."""
     if predicate not in (EQUAL, UNEQUAL):
         return None
     differ = [a ^ b for a, b in zip(left, right, strict=True)]

@@ -63,7 +63,7 @@ class Network:
 
     @property
     def exchanges(self) -> int:
-        """How many reductions of pairs follow one another, each reading what became of the one before."""
+        """The length of the longest chain of reductions of pairs, each of which reads the result of the one before."""
         after: dict[SSAValue, int] = {}
         for step in self.steps:
             before = max((after.get(source[0], 0) for source in (*step.inputs, *step.inits) if source), default=0)
@@ -190,17 +190,17 @@ class _Chain:
         dims = self._loop_bits(op, tensors, extents)
         if dims is None:
             return None
-        places = [_index_bits(map_.results, dims) for map_ in op.maps]
-        for value, bits in zip(tensors, places, strict=True):
+        index_bits = [_index_bits(map_.results, dims) for map_ in op.maps]
+        for value, bits in zip(tensors, index_bits, strict=True):
             if value is not None:
                 self.bits.setdefault(value, bits)
-        self.bits.update(zip(op.results, places[count:], strict=True))
-        operands = [value and (value, bits) for value, bits in zip(tensors, places, strict=True)]
+        self.bits.update(zip(op.results, index_bits[count:], strict=True))
+        operands = [value and (value, bits) for value, bits in zip(tensors, index_bits, strict=True)]
         kinds = zip(dims, op.iterators, strict=True)
         reduced = [bit for dim, kind in kinds if kind == "reduction" for bit in dim]
-        if any(bit in reduced for bits in places[count:] for bit in bits):
+        if any(bit in reduced for bits in index_bits[count:] for bit in bits):
             return None  # something elementwise was merged with the reduction
-        step = Step(op, dims, operands[:count], operands[count:], places[count:], reduced)
+        step = Step(op, dims, operands[:count], operands[count:], index_bits[count:], reduced)
         self.dropped.update((result, bit) for bit in reduced for result in op.results)
         if reduced and len(op.results) == 1:
             block = op.body.block
@@ -219,12 +219,12 @@ class _Chain:
         for value, map_ in zip(tensors, op.maps, strict=True):
             if value is None or (bits := self.bits.get(value)) is None:
                 continue
-            order = [(expr.position, place) for expr in reversed(map_.results) if isinstance(expr, AffineDimExpr)
-                     for place in range(len(named[expr.position]))]  # fmt: skip
-            for bit, (dim, place) in zip(bits, order, strict=True):
-                known, root = named[dim][place], self.joined[bit]
+            order = [(expr.position, position) for expr in reversed(map_.results) if isinstance(expr, AffineDimExpr)
+                     for position in range(len(named[expr.position]))]  # fmt: skip
+            for bit, (dim, position) in zip(bits, order, strict=True):
+                known, root = named[dim][position], self.joined[bit]
                 if known is None:
-                    named[dim][place] = root
+                    named[dim][position] = root
                 elif self.joined[known] != root:
                     self._join(root, known)
                     joins = True
@@ -265,7 +265,7 @@ def _index_bits(access: Sequence[object], dims: Sequence[list[int]]) -> list[int
 
 
 def is_plain(op: linalg.StructuredOp) -> bool:
-    """Return whether a body is arithmetic on elements and indices alone, and each element is read at a place of its
+    """Return whether a body is arithmetic on elements and indices alone, and each element is read at an index of its
     own.
     """
     for map_ in op.maps:

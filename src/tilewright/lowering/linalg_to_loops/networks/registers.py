@@ -1,6 +1,6 @@
-"""Tensors in registers: vectors by the bits of their number, lanes that change places, loads and stores of both.
+"""Tensors in registers: vectors by the bits of their register index, exchanges of lanes, loads and stores of both.
 
-bits (0, 1, 2, 3) lanes, 4 and 5 registers      four vectors of 16 elements, numbers {}, {4}, {5}, {4, 5}
+bits (0, 1, 2, 3) lanes, 4 and 5 registers      four vectors of 16 elements, register indices {}, {4}, {5}, {4, 5}
 neighbours along bit 1                          shuffle of each vector, lanes exchanged by their second bit
 neighbours along bit 5                          another register
 """
@@ -41,7 +41,7 @@ def numbers_of(bits: Iterable[int]) -> Iterator[int]:
 def lane_sets(layout: Layout) -> list[int]:
     """The set of index bits that each lane stands for."""
     return [
-        sum(1 << bit for place, bit in enumerate(layout) if bit is not None and lane >> place & 1)
+        sum(1 << bit for position, bit in enumerate(layout) if bit is not None and lane >> position & 1)
         for lane in range(1 << len(layout))
     ]
 
@@ -96,8 +96,8 @@ class VectorBuilder:
         return self.value(vector.ShuffleOp, (first, second), type_, {"mask": index_array(tuple(order))})
 
     def spread(self, scalar: SSAValue) -> SSAValue:
-        """A number from outside of the loop in all lanes."""
-        return self._in_front(("spread", scalar), lambda: self.emitter.broadcast(scalar, self.lanes))
+        """Splat a scalar from outside of the loop."""
+        return self._before_loop(("spread", scalar), lambda: self.emitter.broadcast(scalar, self.lanes))
 
     def constant(self, values: Sequence[int], element: Attribute) -> SSAValue:
         """A vector of known integers."""
@@ -106,7 +106,7 @@ class VectorBuilder:
 
         return self.emitter.lane_constant([_signed(value, element) for value in values], element)
 
-    def _in_front(self, key: object, make: Callable[[], SSAValue]) -> SSAValue:
+    def _before_loop(self, key: object, make: Callable[[], SSAValue]) -> SSAValue:
         if (found := self._made.get(key)) is None:
             with self.emitter.at(self.before):
                 found = self._made[key] = make()
@@ -114,28 +114,28 @@ class VectorBuilder:
 
     # -- lanes ------------------------------------------------------------------------------------------------------
 
-    def across(self, lanes: SSAValue, place: int) -> SSAValue:
-        """Each lane's neighbour, whose number differs in one bit."""
-        return self.shuffle(lanes, lanes, [lane ^ 1 << place for lane in range(self.lanes)])
+    def across(self, lanes: SSAValue, position: int) -> SSAValue:
+        """Each lane's neighbour, whose lane index differs in the bit at `position`."""
+        return self.shuffle(lanes, lanes, [lane ^ 1 << position for lane in range(self.lanes)])
 
-    def half(self, lanes: SSAValue, place: int, *, upper: bool) -> SSAValue:
+    def half(self, lanes: SSAValue, position: int, *, upper: bool) -> SSAValue:
         """In each lane the one of it and its neighbour whose bit is set, or is not."""
-        bit = 1 << place
+        bit = 1 << position
         return self.shuffle(lanes, lanes, [lane | bit if upper else lane & ~bit for lane in range(self.lanes)])
 
-    def exchange(self, tensor: Registers, place: int, register_bit: int) -> Registers:
-        """A bit of the lanes becomes one of the registers' numbers, and the other way round."""
-        lane_bit = tensor.layout[place]
+    def exchange(self, tensor: Registers, position: int, register_bit: int) -> Registers:
+        """Exchange a bit of the lane index with one of the register index."""
+        lane_bit = tensor.layout[position]
         assert lane_bit is not None
         moved: dict[int, SSAValue] = {}
-        orders = exchange_orders(self.lanes, 1 << place)
+        orders = exchange_orders(self.lanes, 1 << position)
         for number, first in tensor.vectors.items():
             if number >> register_bit & 1:
                 continue
             second = tensor.vectors[number | 1 << register_bit]
             moved[number] = self.shuffle(first, second, orders[0])
             moved[number | 1 << lane_bit] = self.shuffle(first, second, orders[1])
-        return Registers((*tensor.layout[:place], register_bit, *tensor.layout[place + 1 :]), moved)
+        return Registers((*tensor.layout[:position], register_bit, *tensor.layout[position + 1 :]), moved)
 
     # -- memory -----------------------------------------------------------------------------------------------------
 
@@ -146,9 +146,9 @@ class VectorBuilder:
         if not any(steps[width:]):
             return self._unpack(window, self._load_repeated(window, start, 1 << width))
         zero = self.emitter.zero(self._stored(window))
-        places = self.constant(_places(steps), INDEX)
+        offsets = self.constant(_lane_offsets(steps), INDEX)
         everywhere = self.constant([1] * self.lanes, i1)
-        return self._unpack(window, self.emitter.gather(window.flat, start, places, everywhere, self.spread(zero)))
+        return self._unpack(window, self.emitter.gather(window.flat, start, offsets, everywhere, self.spread(zero)))
 
     def _load_repeated(self, window: Window, start: Index, count: int) -> SSAValue:
         if count == 1:
@@ -163,7 +163,7 @@ class VectorBuilder:
         width = _neighbours(steps)
         if any(steps[width:]):
             everywhere = self.constant([1] * self.lanes, i1)
-            self.emitter.scatter(value, window.flat, start, self.constant(_places(steps), INDEX), everywhere)
+            self.emitter.scatter(value, window.flat, start, self.constant(_lane_offsets(steps), INDEX), everywhere)
         elif width == 0:
             self.emitter.store(self.emitter.result(vector.ExtractOp(value, (0,))), window.flat, start)
         else:
@@ -186,18 +186,18 @@ def _neighbours(steps: Sequence[int]) -> int:
     return count
 
 
-def _places(steps: Sequence[int]) -> list[int]:
-    return [sum(step for place, step in enumerate(steps) if lane >> place & 1) for lane in range(1 << len(steps))]
+def _lane_offsets(steps: Sequence[int]) -> list[int]:
+    return [sum(step for position, step in enumerate(steps) if lane >> position & 1) for lane in range(1 << len(steps))]
 
 
 def _signed(value: int, element: Attribute) -> int:
-    """A number, which may be an unsigned one, as constants of its type are written."""
+    """An integer, which may be unsigned, as constants of its type are written."""
     width = element.width.data if is_integer(element) else 64
     return value - (1 << width) if width > 1 and value >= 1 << (width - 1) else value
 
 
 def _folded(op_class: type[IRDLOperation], operands: Sequence[SSAValue], type_: Attribute) -> SSAValue | None:
-    """x for bits(bits(x)) in the type of x; y for x ^ (x ^ y), which is how kernels ask for the partner of x."""
+    """x for bits(bits(x)) in the type of x; y for x ^ (x ^ y), which is how kernels compute the partner of x."""
     if op_class is arith.BitcastOp:
         inner = operands[0].owner
         return inner.input if isinstance(inner, arith.BitcastOp) and inner.input.type == type_ else None

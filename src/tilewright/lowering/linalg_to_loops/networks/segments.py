@@ -5,8 +5,8 @@
                                         ...
                                         bits 7 to 9 registers, 0 to 3 lanes    3 steps on 8 vectors, 8 times
 
-A segment is a loop over all bits that are neither lanes nor numbers of registers. More registers mean fewer passes over
-memory, and as many times the code: where to cut is chosen for the least sum of both.
+A segment is a loop over all bits that are neither of the lane index nor of the register index. More registers mean
+fewer passes over memory, and as many times the code: where to cut is chosen for the least sum of both.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tilewright.support.cpu_costs import MOST_REGISTER_BITS, PASS_COST
 from tilewright.support.records import dataclass
 
 Layout = tuple["int | None", ...]
-"""The bit that each bit of a lane's number stands for; None: both lanes hold the same element."""
+"""The bit that each bit of a lane index stands for; None: both lanes hold the same element."""
 
 
 @dataclass(slots=True)
@@ -31,14 +31,14 @@ class Segment:
 
     steps: list[Step]
     inner: frozenset[int]
-    """Bits that are not the loop's: of lanes, or of the number of a register."""
+    """Bits that are not the loop's: of the lane index, or of the register index."""
     layouts: dict[Step, Layout]
     swaps: dict[Step, tuple[int, int] | None]
     """For reductions of a lane bit whose result is read without it: the position of the lane bit, and the register bit
     that is exchanged with it, so that no lanes are idle afterwards."""
 
     def register_bits(self, bits: Iterable[int], layout: Layout) -> list[int]:
-        """Return the bits of a register's number: those of the segment's block that are not lanes."""
+        """Return the bits of the register index: those of the segment's block that are not of the lane index."""
         return [bit for bit in bits if bit in self.inner and bit not in layout]
 
 
@@ -107,7 +107,7 @@ def cut_into_segments(network: Network, vector_bits: int) -> list[Segment]:
 
 
 def widest_element(steps: Sequence[Step]) -> int:
-    """Bits of the widest number that lanes hold; what is made of indices alone is known lane by lane."""
+    """Bits of the widest type that lanes hold; what is computed from indices alone is known lane by lane."""
     widest = 8
     for step in steps:
         block = step.op.body.block
@@ -128,7 +128,7 @@ def set_of(bits: Iterable[int]) -> int:
 
 
 def _crossing(steps: Sequence[Step]) -> list[int]:
-    """For each place between two steps how many results are read after it."""
+    """For each cut between two steps how many results are read after it."""
     last: dict[SSAValue, int] = {}
     for number, step in enumerate(steps):
         for source in (*step.inputs, *step.inits):
@@ -137,8 +137,8 @@ def _crossing(steps: Sequence[Step]) -> list[int]:
     counts = [0] * (len(steps) + 1)
     for number, step in enumerate(steps):
         for result in step.op.results:
-            for place in range(number + 1, last.get(result, number) + 1):
-                counts[place] += 1
+            for position in range(number + 1, last.get(result, number) + 1):
+                counts[position] += 1
     return counts
 
 
@@ -189,16 +189,16 @@ def _layout_of(
         return tuple(bit if bit in bits else None for bit in lanes)
     layout: list[int | None] = [None] * len(lanes)
     for operand, _ in known:
-        for place, bit in enumerate(operand):
+        for position, bit in enumerate(operand):
             if bit is None:
                 continue
-            if layout[place] not in (None, bit):
+            if layout[position] not in (None, bit):
                 return None
-            layout[place] = bit
+            layout[position] = bit
     # Lanes that no operand has, but the step: a broadcast.
-    for place, bit in enumerate(lanes):
-        if layout[place] is None and bit in bits and bit not in layout:
-            layout[place] = bit
+    for position, bit in enumerate(lanes):
+        if layout[position] is None and bit in bits and bit not in layout:
+            layout[position] = bit
     for operand, operand_bits in known:
         held = {bit for bit in operand if bit is not None}
         if any(bit in operand_bits and bit not in held for bit in layout if bit is not None):
@@ -207,7 +207,7 @@ def _layout_of(
 
 
 def _swap_of(step: Step, layout: Layout, registers: frozenset[int]) -> tuple[int, int] | None:
-    """The place of the reduced lane bit, and the lowest register bit of the result, if it has one."""
+    """Find the position of the reduced lane bit, and the lowest register bit of the result, if it has one."""
     (bit,) = step.reduced
     if any(source is not None and bit not in source[1] for source in step.inputs) or any(step.inits):
         return None
