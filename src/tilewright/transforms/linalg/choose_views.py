@@ -1,4 +1,4 @@
-"""Loads that copy in one piece where they can and lane by lane where they must: the piece is read in place.
+"""Loads that are one copy or, depending on a run-time check, lane by lane: the view of the one copy is read in place.
 
 %buf = memref.alloc() : memref<64x64xf32>
 scf.if %partial { linalg.fill ins(%other) outs(%buf) }
@@ -16,7 +16,7 @@ scf.if %straight {
 }
 %v = pad of bufferization.to_tensor %m
 
-Where neighbours in memory are neighbours along another dimension than the last, the buffer is laid out like that, too.
+If a dimension other than the last is contiguous in memory, the buffer has that layout, too.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ another. With the number of the first few lanes in place of their extent, it say
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A buffer that either branch of `branch` fills in the same box, `copy` in one piece."""
+    """A buffer of which both regions of `branch` fill the same box, one by the single `copy`."""
 
     buffer: memref.AllocOp
     fill: linalg.FillOp | None
@@ -53,7 +53,7 @@ class Choice:
 
 
 def find_choice(op: bufferization.ToTensorOp) -> Choice | None:
-    """The pattern that a tensor is loaded with; None where it is anything else."""
+    """Match the pattern of such a load; None where a tensor is anything else."""
     buffer = op.memref.owner
     if not isinstance(buffer, memref.AllocOp):
         return None
@@ -173,7 +173,7 @@ def _is_only_op(op: Operation, outer: Operation | None) -> bool:
 
 
 def _is_read_fast(view: SSAValue, op: bufferization.ToTensorOp) -> bool:
-    """Return whether the last dimension of a view is contiguous, or, for products, any: others are worth a copy."""
+    """Return whether the last dimension of a view is contiguous, or, for matmuls, any: others are worth a copy."""
     type_ = view.type
     if not is_memref(type_) or not type_.get_num_dims():
         return False
@@ -237,7 +237,7 @@ def choose_view(choice: Choice) -> SSAValue:
 
 
 def _unit_dimension(view: SSAValue) -> int | None:
-    """The dimension whose neighbours adjoin in memory; None where it is the last one."""
+    """The dimension that is contiguous in memory; None where it is the last one."""
     assert is_memref(view.type)
     strides = memref.strides_and_offset(view.type)[0]
     return None if strides[-1] == 1 else strides.index(1)

@@ -54,11 +54,11 @@ def runs(keys: Sequence[object]) -> Groups:
     [[0, 1], [2, 3], [4]]
     """
     groups: Groups = []
-    for place, key in enumerate(keys):
-        if groups and keys[place - 1] == key:
-            groups[-1].append(place)
+    for dim, key in enumerate(keys):
+        if groups and keys[dim - 1] == key:
+            groups[-1].append(dim)
         else:
-            groups.append([place])
+            groups.append([dim])
     return groups
 
 
@@ -132,10 +132,10 @@ def collapse_broadcast(op: linalg.GenericOp) -> None:
         return
     builder = OpBuilder.before(op)
     joined = [number for number, group in enumerate(groups) if group[0] in broadcast]
-    places: list[AffineExpr] = [
+    results: list[AffineExpr] = [
         AffineConstantExpr(0) if number in joined else AffineDimExpr(number) for number in range(len(groups))
     ]
-    maps = [AffineMap(len(groups), 0, tuple(places)), AffineMap.identity(len(groups))]
+    maps = [AffineMap(len(groups), 0, tuple(results)), AffineMap.identity(len(groups))]
     properties: dict[str, Attribute] = {
         "indexing_maps": ArrayAttr([AffineMapAttr(map_) for map_ in maps]),
         "iterator_types": ArrayAttr(list(op.iterator_types.data)[: len(groups)]),
@@ -159,11 +159,11 @@ def collapse_transpose(op: linalg.TransposeOp) -> None:
     if rank <= 3 or not all(map(_is_static_tensor, op.operands)):
         return
     # Places of the result whose source dimensions follow each other have the same difference.
-    out_groups = runs([permutation[place] - place for place in range(rank)])
+    out_groups = runs([permutation[dim] - dim for dim in range(rank)])
     if len(out_groups) == rank:
         return
-    source_groups = sorted([permutation[place] for place in group] for group in out_groups)
-    order = [source_groups.index([permutation[place] for place in group]) for group in out_groups]
+    source_groups = sorted([permutation[dim] for dim in group] for group in out_groups)
+    order = [source_groups.index([permutation[dim] for dim in group]) for group in out_groups]
     builder = OpBuilder.before(op)
     source, out = op.operands
     operands = [_collapsed(source, source_groups, builder), _collapsed(out, out_groups, builder)]

@@ -81,7 +81,7 @@ class Bytes:
 
 @dataclass(frozen=True, slots=True)
 class ByteProduct:
-    """A sum of products of bytes over one dimension; of bytes alone where there is one factor."""
+    """A sum of products of bytes over one dimension; with one factor, a sum of bytes."""
 
     sum: linalg.StructuredOp
     dim: int
@@ -177,7 +177,7 @@ def origin(value: SSAValue, access: Access) -> tuple[SSAValue, Access]:
 
 
 def largest(value: SSAValue) -> int:
-    """Return how large a byte without a sign can be, as far as a mask or a shift tells."""
+    """Return an upper bound of an unsigned byte, from a mask or a shift."""
     if (found := _splat_byte(value)) is not None:
         return found
     made = _bitwise(value)
@@ -197,7 +197,7 @@ def largest(value: SSAValue) -> int:
 
 
 def _splat_byte(value: SSAValue) -> int | None:
-    """The byte that all elements are."""
+    """The byte of a splat."""
     owner = value.owner
     scalar = owner.inputs[0] if isinstance(owner, linalg.FillOp) else value
     number = find_constant_int(scalar)
@@ -226,7 +226,7 @@ _SHIFTS = (arith.ShLIOp, arith.ShRUIOp)
 
 
 def _splat_word(byte: int) -> int:
-    """A word of four equal bytes, as a signed number."""
+    """A word of four equal bytes, as a signed integer."""
     word = byte * _ALL_ONES
     return word - (1 << 32) if word >> 31 else word
 
@@ -277,7 +277,7 @@ def _constant(builder: OpBuilder, value: int) -> SSAValue:
 
 
 def replace_sum(found: ByteProduct, known: dict[SSAValue, SSAValue]) -> None:
-    """Write the sum anew, over words."""
+    """Replace the sum by one over words."""
     op, dim, builder = found.sum, found.dim, OpBuilder.before(found.sum)
     factors = sorted(found.factors, key=lambda factor: not factor.is_small)
     inputs = [words_of(factor.value, known) for factor in factors]

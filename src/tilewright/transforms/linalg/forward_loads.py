@@ -81,7 +81,7 @@ class _Forwarding:
         writes = self._writes_of(block)
         root = root_of_memref(copy.source)
         last = last_user(load.tensor, block, writes)
-        if last is None or writes.place(last) <= writes.place(start):
+        if last is None or writes.position(last) <= writes.position(start):
             return False
         op = writes.first_disturbing(start, last, root)
         if op is None and writes.is_new(last) and self.memory.may_disturb(last, root):
@@ -114,7 +114,7 @@ def last_user(value: SSAValue, block: Block, order: WriteIndex) -> Operation | N
             if inner is None and use.operation.results[0].uses.get_length():
                 return None
             user = inner or user
-        if last is None or order.place(last) < order.place(user):
+        if last is None or order.position(last) < order.position(user):
             last = user
     return last
 
@@ -129,10 +129,10 @@ def forward(load: Load) -> None:
 
 
 def forward_choice(choice: Choice) -> None:
-    """Read in place where the load turns out to be one piece when the program runs."""
+    """Read in place if a run-time check finds that the load is one view."""
     op = choice.to_tensor
     fill_value = choice.fill.inputs[0] if choice.fill is not None else None
-    # The tensor goes first: the buffer moves to a place that does not dominate it.
+    # The tensor goes first: the buffer moves to where it does not dominate it.
     placeholder = op.memref
     view = choose_view(choice)
     assert placeholder is choice.buffer.memref
@@ -146,7 +146,7 @@ def replace_tensor(
     sizes: tuple[MixedIndex, ...],
     fill_value: SSAValue | None,
 ) -> None:
-    """Put a tensor that reads `view`, padded to the shape of the old one, in the place of `op`."""
+    """Replace `op` by a tensor that reads `view`, padded to the shape of the old one."""
     block = op.parent_block()
     assert block is not None and is_tensor(op.tensor.type)
     shape, element = shape_or_scalar(op.tensor.type), element_type(op.tensor.type)
@@ -185,7 +185,7 @@ def _rest(insert: Callable[[Operation], Operation], extent: int, start: MixedInd
 
 
 def zero_constant(element: Attribute) -> Operation:
-    """Return what dead lanes of a load without `other` are."""
+    """Make the zero that masked-off lanes of a load without `other` read as."""
     if is_integer(element) or isinstance(element, IndexType):
         return arith.constant_int(0, element)
     return arith.constant_float(0.0, element)

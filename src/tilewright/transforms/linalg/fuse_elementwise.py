@@ -96,7 +96,7 @@ def rebuild(op: linalg.StructuredOp, plan: FusionPlan, writers: Writers) -> None
 
 
 def _stay_apart(values: Sequence[SSAValue]) -> bool:
-    """Return whether each tensor will still be a value of its own in a body, by which a choice knows what it chooses
+    """Return whether each tensor will still be a value of its own in a body, by which a reduction knows what it chooses
     from.
     """
     roots: set[SSAValue] = set()

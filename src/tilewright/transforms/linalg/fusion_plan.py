@@ -164,14 +164,14 @@ def _move(producer: linalg.StructuredOp, reader: linalg.StructuredOp, plan: Fusi
 
 
 def _has_atomics(op: Operation) -> bool:
-    """Return whether a body updates memory atomically: threads take turns there, and what is dear is computed before
+    """Return whether a body updates memory atomically: threads serialise there, and expensive work is done before
     it, side by side.
     """
     return any(isinstance(inner, memref.AtomicRMWOp | memref.GenericAtomicRMWOp) for inner in ops_within(op))
 
 
 def _repeats(producer: linalg.StructuredOp, reader: linalg.StructuredOp) -> bool:
-    """Return whether a reader would compute one element of a dear producer in many iterations of a reduction."""
+    """Return whether a reader would compute one element of an expensive producer in many iterations of a reduction."""
     if is_elementwise(reader):
         return False
     used: set[int] = set()
@@ -182,7 +182,7 @@ def _repeats(producer: linalg.StructuredOp, reader: linalg.StructuredOp) -> bool
 
 
 def _keep_in_first_reader(op: linalg.StructuredOp, result: SSAValue, plan: FusionPlan, writes: _Writes) -> None:
-    """A dear producer with several readers is a further result of the first, if that walks the same elements."""
+    """Make an expensive producer of several readers a further result of the first, if that visits the same elements."""
     block = op.parent_block()
     users = [_in_block(user, block) for user in users_through_copies(result)]
     first = min(users, key=lambda user: writes.order.get(user, 1 << 30), default=None)

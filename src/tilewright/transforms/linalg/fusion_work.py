@@ -48,7 +48,7 @@ class Work:
     is_index: bool = False
     """Whether it makes integers of loop counters and scalars alone."""
     is_scattered: bool = False
-    """Whether elements are loaded at other places that make no rows."""
+    """Whether elements are loaded at computed offsets that are not contiguous."""
     is_expensive: bool = False
     reads: set[SSAValue] | None = None
     """The pointer arguments and buffers that are read, where memory is: it cannot pass a write."""

@@ -1,4 +1,4 @@
-"""Index ranges and what is cheaply made of them are computed where they are read, also inside of loops.
+"""Index ranges, and what is cheaply computed from them, are recomputed where they are read, also inside of loops.
 
 %r = linalg.generic { linalg.index }                 scf.for {
 scf.for { linalg.generic ins(%r) }            ->       %r = linalg.generic { linalg.index }
@@ -33,10 +33,10 @@ def repeat_generators(block: Block) -> None:
             reader = use.operation
             if reader.parent_block() is block or isinstance(reader, linalg.YieldOp):
                 continue
-            place = _outside_of_bodies(reader)
+            anchor = _outside_of_bodies(reader)
             # One element at a time would compute the whole tile for each.
-            if place.parent_block() is not block and not isinstance(place, tensor.ExtractOp):
-                _copy_before(op, reader, use.index, costs, place)
+            if anchor.parent_block() is not block and not isinstance(anchor, tensor.ExtractOp):
+                _copy_before(op, reader, use.index, costs, anchor)
 
 
 def _cost_of_generator(op: Operation, costs: dict[Operation, int]) -> int:
@@ -56,20 +56,20 @@ def _cost_of_generator(op: Operation, costs: dict[Operation, int]) -> int:
 
 def _outside_of_bodies(reader: Operation) -> Operation:
     """The structured op whose body reads a tensor by `tensor.extract`; otherwise the reader itself."""
-    place, parent = reader, reader.parent_op()
+    anchor, parent = reader, reader.parent_op()
     while parent is not None:
         if isinstance(parent, linalg.StructuredOp):
-            place = parent
+            anchor = parent
         parent = parent.parent_op()
-    return place
+    return anchor
 
 
-def _copy_before(op: Operation, reader: Operation, index: int, costs: dict[Operation, int], place: Operation) -> None:
-    """Give a reader its own copy of a generator, and of what that is made from, before `place`."""
-    inner = place.parent_block()
+def _copy_before(op: Operation, reader: Operation, index: int, costs: dict[Operation, int], anchor: Operation) -> None:
+    """Give a reader its own copy of a generator, and of what that is made from, before `anchor`."""
+    inner = anchor.parent_block()
     assert inner is not None
     copy = op.clone()
-    inner.insert_op_before(copy, place)
+    inner.insert_op_before(copy, anchor)
     reader.operands[index] = copy.results[0]
     for position, value in enumerate(copy.operands):
         if is_tensor(value.type):

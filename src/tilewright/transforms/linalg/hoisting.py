@@ -1,4 +1,4 @@
-"""Moving what a value is made from up to an op before it."""
+"""Moving the ops that compute a value up to an op before them."""
 
 from __future__ import annotations
 
@@ -33,27 +33,27 @@ class Hoisting:
             return True
         return self.order.of_block(block).is_before(owner, op)
 
-    def is_possible(self, value: SSAValue, place: Operation, depth: int = MOST_MOVED_OPS) -> bool:
-        """Return whether a value is known at `place`, or all that it is made from can move there."""
-        if self.is_known_at(value, place):
+    def is_possible(self, value: SSAValue, anchor: Operation, depth: int = MOST_MOVED_OPS) -> bool:
+        """Return whether a value is available at `anchor`, or all ops that compute it can move there."""
+        if self.is_known_at(value, anchor):
             return True
         ops = self._parts(value)
-        if depth == 0 or not ops or not all(self.is_possible(outer, place, depth - 1) for outer in _operands(ops)):
+        if depth == 0 or not ops or not all(self.is_possible(outer, anchor, depth - 1) for outer in _operands(ops)):
             return False
-        return all(self._is_undisturbed(op, place) for op in ops if isinstance(op, bufferization.ToTensorOp))
+        return all(self._is_undisturbed(op, anchor) for op in ops if isinstance(op, bufferization.ToTensorOp))
 
-    def perform(self, value: SSAValue, place: Operation) -> None:
-        """Move before `place` what a value is made from."""
-        block = place.parent_block()
+    def perform(self, value: SSAValue, anchor: Operation) -> None:
+        """Move the ops that compute a value before `anchor`."""
+        block = anchor.parent_block()
         assert block is not None
-        if self.is_known_at(value, place):
+        if self.is_known_at(value, anchor):
             return
         ops = self._parts(value)
         for outer in _operands(ops):
-            self.perform(outer, place)
+            self.perform(outer, anchor)
         for op in ops:
             op.detach()
-            block.insert_op_before(op, place)
+            block.insert_op_before(op, anchor)
             self.order.of_block(block).forget(op)
 
     def _parts(self, value: SSAValue) -> list[Operation]:
@@ -67,11 +67,11 @@ class Hoisting:
         may_move = not op.regions and not is_tensor(value.type) and (isinstance(op, VIEWS) or is_pure(op))
         return [op] if may_move else []
 
-    def _is_undisturbed(self, op: bufferization.ToTensorOp, place: Operation) -> bool:
-        """Return whether nothing between `place` and a load may write what it reads."""
+    def _is_undisturbed(self, op: bufferization.ToTensorOp, anchor: Operation) -> bool:
+        """Return whether nothing between `anchor` and a load may write what it reads."""
         load = find_load(op)
         assert load is not None
-        root, step = root_of_memref(load.copy.source), place
+        root, step = root_of_memref(load.copy.source), anchor
         while step is not load.copy:
             if self.memory.may_disturb(step, root):
                 return False

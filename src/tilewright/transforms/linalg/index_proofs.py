@@ -20,7 +20,7 @@ _DEPTH = 12
 
 
 def constant_of(value: Index) -> int | None:
-    """The number that an index is, if it is a constant or an index cast of one."""
+    """The value of an index, if it is a constant or an index cast of one."""
     if isinstance(value, int):
         return value
     op = value.owner
@@ -32,7 +32,7 @@ def constant_of(value: Index) -> int | None:
 
 
 def fold_index(value: Index) -> Index:
-    """The number where an index is constant, else the index."""
+    """The integer if an index is constant, else the index."""
     number = constant_of(value)
     return value if number is None else number
 

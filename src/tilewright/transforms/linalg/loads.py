@@ -1,4 +1,4 @@
-"""Loads of tiles as the middle layer writes them, and what memory they may read in peace."""
+"""Loads of tiles as the middle layer writes them, and which memory nothing writes while they read it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tilewright.transforms.linalg.structured import shape_or_scalar
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """A buffer that is filled from one place and then only read, as a tensor."""
+    """A buffer that is filled by one copy and then only read, as a tensor."""
 
     buffer: memref.AllocOp
     fill: Operation | None

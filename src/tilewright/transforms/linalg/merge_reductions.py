@@ -81,7 +81,7 @@ class _Candidate:
 
     op: Reduction
     widest: int
-    """Bits of the widest number that it computes with, which decides how many lanes a vector has."""
+    """Bits of the widest type that it computes with, which decides how many lanes a vector has."""
 
     @classmethod
     def of(cls, op: Operation) -> _Candidate | None:
@@ -115,7 +115,7 @@ class _Candidate:
         return all(hoisting.is_possible(value, head) for value in read)
 
     def take(self, other: _Candidate, hoisting: Hoisting) -> None:
-        """Merge another one into this, in its place."""
+        """Merge another one into this, at the position of this."""
         head, op = self.op, other.op
         insert = _start_of(op.outputs[0])
         assert insert is not None
@@ -133,7 +133,7 @@ class _Candidate:
 
 
 def _start_of(value: SSAValue) -> tensor.InsertOp | None:
-    """The op that puts a number into a fresh tensor of no dimensions, which nothing else reads."""
+    """The op that inserts a scalar into a fresh 0-d tensor, which nothing else reads."""
     insert = value.owner
     if not isinstance(insert, tensor.InsertOp) or value.uses.get_length() != 1 or insert.indices:
         return None

@@ -21,7 +21,7 @@ from tilewright.transforms.linalg.sibling_loops import (
     SiblingLoop,
     captured,
     is_guarded_load,
-    own_place_of,
+    own_index_of,
     read_values,
 )
 from tilewright.transforms.linalg.structured import access_of, is_elementwise
@@ -103,16 +103,16 @@ def _merge_with_one(
     before: dict[Operation, _Writes],
     hoisting: Hoisting,
 ) -> tuple[int, SiblingLoop] | None:
-    """Merge a loop, which may be one of the heads itself, with the first of some heads before it that it fits."""
+    """Merge a loop, which may be one of the heads itself, with the first of some heads before it that it may join."""
     for number in near:
         head = heads[number]
         if head is None or number == position:
             continue
         if position is not None and not head.op.is_before_in_block(loop.op):
             continue
-        if (place := place_to_merge(head, loop, before, hoisting)) is not None:
-            merged = Merge(head, loop, place).write(hoisting)
-            before[merged.op] = before[place]
+        if (anchor := choose_merge_point(head, loop, before, hoisting)) is not None:
+            merged = Merge(head, loop, anchor).write(hoisting)
+            before[merged.op] = before[anchor]
             return number, merged
     return None
 
@@ -147,13 +147,14 @@ class _Writes:
 
 
 def is_mergeable(op: linalg.GenericOp) -> bool:
-    """Elementwise, without effects, each result at the loops' own place, none computed from what its tile held."""
+    """Return whether a generic is elementwise, has no effects, writes each result at the loops' own index, and reads
+    no old element of a destination."""
     if not op.results or not is_elementwise(op) or not op.iterators:
         return False
     if any(argument.uses.get_length() for argument in op.body.block.args[len(op.inputs) :]):
         return False
-    own_place = own_place_of(op)
-    if any(access_of(map_) != own_place for map_ in op.maps[len(op.inputs) :]):
+    own_index = own_index_of(op)
+    if any(access_of(map_) != own_index for map_ in op.maps[len(op.inputs) :]):
         return False
     if any(not isinstance(expr, AffineDimExpr | AffineConstantExpr) for map_ in op.maps for expr in map_.results):
         return False
@@ -163,10 +164,10 @@ def is_mergeable(op: linalg.GenericOp) -> bool:
     )
 
 
-def place_to_merge(
+def choose_merge_point(
     head: SiblingLoop, loop: SiblingLoop, before: Mapping[Operation, _Writes], hoisting: Hoisting
 ) -> linalg.GenericOp | None:
-    """Return which of the two, of which `head` stands first in the same block, the other should join; None: neither.
+    """Return at which of the two, of which `head` comes first in the same block, the merged op goes; None: they stay.
 
     `loop` moves up where all that it reads is known there, or can move along. Else `head` moves down, if nothing in
     between reads its results or writes memory: what it reads would have to be kept beyond that.
@@ -194,15 +195,15 @@ def _fit(head: SiblingLoop, loop: SiblingLoop) -> bool:
     if head.extents != loop.extents or head.widest != loop.widest or head.length + loop.length > MOST_LOOP_OPS:
         return False
     known = {(value, access_of(map_)) for value, map_ in zip(first.inputs, first.maps, strict=False)}
-    own_place = own_place_of(op)
+    own_index = own_index_of(op)
     shared = extra = 0
     for value, map_ in zip(op.inputs, op.maps, strict=False):
         if value.owner is first:
-            if access_of(map_) != own_place:
+            if access_of(map_) != own_index:
                 return False
             shared += 1
         elif (value, access_of(map_)) in known:
-            shared += access_of(map_) == own_place
+            shared += access_of(map_) == own_index
         else:
             extra += 1
     if len(known) + extra <= MOST_LOOP_INPUTS and len(first.results) + len(op.results) <= MOST_LOOP_RESULTS:

@@ -1,4 +1,4 @@
-"""Which part of a tensor anybody reads: the rest need not be computed.
+"""Which part of a tensor is read: the rest need not be computed.
 
 %e = exp(...) : tensor<1024xf32>;  store of %e[0][%n][1]      ->  of %e, elements up to %n are needed
 """

@@ -1,4 +1,4 @@
-"""Elements that the iterations of a generic read at their own place are operands of it.
+"""Elements that the iterations of a generic read at their own index are operands of it.
 
 %r = linalg.generic outs(%e) {                        %r = linalg.generic ins(%t) outs(%e) {
   %i = linalg.index 0                                 ^bb0(%x: i32, %out: f32):
@@ -22,10 +22,10 @@ from tilewright.transforms.linalg.structured import shape_or_scalar
 
 
 def read_own_elements(op: linalg.GenericOp) -> None:
-    """Make operands of the tensor elements that the body of `op` extracts at the places of its own loops."""
+    """Make operands of the tensor elements that the body of `op` extracts at the indices of its own loops."""
     found: dict[tuple[SSAValue, tuple[AffineExpr, ...]], list[tensor.ExtractOp]] = {}
     for inner in op.body.block.walk():
-        if isinstance(inner, tensor.ExtractOp) and (access := _own_place(inner, op)) is not None:
+        if isinstance(inner, tensor.ExtractOp) and (access := _own_index(inner, op)) is not None:
             found.setdefault((inner.tensor, access), []).append(inner)
     for (value, access), reads in found.items():
         argument = _add_input(op, value, access)
@@ -35,7 +35,7 @@ def read_own_elements(op: linalg.GenericOp) -> None:
             read.erase()
 
 
-def _own_place(read: tensor.ExtractOp, op: linalg.GenericOp) -> tuple[AffineExpr, ...] | None:
+def _own_index(read: tensor.ExtractOp, op: linalg.GenericOp) -> tuple[AffineExpr, ...] | None:
     """The index expressions of an element, where these are loops of `op` that run as far as the tensor does."""
     owner = read.tensor.owner
     if isinstance(owner, Operation) and op.is_ancestor(owner):
@@ -44,8 +44,8 @@ def _own_place(read: tensor.ExtractOp, op: linalg.GenericOp) -> tuple[AffineExpr
     access: list[AffineExpr] = []
     for index, size in zip(read.indices, shape_or_scalar(read.tensor.type), strict=True):
         match index.owner:
-            case linalg.IndexOp() as place if extents[place.dim.value.data] == size:
-                access.append(AffineDimExpr(place.dim.value.data))
+            case linalg.IndexOp() as index if extents[index.dim.value.data] == size:
+                access.append(AffineDimExpr(index.dim.value.data))
             case arith.ConstantOp(value=IntegerAttr() as number) if 0 <= number.value.data < size:
                 access.append(AffineConstantExpr(number.value.data))
             case _:

@@ -162,7 +162,7 @@ def _enter(block: Block, tiles: CarriedTiles, made: Sequence[SSAValue], loop: Op
 
 
 def _replace(old: Operation, new: Operation, tiles: CarriedTiles, results: Mapping[int, SSAValue], added: int) -> None:
-    """Put a loop whose last results are vectors in the place of `old`. `results`: the tiles that it had."""
+    """Put a loop whose last results are vectors in place of `old`. `results`: the tiles that it had."""
     block = old.parent_block()
     assert block is not None
     new.location, new.attributes = old.location, dict(old.attributes)

@@ -83,15 +83,15 @@ def replace_scan(op: scf.ForOp) -> str:
     return ""
 
 
-def _is_mirrored(reader: tensor.ExtractOp | tensor.ExtractSliceOp, place: SSAValue) -> bool | None:
+def _is_mirrored(reader: tensor.ExtractOp | tensor.ExtractSliceOp, index: SSAValue) -> bool | None:
     """Return whether a reader walks the last axis from its end; None where it reads something else."""
     *others, last = reader.indices if isinstance(reader, tensor.ExtractOp) else reader.mixed_offsets
     if isinstance(last, int) or any(index != 0 and not _is_zero(index) for index in others):
         return None
-    if last is place:
+    if last is index:
         return False
     op = last.owner
-    return True if isinstance(op, arith.SubiOp) and op.rhs is place else None
+    return True if isinstance(op, arith.SubiOp) and op.rhs is index else None
 
 
 def _is_zero(value: SSAValue | int) -> bool:

@@ -62,13 +62,13 @@ class Merge:
 
     head: SiblingLoop
     loop: SiblingLoop
-    place: linalg.GenericOp
-    """Where the merged op stands: in the place of one of them."""
+    anchor: linalg.GenericOp
+    """The op that the merged one replaces."""
 
     def write(self, hoisting: Hoisting) -> SiblingLoop:
         """Build the merged op; results that nothing reads any more are left out."""
         first, op = self.head.op, self.loop.op
-        for value in read_values(op) if self.place is first else ():
+        for value in read_values(op) if self.anchor is first else ():
             if value.owner is not first:
                 hoisting.perform(value, first)
         block = first.body.detach_block(first.body.block)
@@ -104,11 +104,11 @@ class Merge:
                 user.operands[use.index] = self._empty(result.type)
 
     def _empty(self, kind: Attribute) -> SSAValue:
-        parent = self.place.parent_block()
+        parent = self.anchor.parent_block()
         assert parent is not None
         empty = tensor.EmptyOp.create(result_types=[kind])
         empty.location = self.head.op.location
-        parent.insert_op_before(empty, self.place)
+        parent.insert_op_before(empty, self.anchor)
         return empty.results[0]
 
     def _open(
@@ -168,7 +168,7 @@ class Merge:
 
     @staticmethod
     def _unify(op: Operation, computed: dict[object, Operation]) -> bool:
-        """Use an op that computes the same in the place of a pure one, or note this one; whether there was one."""
+        """Replace a pure op by one that computes the same, or note this one; return whether there was one."""
         key = value_key(op)
         if key is None:
             return False
@@ -188,7 +188,7 @@ class Merge:
         types: Sequence[Attribute],
         yielded: Sequence[SSAValue],
     ) -> linalg.GenericOp:
-        head, parent = self.head.op, self.place.parent_block()
+        head, parent = self.head.op, self.anchor.parent_block()
         assert parent is not None
         outputs: list[SSAValue] = []
         for kind in types:
@@ -196,7 +196,7 @@ class Merge:
             block.insert_arg(element_type(kind), len(block.args))
         block.add_op(linalg.YieldOp.create(operands=yielded))
         rank = len(head.iterators)
-        accesses = [access for _, access in inputs] + [own_place_of(head)] * len(types)
+        accesses = [access for _, access in inputs] + [own_index_of(head)] * len(types)
         new = linalg.GenericOp.create(
             operands=[*(value for value, _ in inputs), *outputs],
             result_types=types,
@@ -208,13 +208,13 @@ class Merge:
             regions=[Region(block)],
         )
         new.location = self.loop.op.location
-        parent.insert_op_before(new, self.place)
+        parent.insert_op_before(new, self.anchor)
         return new
 
 
 def value_key(op: Operation) -> object:
     """Return what two ops that compute the same have in common; None for ops that may give something else each time.
-    A body writes nothing: what it loads twice from one place is the same."""
+    A body writes nothing: what it loads twice from one address is the same."""
     if is_guarded_load(op):
         return _key_of_all(op)
     if op.regions or not (
@@ -260,7 +260,7 @@ def captured(op: linalg.StructuredOp) -> Iterator[SSAValue]:
         yield from (operand for operand in inner.operands if not _is_inside(operand, op))
 
 
-def own_place_of(op: linalg.GenericOp) -> Access:
+def own_index_of(op: linalg.GenericOp) -> Access:
     return tuple(AffineDimExpr(dim) for dim in range(len(op.iterators)))
 
 
