@@ -63,7 +63,14 @@ bind_names(
         "compiler": "tilewright.compat.compiler",
     },
 )
-bind_names("tilewright.runtime", {"cache": "tilewright.compat.cache"})
+bind_names(
+    "tilewright.runtime",
+    {
+        "cache": "tilewright.compat.cache",
+        "RedisRemoteCacheBackend": "tilewright.support.cache_managers:RedisRemoteCacheBackend",
+        "RemoteCacheBackend": "tilewright.support.cache_managers:RemoteCacheBackend",
+    },
+)
 
 __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]
     "AsyncCompileMode",

@@ -19,6 +19,7 @@ from functools import lru_cache, partial
 from importlib import import_module
 from pathlib import Path
 
+from tilewright.support import cache_managers
 from tilewright.support import knobs as table
 from tilewright.support.disk_cache import cache_directory_or_temporary
 from tilewright.support.errors import NoAssemblerError
@@ -80,7 +81,6 @@ def _set_optimises_less(value: bool) -> None:
 
 
 _NO_C = "no C compiler is called"
-_NO_REDIS = "there is no cache in Redis; any folder that several machines share can be `cache.dir`"
 _NO_AMD = "there is no target for AMD's GPUs"
 _BY_THE_HOST = "launches are timed by the host"
 _PATHS_OF_ROCM = ("hsa_runtime_path", "hsa_runtime_library", "rocprofiler_sdk_include_path", "rocprofiler_sdk_lib_path",
@@ -97,9 +97,9 @@ build = Group(
 )
 redis = Group(
     {
-        "key_format": Ignored("triton:{key}:{filename}", _NO_REDIS),
-        "host": Ignored("localhost", _NO_REDIS),
-        "port": Ignored(6379, _NO_REDIS),
+        "key_format": cache_managers.REDIS_KEY,
+        "host": cache_managers.REDIS_HOST,
+        "port": cache_managers.REDIS_PORT,
     }
 )
 cache = Group(
@@ -111,12 +111,10 @@ cache = Group(
             "cache_dir",
         ),
         "home_dir": Ignored(lambda: f"{Path.home()}{os.sep}", "`cache.dir` says where kernels are kept"),
-        "dump_dir": Ignored(
-            lambda: str(cache_directory_or_temporary() / "dump"), "but on `compilation.dump_ir = True`"
-        ),
-        "override_dir": Ignored(lambda: str(cache_directory_or_temporary() / "override"), "see `compilation.override`"),
-        "manager_class": Ignored(None, "the cache of kernels is safe for concurrent writers by itself"),
-        "remote_manager_class": Ignored(None, _NO_REDIS),
+        "dump_dir": cache_managers.DUMP_DIR,
+        "override_dir": cache_managers.OVERRIDE_DIR,
+        "manager_class": cache_managers.MANAGER,
+        "remote_manager_class": cache_managers.REMOTE,
     }
 )
 compilation = Group(

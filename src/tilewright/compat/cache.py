@@ -4,40 +4,47 @@ derive classes from.
     files = get_cache_manager(key)
     path = files.get_file("tuned.json") or files.put(text, "tuned.json")
 
-They lie beside the compiled kernels (`knobs.cache.dir`), whose own cache is of another form (`support/disk_cache.py`).
-Naming a class in TRITON_CACHE_MANAGER has no effect on that one: what such classes mend, concurrent writers, it does
-itself.
+They lie beside the compiled kernels (`knobs.cache.dir`), whose own cache is of another form (`support/disk_cache.py`)
+unless `knobs.cache.manager_class` (TRITON_CACHE_MANAGER) names a class: then that one keeps kernels, too.
 """
 
 from __future__ import annotations
 
-import base64
-import json
-import os
-import tempfile
-from abc import ABC, abstractmethod
+import hashlib
+from collections.abc import Mapping
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 from tilewright.compiler.toolchain import toolchain_fingerprint
+from tilewright.support.cache_managers import (
+    MANAGER,
+    CacheManager,
+    FileCacheManager,
+    RedisRemoteCacheBackend,
+    RemoteCacheBackend,
+    RemoteCacheManager,
+    base32,
+)
 from tilewright.support.disk_cache import cache_directory_or_temporary
-from tilewright.support.errors import OptionError
+from tilewright.support.fingerprint import fingerprint
 
 __all__ = [
     "CacheManager",
     "FileCacheManager",
+    "RedisRemoteCacheBackend",
+    "RemoteCacheBackend",
+    "RemoteCacheManager",
     "default_cache_dir",
+    "get_cache_key",
     "get_cache_manager",
+    "get_dump_manager",
+    "get_override_manager",
+    "make_so_cache_key",
     "triton_key",
 ]
 
-GROUP = "__grp__"
-
-
-def _base32(key: str) -> str:  # pyright: ignore[reportUnusedFunction]
-    """The folder of a key in hexadecimal; PyTorch asks for it by this name."""
-    return base64.b32encode(bytes.fromhex(key)).decode().rstrip("=")
+_base32 = base32
+"""PyTorch asks for it by this name."""
 
 
 def __getattr__(name: str) -> Any:
@@ -47,79 +54,24 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-class CacheManager(ABC):
-    """Files that belong to a key."""
-
-    @abstractmethod
-    def __init__(self, key: str, override: bool = False, dump: bool = False) -> None: ...
-
-    @abstractmethod
-    def get_file(self, filename: str) -> str | None:
-        """The path of a file that was put, or None."""
-
-    @abstractmethod
-    def put(self, data: bytes | str, filename: str, binary: bool = True) -> str:
-        """Keep a file; returns its path."""
-
-    @abstractmethod
-    def get_group(self, filename: str) -> dict[str, str] | None:
-        """The files that were put under one name and are still there, or None."""
-
-    @abstractmethod
-    def put_group(self, filename: str, group: dict[str, str]) -> str:
-        """Remember paths under one name."""
-
-
-class FileCacheManager(CacheManager):
-    """A folder for each key, in the cache directory. Files appear whole: a reader finds an old one, a new one or none.
-
-    Raises OptionError for `override` and `dump`, which are for the stages of kernels."""
-
-    def __init__(self, key: str, override: bool = False, dump: bool = False) -> None:
-        if override or dump:
-            raise OptionError(
-                "no files are put in place of stages: the launch option `ir_override` does that, the switch `dump_ir` "
-                "writes them"
-            )
-        self.key = key
-        self.cache_dir = str(cache_directory_or_temporary() / key)
-        self.lock_path = str(Path(self.cache_dir) / "lock")
-        Path(self.cache_dir).mkdir(parents=True, exist_ok=True)
-
-    def _make_path(self, filename: str) -> str:
-        return str(Path(self.cache_dir) / filename)
-
-    def has_file(self, filename: str) -> bool:
-        """Return whether a file was put."""
-        return Path(self._make_path(filename)).exists()
-
-    def get_file(self, filename: str) -> str | None:
-        return self._make_path(filename) if self.has_file(filename) else None
-
-    def get_group(self, filename: str) -> dict[str, str] | None:
-        found = self.get_file(GROUP + filename)
-        paths = None if found is None else json.loads(Path(found).read_text()).get("child_paths")
-        return None if paths is None else {name: path for name, path in paths.items() if Path(path).exists()}
-
-    def put_group(self, filename: str, group: dict[str, str]) -> str:
-        return self.put(json.dumps({"child_paths": group}), GROUP + filename, binary=False)
-
-    def put(self, data: bytes | str, filename: str, binary: bool = True) -> str:
-        path = self._make_path(filename)
-        handle, temporary = tempfile.mkstemp(dir=self.cache_dir, prefix=".new-")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(data if isinstance(data, bytes) else str(data).encode())
-            Path(temporary).replace(path)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
-        return path
+def _manager(key: str, **kind: bool) -> CacheManager:
+    """Make a manager of the chosen class. Raises ValueError for a key that is not a digest in hexadecimal."""
+    return (MANAGER.get() or FileCacheManager)(base32(key), **kind)
 
 
 def get_cache_manager(key: str) -> CacheManager:
-    """The files of a key."""
-    return FileCacheManager(key)
+    """The files of a key, a digest in hexadecimal."""
+    return _manager(key)
+
+
+def get_override_manager(key: str) -> CacheManager:
+    """The files that would take the place of a key's stages."""
+    return _manager(key, override=True)
+
+
+def get_dump_manager(key: str) -> CacheManager:
+    """The files that stages of a key are written to."""
+    return _manager(key, dump=True)
 
 
 def default_cache_dir() -> str:
@@ -127,6 +79,23 @@ def default_cache_dir() -> str:
     return str(cache_directory_or_temporary())
 
 
+def make_so_cache_key(
+    version_hash: str, signature: Mapping[str, str], constants: Any, ids: Any, **keywords: Any
+) -> str:
+    """The key of a launcher that a back end compiles: pointers are alike."""
+    kinds = "".join("ptr" if kind.startswith("*") else kind for kind in signature.values())
+    said = "-".join([f"{version_hash}-{kinds}-{constants}-{ids}", *map(str, keywords.values())])
+    return base32(hashlib.sha256(said.encode()).hexdigest())
+
+
 def triton_key() -> str:
     """Return what compiled code depends on besides kernel and target: the compiler itself."""
     return toolchain_fingerprint()
+
+
+def get_cache_key(src: Any, backend: Any, backend_options: Any, env_vars: Mapping[str, str]) -> str:
+    """A key of what is compiled from a source."""
+    given: dict[str, Any] = backend_options.__dict__
+    options = backend_options.hash() if hasattr(backend_options, "hash") else fingerprint(sorted(given.items()))
+    source = src.hash() if hasattr(src, "hash") else src.identity()
+    return f"{triton_key()}-{source}-{backend.hash()}-{options}-{sorted(env_vars.items())}"

@@ -22,8 +22,9 @@ from tilewright.compiler.options import CompileOptions
 from tilewright.compiler.source import ASTSource, Source, overridden
 from tilewright.compiler.toolchain import toolchain_fingerprint
 from tilewright.support import knobs
+from tilewright.support.cache_managers import kernel_cache
 from tilewright.support.collecting import paused_collection
-from tilewright.support.disk_cache import DiskCache, Entry, cache_directory
+from tilewright.support.disk_cache import Entry
 from tilewright.support.errors import (
     BaselineWarning,
     NoAssemblerError,
@@ -106,7 +107,7 @@ def compile_source(source: Source, options: CompileOptions, target: Target) -> C
     ignored = target.ignored_options if isinstance(target, IgnoresOptions) and not is_gluon else frozenset[str]()
     relevant = options.identity(ignored)
     key = fingerprint(source.identity(), relevant, target.fingerprint(), toolchain_fingerprint(), knobs.code_key())
-    cache, clock = DiskCache(cache_directory()), Clock()
+    cache, clock = kernel_cache(), Clock()
     entry = None if any(map(knobs.get, COMPILING)) else cache.get(key)
     kernel = None if entry is None else _load_kept(entry, key, source, options, target)
     cache_hit = kernel is not None

@@ -25,7 +25,8 @@ from tilewright.compiler.compilation import Request, build_entry
 from tilewright.compiler.options import CompileOptions
 from tilewright.compiler.source import TextSource
 from tilewright.support import knobs
-from tilewright.support.disk_cache import DiskCache, Entry, cache_directory
+from tilewright.support.cache_managers import kernel_cache
+from tilewright.support.disk_cache import Entry
 from tilewright.support.errors import FarmError, TilewrightError
 from tilewright.support.records import dataclass
 from tilewright.targets.base import Target
@@ -160,7 +161,7 @@ def run_job(job: Job) -> tuple[str, bytes | None]:
 def compile_all(farm: Farm, requests: Sequence[Request]) -> int:
     """Have a farm compile, each kernel once, and keep the results in the disk cache; how many there are. What fails is
     left to whoever needs it, and learns why."""
-    cache = DiskCache(cache_directory())
+    cache = kernel_cache()
     wanted = {request.key: request for request in requests}
     kept = 0
     jobs = (job for request in wanted.values() if (job := find_job(request)) is not None)

@@ -6,11 +6,13 @@
         runtime.interpret = True
 
 A name is a switch of ours (`Shared`, or `Derived` from one), a variable of a module of ours (`Variable`) or hooks in it
-(`Hooks`), without effect here (`Ignored`), or refused because doing nothing would be wrong (`Refused`).
+(`Hooks`), a value of its own (`FromEnvironment`), without effect here (`Ignored`), or refused because doing nothing
+would be wrong (`Refused`).
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from functools import partial
@@ -172,6 +174,52 @@ class Ignored:
 
     def described(self) -> str:
         return f"no effect: {self.why}"
+
+
+@dataclass
+class FromEnvironment:
+    """A value of its own: what it is set to, else what an environment variable says, else a default."""
+
+    variable: str
+    default: Any
+    convert: Callable[[str, str], Any]
+    """The value from the variable's name and text."""
+    meaning: str
+
+    def __post_init__(self) -> None:
+        self._value: Any = env
+
+    def get(self) -> Any:
+        if self._value is not env:
+            return self._value
+        text = os.environ.get(self.variable)
+        if text is None:
+            return self.default() if callable(self.default) else self.default
+        return self.convert(self.variable, text)
+
+    def set(self, value: Any) -> None:
+        self._value = value
+
+    def reset(self) -> None:
+        self._value = env
+
+    def keep(self) -> Restore:
+        return partial(self.set, self._value)
+
+    def described(self) -> str:
+        return f"{self.meaning} (`{self.variable}`)"
+
+
+def class_named(variable: str, text: str, base: str) -> type[Any]:
+    """The class that a variable names, as `module:class`. Raises KnobError for anything else, and for a class without a
+    base of some name."""
+    module, separator, name = text.partition(":")
+    if not separator:
+        raise KnobError(f"{variable}={text!r} does not name a class: expected module:class")
+    found = getattr(import_module(module), name)
+    if not any(one.__name__ == base for one in found.__mro__):
+        raise KnobError(f"{variable}={text!r} does not derive from {base}")
+    return found
 
 
 @dataclass(frozen=True)

@@ -81,7 +81,6 @@ ABSENT_MODULES = {
     "triton.tools.triton_to_gluon_translator": "rewrites programs; both languages are compiled",
 }  # fmt: skip
 
-_CACHE = "folders of files by key are there; stages are put in by `ir_override`, dumped by `dump_ir`, and never remote"
 _FRONT_END = "a part of the front end that programs have no use for"
 _SPECIALISATION = "a part of argument specialisation that programs have no use for"
 _SWITCHES = "the classes of Triton's switches; the switches themselves are all there (test_triton_knobs.py)"
@@ -139,13 +138,9 @@ ABSENT = {
          "start_event"), "marks inside of kernels of Gluon"),
     "triton.profiler.mode": dict.fromkeys(
         ("Default", "InstrumentationMode", "MMA", "Optimize"), "ways of recording marks inside of kernels"),
-    "triton.runtime": dict.fromkeys(
-        ("RedisRemoteCacheBackend", "RemoteCacheBackend"), _CACHE) | {"build": "see ABSENT_MODULES"},
+    "triton.runtime": {"build": "see ABSENT_MODULES"},
     "triton.runtime._allocation": dict.fromkeys(
         ("Buffer", "has_profile_allocator", "set_profile_allocator"), "private; there are no profile buffers"),
-    "triton.runtime.cache": dict.fromkeys(
-        ("RedisRemoteCacheBackend", "RemoteCacheBackend", "RemoteCacheManager", "get_cache_key", "get_dump_manager",
-         "get_override_manager", "make_so_cache_key"), _CACHE),
     "triton.runtime.driver": {"DriverConfig": "`triton.runtime.driver` is it"},
     "triton.runtime.interpreter": dict.fromkeys(
         ("ASTTransformer", "BlockPointerHandle", "ExtraFunctions", "FunctionRewriter", "GridExecutor",
