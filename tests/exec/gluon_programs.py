@@ -433,3 +433,34 @@ def for_several_gpus(x_ptr, layout: gl.constexpr, memory_layout: gl.constexpr, o
         gl.store(x_ptr + gl.arange(0, 64, layout), memory)
     else:
         gl.store(x_ptr + gl.arange(0, 64, layout), 1.0)
+
+
+@gluon.jit
+def lies_in_registers(x_ptr, layout: gl.constexpr):
+    gl.zeros([32, 32], gl.float32, layout)
+
+
+@gluon.jit
+def lies_in_a_slice(x_ptr, layout: gl.constexpr):
+    gl.store(x_ptr + gl.arange(0, 64, gl.SliceLayout(0, layout)), 1.0)
+
+
+@gluon.jit
+def lies_in_shared_memory(x_ptr, layout: gl.constexpr):
+    gl.allocate_shared_memory(gl.float32, [32, 32], layout)
+
+
+@gluon.jit
+def loads_by_buffer(x_ptr):
+    gl.amd.cdna3.buffer_load(x_ptr, 0)
+
+
+@gluon.jit
+def has_pipelined_warps(x_ptr):
+    with gl.amd.warp_pipeline_stage("load"):
+        gl.store(x_ptr, 1.0)
+
+
+@gluon.jit
+def moves_tensors(x_ptr):
+    gl.amd.gfx1250.tdm.async_wait(0)

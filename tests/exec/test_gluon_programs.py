@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from dataclasses import replace
 from typing import Any
 
 import ml_dtypes
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 
 import tilewright
-from tilewright import compat
+from tilewright import compat, gluon
 from tilewright.gluon.nvidia.hopper import TensorDescriptor
 from tilewright.language import gluon as gl
 from tilewright.support import knobs
@@ -239,6 +240,48 @@ def test_what_only_blackwell_has_is_refused_by_name() -> None:
     memory = gl.nvidia.blackwell.TensorMemoryLayout([128, 64], col_stride=1)
     with pytest.raises(ValueError, match="`TensorMemoryLayout` needs Blackwell"):
         memory.format_tensor_view([128, 64])
+
+
+AMD = gl.amd
+MFMA, WMMA = AMD.AMDMFMALayout(3, [32, 32, 8], True, [2, 2]), AMD.AMDWMMALayout(3, False, [[0, 1], [1, 0]])
+
+
+@pytest.mark.parametrize(
+    ("kernel", "arguments", "name"),
+    [
+        (programs.lies_in_registers, (MFMA,), "AMDMFMALayout"),
+        (programs.lies_in_registers, (WMMA,), "AMDWMMALayout"),
+        (programs.lies_in_a_slice, (MFMA,), "AMDMFMALayout"),
+        (
+            programs.lies_in_shared_memory,
+            (AMD.cdna5.PartitionedSharedLayout(2, 2, 0, gl.SwizzledSharedLayout(1, 1, 1, [1, 0])),),
+            "PartitionedSharedLayout",
+        ),
+        (programs.loads_by_buffer, (), "buffer_load"),
+        (programs.has_pipelined_warps, (), "warp_pipeline_stage"),
+        (programs.moves_tensors, (), "async_wait"),
+    ],
+)
+@pytest.mark.parametrize("target", ["cpu", "cuda_sim", "reference"])
+def test_what_only_amd_has_is_refused_by_name(kernel: Any, arguments: tuple[Any, ...], name: str, target: str) -> None:
+    with knobs.scope(target=target), pytest.raises(Exception, match=f"`{name}` needs one of AMD's GPUs") as caught:
+        kernel[(1,)](np.zeros(64, np.float32), *arguments)
+    assert "gluon_programs.py" in str(caught.value)
+
+
+def test_layouts_of_amd_are_values() -> None:
+    """Programs make them whatever the GPU is, and others of them."""
+    assert AMD.AMDMFMALayout(3, [32, 32, 8], True, [2, 2], 32, [1, 1]) == MFMA and len({MFMA, WMMA}) == 2
+    assert MFMA.rank == WMMA.rank == 2 and WMMA.instr_shape == [16, 16, 16]
+    assert gl.DotOperandLayout(0, MFMA, 8).parent == MFMA and gl.SliceLayout(1, WMMA).rank == 1
+    for layout, wrong in ((MFMA, {"version": 5}), (MFMA, {"instr_shape": [8, 8, 8]}), (MFMA, {"element_bitwidth": 16}),
+                          (WMMA, {"version": 4}), (WMMA, {"warp_bases": [[1]]})):  # fmt: skip
+        with pytest.raises(ValueError, match=next(iter(wrong))):
+            replace(layout, **wrong)
+    with pytest.raises(ValueError, match="`AMDMFMALayout` needs one of AMD's GPUs"):
+        MFMA.format_tensor_view([32, 32])
+    with pytest.raises(ValueError, match="`TensorDescriptor` needs one of AMD's GPUs"):
+        gluon.amd.gfx1250.TensorDescriptor.from_tensor(np.zeros(4), [4], None)
 
 
 @pytest.mark.parametrize("on_blackwell", [False, True])

@@ -9,7 +9,7 @@ def copy(x_ptr, y_ptr, n, BLOCK: gl.constexpr, layout: gl.constexpr):
     gl.store(y_ptr + offsets, gl.load(x_ptr + offsets, mask=offsets < n), mask=offsets < n)
 """
 
-from tilewright.gluon import nvidia
+from tilewright.gluon import amd, nvidia
 from tilewright.language import gluon as language
 from tilewright.language.aggregates import aggregate
 from tilewright.language.callables import constexpr_function
@@ -20,6 +20,7 @@ __all__ = [
     "GluonASTSource",
     "GluonJITFunction",
     "aggregate",
+    "amd",
     "constexpr_function",
     "jit",
     "language",

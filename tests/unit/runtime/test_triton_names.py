@@ -57,13 +57,17 @@ ABSENT_MODULES = {
     "triton.compiler.make_launcher": "empty",
     "triton.experimental.gluon._compiler": "empty",
     "triton.experimental.gluon._runtime": "private; triton.experimental.gluon has what it exports",
-    "triton.experimental.gluon.amd": "there is no target for AMD's GPUs",
     "triton.experimental.gluon.language._core": "private; gluon.language has what it exports",
     "triton.experimental.gluon.language._layouts": "private; gluon.language has what it exports",
     "triton.experimental.gluon.language._math": "private; gluon.language has what it exports",
     "triton.experimental.gluon.language._semantic": "private",
     "triton.experimental.gluon.language._standard": "private; gluon.language has what it exports",
-    "triton.experimental.gluon.language.amd": "there is no target for AMD's GPUs",
+    "triton.experimental.gluon.language.amd._layouts": "private; gluon.language.amd has what it exports",
+    "triton.experimental.gluon.language.amd._ops": "private",
+    "triton.experimental.gluon.language.amd.cdna5._layouts": "private; gluon.language.amd.cdna5 has what it exports",
+    **{f"triton.experimental.gluon.language.amd.gfx1250.{name}": "gfx1250 has it as an attribute, as in 3.9"
+       for name in ("async_copy", "mbarrier", "tdm")},
+    "triton.experimental.gluon.language.amd.slice": "gluon.language.amd has the function of that name",
     "triton.experimental.gluon.language.fpsan": "a sanitizer of Triton's own",
     "triton.experimental.gluon.language.nvidia.blackwell.float2": "there is no target for Blackwell",
     "triton.experimental.gsan": "the check of races is a sanitizer of every target",
@@ -86,12 +90,15 @@ _SPECIALISATION = "a part of argument specialisation that programs have no use f
 _SWITCHES = "the classes of Triton's switches; the switches themselves are all there (test_triton_knobs.py)"
 _INTERPRETER = "a part of the interpreter; interpreted kernels run on the reference engine"
 
-_OTHER_GPUS = "there is no target for these GPUs"
+_BY_CHANCE = "imported there by chance"
 
 ABSENT = {
-    "triton.experimental.gluon": {"amd": _OTHER_GPUS},
-    "triton.experimental.gluon.language": {
-        "amd": _OTHER_GPUS, "fpsan": "a sanitizer of Triton's own"},
+    "triton.experimental.gluon.language": {"fpsan": "a sanitizer of Triton's own"},
+    "triton.experimental.gluon.language.amd": {"builtin": _BY_CHANCE},
+    **{f"triton.experimental.gluon.language.amd.{name}": dict.fromkeys(("builtin", *more), _BY_CHANCE)
+       for name, more in (("cdna3", ()), ("cdna4", ("DotOperandLayout", "constexpr_function")),
+                          ("cdna5", ("constexpr_function", "tensor")), ("gfx1250", ("constexpr_function",)),
+                          ("rdna3", ()), ("rdna4", ()))},
     "triton.experimental.gluon.language.nvidia.ampere": dict.fromkeys(
         ("DotOperandLayout", "constexpr_type"), "imported there by chance"),
     "triton.experimental.gluon.language.nvidia.hopper": {

@@ -85,7 +85,7 @@ from tilewright.language.elementwise import (
     sqrt_rn as sqrt_rn,
     umulhi as umulhi,
 )
-from tilewright.language.gluon import extra as extra, nvidia as nvidia
+from tilewright.language.gluon import amd as amd, extra as extra, nvidia as nvidia
 from tilewright.language.gluon.blocks import (
     arange as arange,
     barrier as barrier,
@@ -165,4 +165,4 @@ from tilewright.language.values import (
 )
 from tilewright.support import late as _late
 
-__all__ = [*_late.public_names(__name__), "extra", "nvidia"]  # pyright: ignore[reportUnsupportedDunderAll]
+__all__ = [*_late.public_names(__name__), "amd", "extra", "nvidia"]  # pyright: ignore[reportUnsupportedDunderAll]

@@ -66,6 +66,10 @@ class DistributedLayout(Layout):
         return "\n".join(lines)
 
 
+class MatrixUnitLayout(DistributedLayout):
+    """A layout of results of matrix units, of any GPU."""
+
+
 class InferredLayout(DistributedLayout):
     """A layout that the compiler finds."""
 
@@ -213,7 +217,7 @@ class DistributedLinearLayout(DistributedLayout):
 
 
 @dataclass(frozen=True)
-class NVMMADistributedLayout(DistributedLayout):
+class NVMMADistributedLayout(MatrixUnitLayout):
     """The result of NVIDIA's matrix instructions: `version` [2, 0] is `mma.sync`, [3, 0] is `wgmma`."""
 
     version: list[int]
@@ -264,11 +268,11 @@ class DotOperandLayout(DistributedLayout):
     def check(self) -> None:
         if self.operand_index not in (0, 1):
             raise wrong_layout(ValueError(f"operand_index must be 0 or 1, got {self.operand_index}"))
-        if not isinstance(self.parent, BlockedLayout | NVMMADistributedLayout):
+        if not isinstance(self.parent, BlockedLayout | MatrixUnitLayout):
             raise wrong_layout(
                 TypeError(f"the parent of a DotOperandLayout must be blocked or of mma, got {self.parent!r}")
             )
-        is_mma = isinstance(self.parent, NVMMADistributedLayout)
+        is_mma = isinstance(self.parent, MatrixUnitLayout)
         if is_mma != bool(self.k_width):
             raise wrong_layout(
                 ValueError(f"k_width must be {'positive' if is_mma else '0'} for {self.parent}, got {self.k_width}")

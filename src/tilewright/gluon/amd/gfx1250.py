@@ -1,0 +1,5 @@
+"""gfx1250, another name of CDNA5."""
+
+from tilewright.gluon.amd.cdna5 import TensorDescriptor
+
+__all__ = ["TensorDescriptor"]
