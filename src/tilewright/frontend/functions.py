@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -18,7 +17,7 @@ from tilewright.ir.naming import hint_value
 from tilewright.language.callables import JITCallable
 from tilewright.language.context import entered
 from tilewright.language.dtypes import void
-from tilewright.language.values import constexpr, tuple, type_of
+from tilewright.language.values import type_of
 
 
 def compile_device_function(
@@ -98,38 +97,15 @@ def _with_hints(
 
 
 # -- symbols ----------------------------------------------------------------------------------------------------------
-_REPLACED = {".": "_d_", "'": "_sq_", "[": "_", "]": "_"}
+_REPLACED = {"'": "_sq_", "[": "_", "]": "_"}
 
 
 def mangled_name(function: JITCallable, values: Sequence[Any]) -> str:
-    """`<module>.<qualname>__<types>__<constants>`, as Triton writes it.
-
-    A constant at position 1 of the arguments is `(1,)c<repr>`, one inside of a tuple argument `(1, 0)c<repr>`.
-    """
-    types = "_".join(type_of(v).mangle() for v in values if not isinstance(v, constexpr) and _has_runtime_part(v))
-    constants = "_".join(f"{path}c{constant!r}" for path, constant in constant_paths(values))
+    """`<module>.<qualname>__<types>`, as Triton writes it; the type of a constant is `c<repr>`."""
+    types = "_".join(type_of(value).mangle() for value in values)
     for character, text in _REPLACED.items():
-        constants = constants.replace(character, text)
-    types = types.replace("<", "").replace(">", "")
-    return re.sub(r"[\"\\\n]", "_", f"{function.fn_name}__{types}__{constants}")
-
-
-def _has_runtime_part(value: Any) -> bool:
-    return not isinstance(value, tuple) or bool(value.type.flatten_ir_types())
-
-
-def constant_paths(
-    values: Sequence[Any], prefix: builtins.tuple[int, ...] = ()
-) -> list[builtins.tuple[Any, constexpr]]:
-    """Position of each constant among the arguments, looking into tuples."""
-    found: list[Any] = []
-    for position, value in enumerate(values):
-        path = (*prefix, position)
-        if isinstance(value, constexpr):
-            found.append((path, value))
-        elif isinstance(value, tuple):
-            found.extend(constant_paths(value.values, path))
-    return found
+        types = types.replace(character, text)
+    return re.sub(r"[\"\\\n]", "_", f"{function.fn_name}__{types}")
 
 
 def unique_symbol(module: ModuleState, symbol: str) -> str:

@@ -45,7 +45,7 @@ class aggregate_type(base_type):
         self.fields = list(fields)
 
     def mangle(self) -> str:
-        return f"{self.cls.__name__}<{', '.join(f'{name}={ty.mangle()}' for name, ty in self.fields)}>"
+        return f"{self.cls.__module__}.{self.cls.__qualname__}<{', '.join(ty.mangle() for _, ty in self.fields)}>"
 
     def flatten_ir_types(self) -> list[Attribute]:
         return [ir for _, ty in self.fields for ir in ty.flatten_ir_types()]
