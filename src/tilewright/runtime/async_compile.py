@@ -9,7 +9,7 @@ Inside of it `warmup` returns at once; launches wait as ever. All is compiled wh
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from contextvars import ContextVar
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -22,7 +22,7 @@ active_mode: ContextVar[AsyncCompileMode | None] = ContextVar("async_compile_mod
 
 
 class FutureKernel:
-    """A kernel that is being compiled."""
+    """A kernel that is being compiled; its attributes are there once it is."""
 
     def __init__(self, future: Future[Any]) -> None:
         self.future = future
@@ -33,21 +33,25 @@ class FutureKernel:
             return None
         return self.future.result()
 
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.result(), name)
+
 
 class AsyncCompileMode:
     """For the length of a `with`, kernels are compiled on an executor's threads. Raises RuntimeError inside of another
-    one, and at its end what compiling raises unless `ignore_errors`."""
+    one, and at its end what compiling raises unless `ignore_errors`. Where an error ends the `with`, what has not begun
+    is not compiled."""
 
     def __init__(self, executor: Executor, *, ignore_errors: bool = False) -> None:
         self.executor = executor
         self.ignore_errors = ignore_errors
-        self._kernels: list[FutureKernel] = []
+        self._kernels: dict[Hashable, FutureKernel] = {}
 
-    def submit(self, compile: Callable[[], Any]) -> FutureKernel:
-        """Have the executor compile."""
-        kernel = FutureKernel(self.executor.submit(compile))
-        self._kernels.append(kernel)
-        return kernel
+    def submit(self, key: Hashable, compile: Callable[[], Any]) -> FutureKernel:
+        """Have the executor compile, once for each key."""
+        if key not in self._kernels:
+            self._kernels[key] = FutureKernel(self.executor.submit(compile))
+        return self._kernels[key]
 
     def __enter__(self) -> AsyncCompileMode:
         if active_mode.get() is not None:
@@ -59,5 +63,6 @@ class AsyncCompileMode:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         active_mode.reset(self._token)
-        for kernel in self._kernels:
-            kernel.result(self.ignore_errors or error is not None)
+        for kernel in self._kernels.values():
+            if error is None or not kernel.future.cancel():
+                kernel.result(self.ignore_errors or error is not None)

@@ -249,7 +249,10 @@ class JITFunction(JITCallable, NamedKernel):
         named = {name: v if name in constants else MockTensor.wrap_dtype(v) for name, v in keywords.items()}
         compile = partial(self.run, *values, grid=grid, warmup=True, **named)
         mode = active_mode.get()
-        return compile() if mode is None else mode.submit(compile)
+        if mode is None:
+            return compile()
+        bound = self.binder.bind(*self.binder.match(tuple(values), named))
+        return mode.submit((id(self), bound.key(), knobs.generation), compile)
 
     def repr(self, specialization: Any) -> str:
         """Return what the kernel is called: by the function that was given to `jit(repr=...)`, which gets the

@@ -6,8 +6,10 @@ import importlib
 import json
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from collections.abc import Callable
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from functools import cache, partial
+from typing import Any
 
 import numpy as np
 import pytest
@@ -238,6 +240,43 @@ def test_compiling_in_threads() -> None:
     for value, future in enumerate(futures):
         future.result()[(1, 1, 1)](x, value, 64)
         assert (x == value).all()
+
+
+class Later(Executor):
+    """Runs nothing before it is told to."""
+
+    def __init__(self) -> None:
+        self.waiting: list[tuple[Future[Any], Callable[[], Any]]] = []
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **keywords: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        self.waiting.append((future, partial(fn, *args, **keywords)))
+        return future
+
+    def run(self) -> None:
+        while self.waiting:
+            future, task = self.waiting.pop(0)
+            if future.set_running_or_notify_cancel():
+                future.set_result(task())
+
+
+def test_what_is_asked_for_twice_is_compiled_once() -> None:
+    pool = Later()
+    with tilewright.AsyncCompileMode(pool):
+        first = fill.warmup(np.float32, VALUE=1, N=64, grid=(1,))
+        assert fill.warmup(np.float32, VALUE=1, N=64, grid=(1,)) is first
+        assert fill.warmup(np.float16, VALUE=1, N=64, grid=(1,)) is not first and len(pool.waiting) == 2
+        pool.run()
+        assert first is not None and "tt.store" in first.asm["ttir"]
+
+
+def test_an_error_ends_compiling_in_threads() -> None:
+    """Where the executor runs nothing any more, there is nothing to wait for."""
+    pool = Later()
+    with pytest.raises(KeyError), tilewright.AsyncCompileMode(pool):
+        fill.warmup(np.float32, VALUE=5, N=64, grid=(1,))
+        raise KeyError
+    pool.run()
 
 
 def test_errors_of_compiling_in_threads() -> None:
