@@ -1,4 +1,4 @@
-"""Several matrix products of different sizes in one launch; addresses and sizes come from tables in memory."""
+"""Several matmuls of different sizes in one launch; addresses and sizes come from tables in memory."""
 
 import triton
 import triton.language as tl

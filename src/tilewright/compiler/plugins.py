@@ -58,7 +58,7 @@ class Placement:
 @cache
 def load_plugins() -> tuple[tuple[str, Placement], ...]:
     """Every plug-in that is installed, with its name and package for messages. Raises PipelineError where one cannot
-    be loaded, or says no place."""
+    be loaded, or names no position."""
     return tuple((_describe(point), _load(point)) for point in find_entry_points(PASSES))
 
 
@@ -96,10 +96,10 @@ def _load(point: EntryPoint) -> Placement:
         raise PipelineError(f"{_describe(point)} cannot be loaded from {point.value}: {reason}") from error
     if not isinstance(placement, Placement):
         reason = f"{point.value} is {type(placement).__name__}, no tilewright.compiler.plugins.Placement"
-        raise PipelineError(f"{_describe(point)} says no place: {reason}")
+        raise PipelineError(f"{_describe(point)} names no position: {reason}")
     if placement.before and placement.after:
         both = f"'{placement.before}' and after '{placement.after}'"
-        raise PipelineError(f"{_describe(point)} says two places, before {both}: name one")
+        raise PipelineError(f"{_describe(point)} names two positions, before {both}: name one")
     return placement
 
 

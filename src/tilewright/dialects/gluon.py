@@ -49,7 +49,7 @@ class FollowingEncoding(ParametrizedAttribute, LayoutInference):
         return other == self
 
     def check_dot(self, operands: Sequence[Attribute]) -> None:
-        raise VerifyException("a product needs a layout that is known")
+        raise VerifyException("a matmul needs a known layout")
 
 
 @irdl_attr_definition

@@ -33,4 +33,4 @@ class RemarkKind(Enum):
     NOT_TMA = "not-tma"
     """An access of a GPU that has TMA goes without it, or one by descriptor on a GPU that has none."""
     NO_TENSOR_CORE = "no-tensor-core"
-    """A matrix product runs on ordinary arithmetic."""
+    """A matmul runs on ordinary arithmetic."""

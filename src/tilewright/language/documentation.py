@@ -51,7 +51,7 @@ SECTIONS: list[tuple[str, ModuleType]] = [
     ("Memory", memory),
     ("Tensor descriptors", descriptors),
     ("Atomic operations", atomics),
-    ("Matrix products", matmul),
+    ("Matmuls", matmul),
     ("Reductions, scans, maps", combining),
     ("Library functions", standard),
     ("Sorting", sorting),

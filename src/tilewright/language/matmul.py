@@ -1,4 +1,4 @@
-"""Matrix products of blocks."""
+"""Matmuls of blocks."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def dot(
     max_num_imprecise_acc: Any = None,
     out_dtype: Any = None,
 ) -> tensor:
-    """The matrix product of two blocks, plus `acc`.
+    """The matmul of two blocks, plus `acc`.
 
     Shapes [M, K] and [K, N], or with equal leading batch dimensions. dtypes: both equal (or both float8). int8
     accumulates in int32 (there is no product of uint8); float32 and bfloat16 in float32; float64 in float64; float16
@@ -228,7 +228,7 @@ def dot_scaled(
     rhs_k_pack: Any = True,
     out_dtype: Any = dt.float32,
 ) -> tensor:
-    """Matrix product of blocks in microscaling formats, plus `acc`; the result is float32.
+    """Matmul of blocks in microscaling formats, plus `acc`; the result is float32.
 
     Formats: "e2m1" (two values in each uint8, along K, or along M or N with `lhs_k_pack` or `rhs_k_pack` False),
     "e4m3", "e5m2", "bf16", "fp16". Scales have shapes [M, K / group] and [N, K / group], for groups of 32 or 16

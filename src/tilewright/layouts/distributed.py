@@ -281,7 +281,7 @@ class NvidiaMmaLayout(DistributedLayout):
 
 @dataclass(frozen=True)
 class DotOperandLayout(_OfParent):
-    """An operand of a matrix product (`op_index` 0 is A, 1 is B) whose result has the layout `parent`.
+    """An operand of a matmul (`op_index` 0 is A, 1 is B) whose result has the layout `parent`.
 
     `k_width` elements along K are contiguous in a thread (0 for a blocked parent, where each thread holds the whole
     of K).

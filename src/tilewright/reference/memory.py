@@ -86,7 +86,7 @@ class Storage:
         place, size = self.before + start, dtype.itemsize
         memory = self.data if self.whole is None else self.whole
         if place < 0:
-            raise AccessError(f"byte {start} is in front of {self.describe()}")
+            raise AccessError(f"byte {start} is before {self.describe()}")
         first = place % size
         whole = memory[first : first + (memory.size - first) // size * size].view(dtype)
         before = place // size

@@ -8,7 +8,7 @@
     site_1 = varying_site(globals(), "triton_poi_fused_relu_0")              where shapes are dynamic
     site_1[(64 * s0,)](buf1)
 
-The first way is four functions of Python for each launch; amid matrix products, which leave nothing of the interpreter
+The first way is four functions of Python for each launch; amid matmuls, which leave nothing of the interpreter
 in the caches, they take half of its 8 to 12 us. A site takes the first way until native code knows the call, and again
 whenever something is different: other arguments, switches, hooks, a profiler.
 """

@@ -65,7 +65,7 @@ SECTIONS: list[tuple[str, str, tuple[str, ...]]] = [
     ),
     ("Gluon to Triton IR", "Kernels in Gluon on the CPU.", ("lowering.ttg_to_tt",)),
     ("Triton IR to TritonGPU IR", "Tensors get layouts.", ("lowering.tt_to_ttg",)),
-    ("TritonGPU IR", "Layouts, matrix products, pipelines, shared memory.", ("transforms.ttg",)),
+    ("TritonGPU IR", "Layouts, matmuls, pipelines, shared memory.", ("transforms.ttg",)),
 ]
 """Title, what the passes are for, and the packages that they come from."""
 

@@ -2,7 +2,7 @@
 // RUN: tilewright-opt %s --tritongpu-schedule-loops --tritongpu-overlap-products=mode=always --verify-each --remarks 2>&1 | filecheck %s
 // RUN: tilewright-opt %s --tritongpu-schedule-loops --tritongpu-overlap-products --verify-each --remarks 2>&1 | filecheck %s --check-prefix=AUTO
 
-// AUTO-DAG: remark: {{.*}} products of this loop do not overlap: it would hide 256 clocks of a round, and take 512 more
+// AUTO-DAG: remark: {{.*}} matmuls of this loop do not overlap: it would hide 256 clocks of a round, and take 512 more
 
 #rows = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [8, 1], order = [1, 0]}>
 #mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [8, 1], instrShape = [16, 64, 16]}>

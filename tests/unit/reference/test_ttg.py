@@ -232,8 +232,8 @@ def test_products_add_to_each_other_before_they_are_waited_for(use: str, start: 
 @pytest.mark.parametrize(
     ("body", "reason"),
     [
-        (WAIT.replace("NUMBER", "1") + STORE_F, "result of an asynchronous product is used before it was waited for"),
-        (STORE_F.replace("%f", "%e"), "result of an asynchronous product is used before it was waited for"),
+        (WAIT.replace("NUMBER", "1") + STORE_F, "result of an asynchronous matmul is used before it was waited for"),
+        (STORE_F.replace("%f", "%e"), "result of an asynchronous matmul is used before it was waited for"),
         (
             f"ttg.local_store %v, %n : {TENSOR} -> {N}",
             "written while an asynchronous op still reads it",

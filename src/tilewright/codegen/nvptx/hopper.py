@@ -122,7 +122,7 @@ class BarrierInstructions:
         inline_asm(text, asm, ",".join(constraints), [], operands, clobbers_memory=True)
 
     def fence_async_shared(self, text: FunctionText, *, cluster: bool) -> None:
-        """Ordinary writes to shared memory become visible to copies and matrix products that are started later."""
+        """Ordinary writes to shared memory become visible to copies and matmuls that are started later."""
         scope = "cluster" if cluster else "cta"
         inline_asm(text, f"fence.proxy.async.shared::{scope};", "", [], (), clobbers_memory=True)
 
@@ -355,7 +355,7 @@ FRAGMENT_WORDS = 4
 
 
 class WarpGroupInstructions:
-    """Asynchronous matrix products of four warps (`wgmma`)."""
+    """Asynchronous matmuls of four warps (`wgmma`)."""
 
     facts: NvptxFacts
 

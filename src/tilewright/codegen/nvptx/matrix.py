@@ -1,4 +1,4 @@
-"""Matrices of 8x8 between shared memory and registers, matrix products of a warp, asynchronous copies, warp reductions.
+"""Matrices of 8x8 between shared memory and registers, matmuls of a warp, asynchronous copies, warp reductions.
 
 `mma` multiplies tiles that the 32 lanes of a warp hold together (`mma.sync`): operands in words of 32 bits, f64 as it
 is. `load_matrices` and `store_matrices` move up to four matrices of 8 rows of 16 bytes; each lane gives the address of
@@ -63,7 +63,7 @@ class MatrixInstructions:
         name = f"llvm.nvvm.stmatrix.sync.aligned.m8n8.x{len(words)}{'.trans' if transposed else ''}.b16.p3"
         text.call("void", name, [(SHARED_POINTER, address), *(("i32", word) for word in words)])
 
-    # ---------------------------------------------------------------------------------------- matrix products
+    # ---------------------------------------------------------------------------------------- matmuls
 
     def mma(
         self, text: FunctionText, shape: MmaShape, a: Sequence[str], b: Sequence[str], c: Sequence[str]

@@ -38,7 +38,7 @@ class Assembled:
     spill_bytes: int
     """Bytes of registers that are stored to local memory."""
     log: str
-    """What ptxas said, such as notes on matrix products that it had to serialise."""
+    """What ptxas said, such as notes on matmuls that it had to serialise."""
 
 
 def find_ptxas() -> Path | None:

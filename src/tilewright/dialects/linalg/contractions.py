@@ -1,4 +1,4 @@
-"""Matrix products and their relatives: ``C += A B``, each operand read through its own map."""
+"""Matmuls and their relatives: ``C += A B``, each operand read through its own map."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def print_maps(printer: Printer, maps: Attribute) -> None:
 
 
 class ContractionOp(NamedOp, ABC, init=False):
-    """A matrix product that accumulates into its destination: ``C[.., i, j] += A[.., i, k] * B[.., k, j]``.
+    """A matmul that accumulates into its destination: ``C[.., i, j] += A[.., i, k] * B[.., k, j]``.
 
     Operands of other element types are converted to the destination's before the multiplication.
     """

@@ -51,7 +51,7 @@ class LayoutInference(ABC):
 
     @abstractmethod
     def check_dot(self, operands: Sequence[Attribute]) -> None:
-        """Raises VerifyException unless A and B have encodings that give a matrix product with this encoding."""
+        """Raises VerifyException unless A and B have encodings that give a matmul with this encoding."""
 
 
 def _tensor(type: Attribute) -> TensorType[Attribute]:

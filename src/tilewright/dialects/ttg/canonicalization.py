@@ -33,7 +33,7 @@ from tilewright.layouts.reshaping import can_concatenate, can_relabel
 
 
 def feeds_tensor_cores(op: ConvertLayoutOp) -> bool:
-    """Return whether a conversion turns an accumulator into an operand of the next matrix product."""
+    """Return whether a conversion turns an accumulator into an operand of the next matmul."""
     source, result = (as_tensor(value.type).encoding for value in (op.src, op.result))
     if not isinstance(source, DistributedEncoding) or not isinstance(result, DistributedEncoding):
         return False

@@ -1,4 +1,4 @@
-"""Asynchronous matrix products of a warp group (`wgmma`)."""
+"""Asynchronous matmuls of a warp group (`wgmma`)."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class WarpGroupDotOp(TritonGPUOp):
         shapes = [_shape(value.type) for value in (self.a, self.b, self.d)]
         (rows, k), (k_b, columns) = shapes[0], shapes[1]
         if k != k_b or shapes[2] != (rows, columns):
-            raise VerifyException(f"shapes do not make a product: {shapes[0]} * {shapes[1]} -> {shapes[2]}")
+            raise VerifyException(f"shapes do not fit a matmul: {shapes[0]} * {shapes[1]} -> {shapes[2]}")
         if rows % 64 or columns % 8:
             raise VerifyException(f"WGMMA result M dimension must be divisible by 64 and N by 8, got {rows}x{columns}")
         assert is_tensor(self.d.type)

@@ -1,4 +1,4 @@
-"""Matrix products with the accumulator in place."""
+"""Matmuls with the accumulator in place."""
 
 from __future__ import annotations
 

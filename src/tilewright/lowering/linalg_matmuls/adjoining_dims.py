@@ -1,4 +1,4 @@
-"""How the elements of a tensor lie in memory, as far as the linalg stage tells: computed tiles lie by rows."""
+"""Which dimensions of a tensor are contiguous in memory, as far as linalg tells: computed tiles are row-major."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tilewright.transforms.linalg.structured import shape_or_scalar
 
 
 def find_adjoining_dims(value: SSAValue) -> frozenset[int]:
-    """The dimensions in which neighbours adjoin in memory, as far as that is known."""
+    """Find the dimensions that are contiguous in memory, as far as that is known."""
     match value.owner:
         case linalg.TransposeOp() as op:
             inner = find_adjoining_dims(op.inputs[0])
@@ -61,7 +61,7 @@ def _unit(strides: Sequence[Index]) -> frozenset[int]:
 
 
 def end_together(lhs: SSAValue, rhs: SSAValue) -> bool:
-    """Return whether both operands are padded from the same k on: their sums have fewer terms then."""
+    """Return whether both operands are padded from the same index of K on: their sums have fewer terms then."""
     pads = [_padding(lhs, 1), _padding(rhs, 0)]
     return None not in pads and pads[0] != 0 and is_same(pads[0] or 0, pads[1] or 0)
 

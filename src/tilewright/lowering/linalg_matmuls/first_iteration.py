@@ -16,7 +16,7 @@ from tilewright.transforms.linalg.index_proofs import fold_index
 
 
 class NoMatchError(Exception):
-    """The code is not of a form that is understood here; says why not."""
+    """The code does not match the form that a pass needs; says why not."""
 
 
 _NOT_LINEAR = "an address in it is not linear in its steps"
@@ -113,7 +113,7 @@ class FirstIteration:
 
 
 def to_index(emitter: LoopEmitter, value: Index) -> Index:
-    """The value as an index: a number where it is known."""
+    """The value as an index: an integer where it is known."""
     value = fold_index(value)
     if isinstance(value, int):
         return value

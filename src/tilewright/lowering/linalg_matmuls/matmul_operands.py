@@ -1,4 +1,4 @@
-"""Operands of matmuls as views of memory: what lies below transposes, padding, and branches that choose a view.
+"""Operands of matmuls as views of memory, looked up through transposes, padding, and branches that choose a view.
 
 %p = tensor.pad (to_tensor %view) high[%c64 - %m, %c32 - %k] { yield 0.0 }
 %a = linalg.transpose %p

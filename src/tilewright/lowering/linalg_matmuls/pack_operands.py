@@ -130,8 +130,8 @@ class _Packing:
         _replace(op, new)
 
     def _gains_by_cache(self, matrix: SSAValue, kernel: MatmulKernel) -> bool:
-        """Return whether a matrix is a part of an argument that does not change, and not as good in place: that is one
-        with adjacent columns of elements that need no widening."""
+        """Return whether a matrix is part of an argument that does not change, and slower if read in place: its columns
+        are not adjacent, or its elements need widening."""
         adjoining, value = find_adjoining_dims(matrix), matrix
         while isinstance(value.owner, ALIASES):
             value = value.owner.operands[0]

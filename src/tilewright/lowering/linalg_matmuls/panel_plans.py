@@ -1,4 +1,4 @@
-"""Which right operands of matmuls are worth packing, and from where on they do not change."""
+"""Which right operands of matmuls are worth packing, and from which loop on they are invariant."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tilewright.transforms.linalg.effects import root_of_memref, written_memory
 
 
 def plan_block_panels(kernel: MatmulKernel, shape: tuple[int, ...], facts: TargetFacts) -> PanelPlan | None:
-    """Plan the panels of a B of so many rows and columns; None where it is better read where it is."""
+    """Plan the panels of a B of so many rows and columns; None where it is better read in place."""
     depth, columns = shape
     if not kernel.has_panels or columns > kernel.columns:
         return None

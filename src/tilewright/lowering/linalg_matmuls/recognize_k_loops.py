@@ -140,16 +140,16 @@ class _KLoop:
             raise NoMatchError("its operands end at different k")
         total = self._total_depth(a.k_high, depth)
         (position,) = tensor_positions(self.loop.results)
-        wanted = self.needed.of(self.loop.results[position])
-        bound = wanted[0] if rows <= kernel.rows else rows
+        bounds_read = self.needed.of(self.loop.results[position])
+        bound = bounds_read[0] if rows <= kernel.rows else rows
         row_count, holds = self._outer_count(a, rows, a_view.strides[0], bound)
         condition = emitter.both(condition, holds)
-        bound = wanted[1] if columns <= kernel.columns else columns
+        bound = bounds_read[1] if columns <= kernel.columns else columns
         column_count, holds = self._outer_count(b, columns, b_view.strides[1], bound)
         condition = emitter.both(condition, holds)
         if condition is False:
             raise NoMatchError("the views of its steps do not adjoin")
-        shared = is_shared(emitter, self.loop, b_view.offset, wanted[1], columns)
+        shared = is_shared(emitter, self.loop, b_view.offset, bounds_read[1], columns)
         new = linalg_ext.ViewMatmulOp(
             self._view(a_view, (row_count, total)),
             self._view(b_view, (total, column_count)),

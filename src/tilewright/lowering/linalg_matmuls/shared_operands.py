@@ -10,18 +10,18 @@ from tilewright.transforms.linalg.index_proofs import constant_of, find_cut
 from tilewright.transforms.linalg.needed_bounds import make_available
 
 
-def is_shared(emitter: LoopEmitter, loop: scf.ForOp, offset: Index, wanted: Index, columns: int) -> SSAValue | bool:
+def is_shared(emitter: LoopEmitter, loop: scf.ForOp, offset: Index, needed: Index, columns: int) -> SSAValue | bool:
     """Return whether several programs may multiply by the same B in a loop over k; True where nothing else is known.
 
     Two arguments say that none is shared by two, unless a program makes several blocks. `offset` is where B starts;
-    `wanted`: how many `columns` of its block are not cut off at the last one.
+    `needed`: how many `columns` of its block are not cut off at the last one.
     """
     grid = emitter.grid_arguments()
     if not grid or emitter.cursor.block is not emitter.entry:
         return True
     programs = [emitter.index_cast(extent, INDEX) for extent in grid[:3]]
     shared: SSAValue | bool = True
-    cut = find_cut(wanted, columns)
+    cut = find_cut(needed, columns)
     if cut is not None and make_available(cut.end, loop, {}):
         # Each block of columns has a program or several: no more programs than blocks, and each has one.
         all_programs = emitter.mul(emitter.mul(programs[0], programs[1]), programs[2])

@@ -1,7 +1,7 @@
-"""Conditions of views, asked for the lanes of a tile that anybody reads.
+"""Run-time checks of views, weakened to the lanes of a tile that are read.
 
-Rows that wrap around at the end of a matrix are read in place where all of them follow one another, as in all blocks
-but the last. Nobody stores what is computed of the rows past the end, so that the last block may be read so, too:
+Rows that wrap around at the end of a matrix are read in place if they are consecutive, as in all blocks but the last.
+What is computed from rows past the end is not stored, so that the last block can be read in place, too:
 
     rows = (first + arange(0, 64)) % M;  ...;  store(..., mask=first + arange(0, 64) < M)
 
@@ -23,7 +23,7 @@ from tilewright.transforms.linalg.index_proofs import constant_of, is_same
 
 
 def says_which_lanes_follow(branch: scf.IfOp, dim: int) -> bool:
-    """Return whether the condition of a choice of views is that the lanes of a dimension follow one another."""
+    """Return whether the condition of a choice of views is that the lanes of a dimension are consecutive."""
     mark = branch.attributes.get(UNIT_STRIDE_GUARD)
     return isinstance(mark, IntegerAttr) and mark.value.data == dim
 

@@ -1,4 +1,4 @@
-"""Matrix products as calls of register-tiled micro-kernels.
+"""Matmuls as calls of register-tiled micro-kernels.
 
     %d = linalg.matmul ins(%a, %b) outs(%c) : 64x32 * 32x64
       ->  for n = 0 to 64 step 32 { for m = 0 to 64 step 8 {

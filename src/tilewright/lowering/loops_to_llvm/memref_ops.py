@@ -118,7 +118,7 @@ def lower_assume_alignment(op: memref.AssumeAlignmentOp, low: FunctionLowering) 
 def lower_dim(op: memref.DimOp, low: FunctionLowering) -> None:
     dim = low.index(op.operands[1])
     if not isinstance(dim, int):
-        low.fail(op, "asks for a dimension that is not a constant")
+        low.fail(op, "its dimension is not a constant")
         return
     low.set(op.results[0], str(low.memref(op.operands[0]).sizes[dim]))
 

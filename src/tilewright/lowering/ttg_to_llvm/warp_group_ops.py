@@ -1,4 +1,4 @@
-"""Matrix products of warp groups (`wgmma`): descriptors of operands in shared memory, the instructions, the waits.
+"""Matmuls of warp groups (`wgmma`): descriptors of operands in shared memory, the instructions, the waits.
 
 A descriptor is 64 bits: where the tile starts, how far core tiles (8 rows of `swizzle` bytes) lie apart, and the
 swizzle. The part that does not depend on the tile is computed once per op; a tile adds a constant to it.

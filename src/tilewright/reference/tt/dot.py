@@ -1,4 +1,4 @@
-"""Matrix products, in order along K, accumulated in the type of the accumulator (f32 for narrower floats)."""
+"""Matmuls, in order along K, accumulated in the type of the accumulator (f32 for narrower floats)."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ class Reading:
 
 
 class Product:
-    """The result of an asynchronous matrix product: another product may add to it, nothing else may use it before it
+    """The result of an asynchronous matmul: another product may add to it, nothing else may use it before it
     was waited for."""
 
     def __init__(self, value: Array, operands: Sequence[SharedView]) -> None:
@@ -69,7 +69,7 @@ class Product:
             reading.finish()
 
     def _refuse(self, *_: Any, **__: Any) -> NoReturn:
-        raise AccessError("the result of an asynchronous product is used before it was waited for")
+        raise AccessError("the result of an asynchronous matmul is used before it was waited for")
 
     __array__ = __getitem__ = __iter__ = __len__ = _refuse
 

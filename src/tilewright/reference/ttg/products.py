@@ -1,4 +1,4 @@
-"""Matrix products of warp groups: their operands are in shared memory, and they may be under way while others start."""
+"""Matmuls of warp groups: their operands are in shared memory, and they may be under way while others start."""
 
 from __future__ import annotations
 

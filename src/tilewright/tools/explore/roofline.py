@@ -35,7 +35,7 @@ _GPUS = {
     90: Roofline(989.4e12, 3.35e12, "H100 SXM, data sheet: float16 tensor cores, HBM3; an H200 moves 4.8 TB/s"),
 }
 """By compute capability, one card of each architecture, from NVIDIA's data sheets (A100 80 GB, A40, L40S, H100 SXM):
-matrix products of float16 with float32 sums, without sparsity. The H100's says 1,979 TFLOPS with sparsity, which
+matmuls of float16 with float32 sums, without sparsity. The H100's says 1,979 TFLOPS with sparsity, which
 doubles the rate, and 3.35 TB/s; the H200's the same and 4.8 TB/s. They are what the multiprocessors multiply at the
 boost clock (of the H100's architecture paper 132 times 4,096 operations at 1.83 GHz), which a test computes."""
 

@@ -1,4 +1,4 @@
-"""Matrix products: single ones, batches, and loops over blocks of the inner dimension."""
+"""Matmuls: single ones, batches, and loops over blocks of the inner dimension."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def _precision(dtype: str) -> str:
 
 
 def product_loop(b: Builder) -> None:
-    """The loop of a matrix product: pointers that move along the inner dimension, masked at its end, an accumulator."""
+    """The loop of a matmul: pointers that move along the inner dimension, masked at its end, an accumulator."""
     if not _is_square(b):
         return
     m, n = b.shape

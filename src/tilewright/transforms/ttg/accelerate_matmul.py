@@ -1,4 +1,4 @@
-"""`tritongpu-accelerate-matmul`: matrix products move to tensor cores."""
+"""`tritongpu-accelerate-matmul`: matmuls move to tensor cores."""
 
 from __future__ import annotations
 
@@ -171,10 +171,10 @@ class _Accelerator:
 
 @register_pass
 class AccelerateMatmulPass(Pass):
-    """Matrix products take a layout of tensor cores: `mma.sync` from compute capability 8.0 on, `wgmma` on 9.0 where
+    """Matmuls take a layout of tensor cores: `mma.sync` from compute capability 8.0 on, `wgmma` on 9.0 where
     the shape allows, whose operands are buffers in shared memory. Where neither fits, operands get the element type
     of the result. Products of microscaling formats become products of 16-bit floats before that. In programs of
-    several CTAs products stay as they are.
+    several CTAs matmuls stay as they are.
 
     Before (`cuda:90`):
     ```mlir
@@ -204,7 +204,7 @@ class AccelerateMatmulPass(Pass):
         for op in [op for op in ops_within(module) if isinstance(op, tt.DotScaledOp)]:
             decompose_scaled_dot(op)
         if shape.blocks > 1:
-            context.remark(module, "products stay as they are: tensor cores of several CTAs are not made use of")
+            context.remark(module, "matmuls stay as they are: with several CTAs a cluster, tensor cores are not used")
             return
         accelerator = _Accelerator(capability, self.widen_in_registers, context)
         for dot in [op for op in ops_within(module) if isinstance(op, tt.DotOp)]:

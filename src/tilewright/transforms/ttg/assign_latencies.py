@@ -50,7 +50,7 @@ def obstacle_in(loop: scf.ForOp) -> str | None:
 
 
 class _Levels:
-    """How many loads lie between each load of a loop and the matrix product that needs it."""
+    """How many loads lie between each load of a loop and the matmul that needs it."""
 
     def __init__(self, loop: scf.ForOp) -> None:
         self._loop = loop
@@ -74,7 +74,7 @@ class _Levels:
 
 
 def _levels(loop: scf.ForOp, *, every_load: bool) -> dict[Operation, int]:
-    """The loads that feed matrix products, or all, with how indirectly they do."""
+    """The loads that feed matmuls, or all, with how indirectly they do."""
     found = _Levels(loop)
     for op in body_ops(loop):
         if isinstance(op, MatrixProduct):
@@ -187,7 +187,7 @@ class _Assigner:
 
 @register_pass
 class AssignLatenciesPass(Pass):
-    """Loads that feed matrix products run ahead, by as many stages as there are: `num-stages`, or what the loop says
+    """Loads that feed matmuls run ahead, by as many stages as there are: `num-stages`, or what the loop says
     in `tt.num_stages`, in which case all its loads do. Loads that feed the addresses of other loads share the stages
     with these. What computes the left operand of a `wgmma` from them, in registers, runs one stage ahead, while the
     product of the iteration before is under way; where it is computed slice by slice between the slices of the product

@@ -35,7 +35,7 @@ class _RowSum:
 
 @register_pass
 class DeferRowSumsPass(Pass):
-    """A loop that carries sums of the rows of what matrix products give, as attention does, and scales them, carries a
+    """A loop that carries sums of the rows of what matmuls give, as attention does, and scales them, carries a
     part of each sum in every thread that holds a part of the row. Threads exchange them once, after the loop.
 
     Before:

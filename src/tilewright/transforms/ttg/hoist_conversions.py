@@ -1,5 +1,5 @@
 """Conversions moved to where they are cheaper: before a value grows, into a branch that is taken less often, and next
-to the load whose data a matrix product reads; the last part of `tritongpu-remove-layout-conversions`.
+to the load whose data a matmul reads; the last part of `tritongpu-remove-layout-conversions`.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ def _converted_after(value: OpResult, encoding: Attribute, rematerializer: Remat
     return known
 
 
-# convert(f(load)) = f(convert(load)) for operands of matrix products: the pipeliner then sees load and conversion.
+# convert(f(load)) = f(convert(load)) for operands of matmuls: the pipeliner then sees load and conversion.
 
 
 def _moves_no_data(op: Operation) -> bool:
@@ -164,7 +164,7 @@ def _moves_no_data(op: Operation) -> bool:
 
 
 def _feeds_product(conversion: ttg.ConvertLayoutOp) -> bool:
-    """Return whether the block of a conversion goes on to a matrix product on tensor cores whose left operand is in
+    """Return whether the block of a conversion goes on to a matmul on tensor cores whose left operand is in
     registers.
     """
     op: Operation | None = conversion.next_op

@@ -1,4 +1,4 @@
-"""How a matrix product is laid out over tensor cores: which instruction, which warps, which operand widths.
+"""How a matmul is laid out over tensor cores: which instruction, which warps, which operand widths.
 
 `plan_product` is the whole decision; it looks at the op and touches nothing.
 """
@@ -46,7 +46,7 @@ FP8 = (Float8E4M3FNType, Float8E5M2Type)
 
 @dataclass(frozen=True)
 class ProductPlan:
-    """What becomes of a matrix product: the layout of its result, the element types of A and B that its instruction
+    """What becomes of a matmul: the layout of its result, the element types of A and B that its instruction
     takes, and how many elements along K a thread holds side by side (`mma.sync` only).
     """
 

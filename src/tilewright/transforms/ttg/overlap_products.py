@@ -1,4 +1,4 @@
-"""`tritongpu-overlap-products`: a loop with a chain of matrix products starts the next iteration's first one early."""
+"""`tritongpu-overlap-products`: a loop with a chain of matmuls starts the next iteration's first one early."""
 
 from __future__ import annotations
 
@@ -253,7 +253,7 @@ class OverlapProductsPass(Pass):
             try:
                 overlapped = _Overlap(loop, schedule, self.mode, self.specialize, self.turns).run()
             except CannotOverlap as reason:
-                context.remark(loop, f"products of this loop do not overlap: {reason}")
+                context.remark(loop, f"matmuls of this loop do not overlap: {reason}")
                 continue
             if overlapped is not None:
                 overlapped.write(loop)

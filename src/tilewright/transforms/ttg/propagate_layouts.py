@@ -1,7 +1,7 @@
 """The layouts of anchors carried forward to all that computes with them; the first half of
 `tritongpu-remove-layout-conversions`.
 
-An anchor is an op whose layout matters most: an access of memory, a matrix product. Every value that an anchor's layout
+An anchor is an op whose layout matters most: an access of memory, a matmul. Every value that an anchor's layout
 reaches through element-wise and reshaping ops, loops and conditionals may take it. Where several arrive, loads and
 stores prefer a blocked layout and all else an accumulator's, then the one that came first.
 """

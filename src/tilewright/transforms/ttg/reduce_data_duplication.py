@@ -1,4 +1,4 @@
-"""`tritongpu-reduce-data-duplication`: operands of matrix products go through shared memory in a layout made for it."""
+"""`tritongpu-reduce-data-duplication`: operands of matmuls go through shared memory in a layout made for it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def shared_layout_for(
 
 @register_pass
 class ReduceDataDuplicationPass(Pass):
-    """A conversion to an operand of a matrix product that has to go through shared memory becomes a buffer and a load:
+    """A conversion to an operand of a matmul that has to go through shared memory becomes a buffer and a load:
     lanes that hold the same elements of the operand read them from one copy, by `ldmatrix` where that fits.
 
     ```mlir

@@ -53,7 +53,7 @@ class RemoveLayoutConversionsPass(Pass):
     %a = tt.addptr %p, %r : tensor<64x!tt.ptr<f32>, #blocked1>, tensor<64xi32, #blocked1>
     %x = tt.load %a : tensor<64x!tt.ptr<f32>, #blocked1>
     ```
-    1. Layouts of anchors (large accesses, matrix products, atomics) go forward to what computes with them, and where
+    1. Layouts of anchors (large accesses, matmuls, atomics) go forward to what computes with them, and where
        several meet one wins (`propagate_layouts`).
     2. Each conversion that is left is replaced by its operand computed anew in the other layout, back to ops that give
        any layout, through loops and conditionals, where that costs less than a round trip through shared memory

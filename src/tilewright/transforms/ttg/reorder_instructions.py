@@ -17,7 +17,7 @@ from tilewright.layouts.distributed import DotOperandLayout
 class ReorderInstructionsPass(Pass):
     """Moves ops so that fewer values are live at the same time.
 
-    1. What makes an operand of a matrix product, and is used in other loops alone, moves to its use in each of them.
+    1. What makes an operand of a matmul, and is used in other loops alone, moves to its use in each of them.
     2. A buffer is filled right after its value is made, so that the registers are free again.
     3. Transposes stand next to what they transpose, where they fold into it.
     4. B of a product is loaded after A, right before the product.

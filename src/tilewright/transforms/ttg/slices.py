@@ -50,7 +50,7 @@ def backward_slice(value: SSAValue, block: Block) -> Iterator[Operation]:
 
 
 def products_fed_by(product: Operation) -> Iterator[tuple[MatrixProduct, int]]:
-    """The matrix products of the same block that use the result of `product` as an operand, and which operand (0 for
+    """The matmuls of the same block that use the result of `product` as an operand, and which operand (0 for
     A, 1 for B); directly or after other ops.
     """
     block = product.parent
@@ -71,7 +71,7 @@ def products_fed_by(product: Operation) -> Iterator[tuple[MatrixProduct, int]]:
 
 
 def chained_operand(product: MatrixProduct) -> int | None:
-    """Return which operand links a matrix product with another one of its block: 0 where one's result becomes (part of)
+    """Return which operand links a matmul with another one of its block: 0 where one's result becomes (part of)
     the other's A, 1 for B, None if there is no such pair. A of `softmax(q @ k) @ v` is chained.
     """
     for _, operand in products_fed_by(product):

@@ -1,4 +1,4 @@
-"""`tritongpu-take-turns`: two warp groups compute between their matrix products one after the other."""
+"""`tritongpu-take-turns`: two warp groups compute between their matmuls one after the other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Matrix products as the transpose of the product of the transposes, where that spares `wgmma` an operand which it
+"""Matmuls as the transpose of the product of the transposes, where that spares `wgmma` an operand which it
 cannot read.
 
 `wgmma` reads operands of 32 and 8 bits from shared memory only where K is contiguous, but takes A from registers, which

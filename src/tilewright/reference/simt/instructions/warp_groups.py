@@ -1,4 +1,4 @@
-"""Asynchronous matrix products of warp groups: `wgmma`.
+"""Asynchronous matmuls of warp groups: `wgmma`.
 
 They are computed when they are issued; until the group that they belong to is waited for, shared memory that they
 read may not be written.

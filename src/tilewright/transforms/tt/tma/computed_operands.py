@@ -1,4 +1,4 @@
-"""Operands of matrix products that are computed, in registers, from blocks that are loaded in the same loop."""
+"""Operands of matmuls that are computed, in registers, from blocks that are loaded in the same loop."""
 
 from __future__ import annotations
 

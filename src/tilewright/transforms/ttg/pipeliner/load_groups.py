@@ -124,7 +124,7 @@ class LoadGroups:
 
     def find(self) -> list[LoadGroup]:
         """The groups in the order of the loads. Conversions and allocations of what is loaded move down to their use
-        before, so that loads which meet in a matrix product come to be waited for together.
+        before, so that loads which meet in a matmul come to be waited for together.
         """
         for op in body_ops(self._loop):
             if isinstance(op, tt.LoadOp | tt.DescriptorLoadOp):

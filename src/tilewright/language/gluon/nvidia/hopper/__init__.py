@@ -141,7 +141,7 @@ def _check_shapes(a: list[int], b: list[int], acc: list[int]) -> None:
         raise ValueError(f"warpgroup_mma multiplies matrices, got shapes {a}, {b} and {acc}")
     if a[1] != b[0] or [a[0], b[1]] != acc:
         raise with_hint(
-            ValueError(f"shapes do not make a product: {a} @ {b} -> {acc}"),
+            ValueError(f"shapes do not fit a matmul: {a} @ {b} -> {acc}"),
             "a buffer is transposed by `buffer.permute((1, 0))`",
         )
     if acc[0] % 64 or acc[1] % 8:
