@@ -72,7 +72,7 @@ class Combine:
         return type(op)
 
     def chooses(self) -> bool:
-        """Return whether each result is the number of its place on one of the two sides."""
+        """Return whether each result is the operand of its own index on one of the two sides."""
         end = self.block.last_op
         assert end is not None
         return is_selection(self.block.args[: self.arity], self.block.args[self.arity :], end.operands)

@@ -100,9 +100,9 @@ def _print_operand(op: tt.PrintOp, f: FunctionLowering, value: SSAValue, number:
     shows_code = is_float(kind) and bool(op.hex.value.data)
 
     def call(lanes: Sequence[SSAValue]) -> None:
-        place = [f.b.lane_index(dim) for dim in range(len(shape))]
+        indices = [f.b.lane_index(dim) for dim in range(len(shape))]
         value = f.b.cast(arith.BitcastOp, lanes[0], IntegerType(bits)) if shows_code else lanes[0]
-        _emit_call(op, f, [*place, _widen(f, value, signed)], number, shape=shape, bits=bits, signed=signed)
+        _emit_call(op, f, [*indices, _widen(f, value, signed)], number, shape=shape, bits=bits, signed=signed)
 
     if shape:
         f.b.for_each_lane([value], call)

@@ -71,23 +71,23 @@ def emit_operand(
     other_dim = 2 * rank - 3 - k_dim
 
     def body(_: Sequence[SSAValue]) -> Sequence[SSAValue]:
-        place = [b.lane_index(dim) for dim in range(rank)]
+        indices = [b.lane_index(dim) for dim in range(rank)]
         if kind is ScaleDotElemType.E2M1:
-            byte = [*place]
-            byte[packed_dim] = b.emit(arith.DivUIOp, place[packed_dim], b.index(2))
+            byte = [*indices]
+            byte[packed_dim] = b.emit(arith.DivUIOp, indices[packed_dim], b.index(2))
             pair = b.cast(arith.ExtUIOp, b.extract(values, byte), i32)
-            parity = b.cast(arith.IndexCastOp, b.emit(arith.RemUIOp, place[packed_dim], b.index(2)), i32)
+            parity = b.cast(arith.IndexCastOp, b.emit(arith.RemUIOp, indices[packed_dim], b.index(2)), i32)
             shifted = b.emit(arith.ShRUIOp, pair, b.emit(arith.ShLIOp, parity, b.int(2, i32)))
             value = emit_decode_e2m1(b, shifted)
         else:
-            value = b.extract(values, place)
+            value = b.extract(values, indices)
             stored = _STORED_AS.get(kind)
             value = b.cast(arith.BitcastOp, value, stored) if value.type == i8 and stored is not None else value
             value = emit_float_cast(b, value, f32)
         if scale is None:
             return (value,)
-        group = b.emit(arith.DivUIOp, place[k_dim], b.index(block))
-        factor = emit_decode_scale(b, b.extract(scale, [*place[:-2], place[other_dim], group]))
+        group = b.emit(arith.DivUIOp, indices[k_dim], b.index(block))
+        factor = emit_decode_scale(b, b.extract(scale, [*indices[:-2], indices[other_dim], group]))
         return (b.emit(arith.MulfOp, value, factor),)
 
     out = b.empty(tensor_of(f32, *shape))

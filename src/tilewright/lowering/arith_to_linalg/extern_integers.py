@@ -80,9 +80,9 @@ def _emit_leading_zeros(b: ScalarBuilder, x: Sequence[SSAValue], result: Attribu
 def _emit_find_first_set(b: ScalarBuilder, x: Sequence[SSAValue], result: Attribute) -> SSAValue:
     """1 + index of the lowest one bit, 0 where there is none."""
     kind = x[0].type
-    place = b.emit(arith.AddiOp, b.emit(math.CountTrailingZerosOp, x[0]), b.int(1, kind))
-    place = b.select(b.cmpi("eq", x[0], b.int(0, kind)), b.int(0, kind), place)
-    return place if kind == result else b.cast(arith.TruncIOp, place, result)
+    position = b.emit(arith.AddiOp, b.emit(math.CountTrailingZerosOp, x[0]), b.int(1, kind))
+    position = b.select(b.cmpi("eq", x[0], b.int(0, kind)), b.int(0, kind), position)
+    return position if kind == result else b.cast(arith.TruncIOp, position, result)
 
 
 def _emit_bit_reverse(b: ScalarBuilder, x: Sequence[SSAValue], result: Attribute) -> SSAValue:
@@ -90,7 +90,7 @@ def _emit_bit_reverse(b: ScalarBuilder, x: Sequence[SSAValue], result: Attribute
     kind = x[0].type
     width, value, step = bit_width(kind), x[0], 1
     while step < width:
-        mask = sum(((1 << step) - 1) << place for place in range(0, width, 2 * step))
+        mask = sum(((1 << step) - 1) << position for position in range(0, width, 2 * step))
         low = b.emit(arith.ShLIOp, b.emit(arith.AndIOp, value, b.int(mask, kind)), b.int(step, kind))
         high = b.emit(arith.AndIOp, b.emit(arith.ShRUIOp, value, b.int(step, kind)), b.int(mask, kind))
         value, step = b.emit(arith.OrIOp, low, high), 2 * step

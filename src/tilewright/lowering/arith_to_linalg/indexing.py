@@ -31,8 +31,8 @@ def lower_gather(op: tt.GatherOp, f: FunctionLowering) -> Sequence[SSAValue]:
         raise NotLowered(f"axis {axis} of {op.src.type}")
 
     def body(lanes: Sequence[SSAValue]) -> Sequence[SSAValue]:
-        place = b.as_index(lanes[0])
-        return (b.extract(op.src, [place if dim == axis else b.lane_index(dim) for dim in range(rank)]),)
+        position = b.as_index(lanes[0])
+        return (b.extract(op.src, [position if dim == axis else b.lane_index(dim) for dim in range(rank)]),)
 
     out = b.empty(op.result.type)
     return b.generic((op.indices,), (out,), body, maps=identity_maps(2, rank), iterators=("parallel",) * rank)
@@ -64,11 +64,11 @@ def lower_histogram(op: tt.HistogramOp, f: FunctionLowering) -> Sequence[SSAValu
         raise NotLowered(f"a histogram of {op.src.type}")
 
     def step(carried: Sequence[SSAValue]) -> Sequence[SSAValue]:
-        place, counts = carried
-        bin_index = b.cast(arith.IndexCastUIOp, b.extract(op.src, [place]), b.index(0).type)
+        position, counts = carried
+        bin_index = b.cast(arith.IndexCastUIOp, b.extract(op.src, [position]), b.index(0).type)
         live = b.cmpi("ult", bin_index, b.index(bins))
         if op.mask is not None:
-            live = b.emit(arith.AndIOp, live, b.extract(op.mask, [place]))
+            live = b.emit(arith.AndIOp, live, b.extract(op.mask, [position]))
 
         def count() -> Sequence[SSAValue]:
             total = b.emit(arith.AddiOp, b.extract(counts, [bin_index]), b.int(1, counted))

@@ -53,7 +53,7 @@ def _columns(b: TensorBuilder, source: SSAValue, pack: int) -> Sequence[SSAValue
         return (source,)
     count = prod(shape_of(source)) // pack
     flat = emit_reshape(b, source, (count * pack,))
-    return [b.extract_slice(flat, [place], [count], [pack]) for place in range(pack)]
+    return [b.extract_slice(flat, [part_index], [count], [pack]) for part_index in range(pack)]
 
 
 def _from_columns(b: TensorBuilder, parts: Sequence[SSAValue], shape: Sequence[int]) -> SSAValue:
@@ -62,8 +62,8 @@ def _from_columns(b: TensorBuilder, parts: Sequence[SSAValue], shape: Sequence[i
         return parts[0]
     pack, count = len(parts), prod(shape) // len(parts)
     flat = b.empty(tensor_of(element_of(parts[0]), count * pack))
-    for place, part in enumerate(parts):
-        flat = b.insert_slice(part, flat, [place], [count], [pack])
+    for part_index, part in enumerate(parts):
+        flat = b.insert_slice(part, flat, [part_index], [count], [pack])
     return emit_reshape(b, flat, shape)
 
 

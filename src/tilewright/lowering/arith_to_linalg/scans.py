@@ -65,10 +65,10 @@ def _scan(
     count = len(sources)
 
     def step(carried: Sequence[SSAValue]) -> Sequence[SSAValue]:
-        place, outs, running = carried[0], carried[1 : 1 + count], carried[1 + count :]
-        current = [slices.take(source, place) for source in sources]
+        index, outs, running = carried[0], carried[1 : 1 + count], carried[1 + count :]
+        current = [slices.take(source, index) for source in sources]
         combined = slices.combine(combine, running, current)
-        return [*(slices.put(v, out, place) for v, out in zip(combined, outs, strict=True)), *combined]
+        return [*(slices.put(v, out, index) for v, out in zip(combined, outs, strict=True)), *combined]
 
     loop = b.for_loop(1, shape[axis], [*outs, *first], step)
     loop.attributes[SCAN_AXIS] = IntegerAttr(axis, i64)
@@ -82,26 +82,26 @@ class _Slices:
         self.b, self.shape, self.axis, self.reverse = b, shape, axis, reverse
         self.rest = (*shape[:axis], *shape[axis + 1 :])
 
-    def _offsets(self, place: Index) -> list[Index]:
+    def _offsets(self, index: Index) -> list[Index]:
         if self.reverse:
-            place = self.b.sub(self.shape[self.axis] - 1, place)
-        return [place if dim == self.axis else 0 for dim in range(len(self.shape))]
+            index = self.b.sub(self.shape[self.axis] - 1, index)
+        return [index if dim == self.axis else 0 for dim in range(len(self.shape))]
 
     def _sizes(self) -> list[int]:
         return [1 if dim == self.axis else extent for dim, extent in enumerate(self.shape)]
 
-    def take(self, source: SSAValue, place: Index) -> SSAValue:
+    def take(self, source: SSAValue, index: Index) -> SSAValue:
         """The slice at a step of the scan."""
         if not self.rest:
-            return self.b.extract(source, self._offsets(place))
+            return self.b.extract(source, self._offsets(index))
         kind = tensor_of(element_of(source), *self.rest)
-        return self.b.extract_slice(source, self._offsets(place), self._sizes(), result_type=kind)
+        return self.b.extract_slice(source, self._offsets(index), self._sizes(), result_type=kind)
 
-    def put(self, value: SSAValue, into: SSAValue, place: Index) -> SSAValue:
+    def put(self, value: SSAValue, into: SSAValue, index: Index) -> SSAValue:
         """The tensor with the slice at a step of the scan replaced."""
         if not self.rest:
-            return self.b.insert_lane(value, into, self._offsets(place))
-        return self.b.insert_slice(value, into, self._offsets(place), self._sizes())
+            return self.b.insert_lane(value, into, self._offsets(index))
+        return self.b.insert_slice(value, into, self._offsets(index), self._sizes())
 
     def combine(self, combine: Combine, acc: Sequence[SSAValue], cur: Sequence[SSAValue]) -> Sequence[SSAValue]:
         """The combine function on scalars, or lane by lane on slices."""

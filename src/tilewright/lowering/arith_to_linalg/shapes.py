@@ -33,24 +33,24 @@ def find_reassociation(small: Sequence[int], large: Sequence[int]) -> Groups | N
     if not small:
         return () if prod(large) == 1 else None
     groups: list[list[int]] = []
-    place = 0
+    position = 0
     for extent in small:
-        group = [place]
-        if place >= len(large):
+        group = [position]
+        if position >= len(large):
             return None
-        total = large[place]
-        place += 1
-        while total < extent and place < len(large):
-            total *= large[place]
-            group.append(place)
-            place += 1
+        total = large[position]
+        position += 1
+        while total < extent and position < len(large):
+            total *= large[position]
+            group.append(position)
+            position += 1
         if total != extent:
             return None
         groups.append(group)
-    while place < len(large) and large[place] == 1:
-        groups[-1].append(place)
-        place += 1
-    return tuple(map(tuple, groups)) if place == len(large) else None
+    while position < len(large) and large[position] == 1:
+        groups[-1].append(position)
+        position += 1
+    return tuple(map(tuple, groups)) if position == len(large) else None
 
 
 def emit_reshape(b: TensorBuilder, source: SSAValue, shape: Sequence[int]) -> SSAValue:
@@ -87,11 +87,11 @@ def lower_expand_dims(op: tt.ExpandDimsOp, f: FunctionLowering) -> Sequence[SSAV
     axis, rank = op.axis.value.data, len(shape_of(op.src))
     owner = max(axis - 1, 0)
     groups: list[tuple[int, ...]] = []
-    place = 0
+    position = 0
     for dim in range(rank):
         width = 2 if dim == owner else 1
-        groups.append(tuple(range(place, place + width)))
-        place += width
+        groups.append(tuple(range(position, position + width)))
+        position += width
     return f.b.insert(tensor.ExpandShapeOp(op.src, tuple(groups), op.result.type)).results
 
 

@@ -60,7 +60,7 @@ class FramePlan:
     stack_bytes: int = 0
 
     def reserve(self, op: Operation, size: int, alignment: int) -> None:
-        """Give an alloca of `size` bytes its place."""
+        """Give an alloca of `size` bytes its offset."""
         alignment = max(alignment, ALIGNMENT)
         if size <= STACK_LIMIT and self.stack_bytes + size <= STACK_BYTES:
             self.stack_bytes += size

@@ -16,11 +16,9 @@ ASSERT_FAILED = "tilewright_assert_failed"
 
 
 def assertion_text(op: cf.AssertOp) -> str:
-    """Return what machine code says where an assertion fails: its place, its message, and who called the function it is
-    in.
-    """
-    place, callers = describe_location(op.location), find_call_sites(op.location)
-    text = f"{place}: {op.msg.data}" if place else op.msg.data
+    """Return what machine code says where an assertion fails: its location, its message, and the calls above it."""
+    location, callers = describe_location(op.location), find_call_sites(op.location)
+    text = f"{location}: {op.msg.data}" if location else op.msg.data
     return ", called from ".join((text, *map(str, callers)))
 
 

@@ -143,7 +143,7 @@ class FunctionLowering(ControlFlowLowering[FunctionText]):
         self.divisors: dict[SSAValue, UniformDivisor] = {}
         """Vectors that are one number in all lanes and that others are divided by."""
         self.lane_offsets: dict[tuple[Block | None, SSAValue, str], LaneOffsets] = {}
-        """What a block has asked of the lanes' places, by these and a mask."""
+        """What a block has found out about lanes, by their offsets and a mask."""
         self._waits: dict[Operation, str] = {}
         self._counts: dict[Operation, tuple[str, str]] = {}
         """Where the runtime's notes on a loop that waits are."""
@@ -229,7 +229,7 @@ class FunctionLowering(ControlFlowLowering[FunctionText]):
                 raise op_error(op, reason, pass_name=PASS_NAME, internal=True) from error
 
     def locate(self, op: Operation) -> None:
-        """The instructions that follow have the place of an op in the source."""
+        """Give the instructions that follow the location of an op in the source."""
         if isinstance(self.fn, LocatedFunctionText):
             self.fn.debug_suffix = self.module.debug.suffix(op, self.fn.name)
 
@@ -240,7 +240,7 @@ class FunctionLowering(ControlFlowLowering[FunctionText]):
     # ------------------------------------------------------------------------------------------------------- memory
 
     def slot_address(self, slot: Slot) -> str:
-        """The address of an alloca: a stack slot, or a place in this function's part of the arena."""
+        """The address of an alloca: a stack slot, or an offset in this function's part of the arena."""
         if slot.on_stack:
             return self.fn.alloca(f"[{slot.bytes} x i8]", align=slot.alignment)
         if slot.offset == 0:

@@ -46,9 +46,9 @@ def emit_guarded(low: FunctionLowering, type: ValueType, address: str, step: Cal
     return before
 
 
-def _hold(fn: FunctionText, place: str) -> None:
+def _hold(fn: FunctionText, address: str) -> None:
     """Hold the region of an address, given as i64."""
-    region = fn.binary("lshr", "i64", place, REGION_BITS)
+    region = fn.binary("lshr", "i64", address, REGION_BITS)
     held = fn.load("i64", fn.address("i8", ARENA, HELD_REGION_OFFSET))
     change, ready = fn.new_label("change"), fn.new_label("ready")
     fn.branch_if(fn.icmp("eq", "i64", region, held), ready, change)

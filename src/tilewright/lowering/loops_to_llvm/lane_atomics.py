@@ -138,7 +138,7 @@ class LaneFunction(ABC):
         for lane in map(str, range(self.type.lanes)):
             self.lanes.update_one(address(lane), self.lane_of(values, self.scalar.text, lane, volatile=True))
 
-    # -- forms of places --------------------------------------------------------------------------------------------
+    # -- forms of offsets -------------------------------------------------------------------------------------------
 
     def find_run(self) -> tuple[str, str]:
         """Return where the first lane lies, and whether lane i is the element i after it."""

@@ -60,25 +60,25 @@ def emit_masked_load(
     low: FunctionLowering, type: ValueType, memory: str, address: tuple[str, int], mask: str, other: str
 ) -> str:
     """Load lanes from an address of some alignment; those that are off are of `other`."""
-    place, align = address
+    pointer, align = address
     if _is_outlined(low, type):
         name = f"load.masked.{intrinsic_suffix(type.scalar.memory, type.lanes)}.{align}"
         low.module.text.define_once(name, lambda: _loading_function(low, name, type, memory, align))
-        return low.fn.call(memory, name, [("ptr", place), _packed(low, type, mask), (memory, other)])
-    return low.fn.masked_load(memory, place, mask, other, align=align)
+        return low.fn.call(memory, name, [("ptr", pointer), _packed(low, type, mask), (memory, other)])
+    return low.fn.masked_load(memory, pointer, mask, other, align=align)
 
 
 def emit_masked_store(
     low: FunctionLowering, type: ValueType, memory: str, address: tuple[str, int], mask: str, value: str
 ) -> None:
     """Store the lanes of a vector that are on to an address of some alignment."""
-    place, align = address
+    pointer, align = address
     if _is_outlined(low, type):
         name = f"store.masked.{intrinsic_suffix(type.scalar.memory, type.lanes)}.{align}"
         low.module.text.define_once(name, lambda: _storing_function(low, name, type, memory, align))
-        low.fn.call("void", name, [("ptr", place), _packed(low, type, mask), (memory, value)])
+        low.fn.call("void", name, [("ptr", pointer), _packed(low, type, mask), (memory, value)])
         return
-    low.fn.masked_store(memory, value, place, mask, align=align)
+    low.fn.masked_store(memory, value, pointer, mask, align=align)
 
 
 def _is_outlined(low: FunctionLowering, type: ValueType) -> bool:

@@ -27,7 +27,7 @@ class UniformDivisor:
 
 
 def plan_divisor(b: LaneBuilder, scalar: str, type: ValueType) -> UniformDivisor:
-    """The reciprocal of a scalar divisor, at the place where the divisor is spread over the lanes."""
+    """The reciprocal of a scalar divisor, computed where the divisor is splat."""
     fn, text = b.fn, type.scalar.text
     one = LaneBuilder(fn, 0)
     size = one.fabs(scalar, text)

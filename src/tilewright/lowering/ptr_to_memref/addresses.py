@@ -44,8 +44,8 @@ def lower_ptr_to_int(op: tt.PtrToIntOp, memory: MemoryBuilder) -> Sequence[SSAVa
         start = b.result(tt.BitcastOp(start, tt.PointerType(i8)))
     size = max(1, bit_width(element) // 8)
     first = b.result(memref.ExtractAlignedPointerAsIndexOp(memory.element(memory.memory(start), 0)))
-    place = b.ssa(b.add(first, b.mul(offset, size)))
-    return (b.cast(arith.IndexCastOp, place, i64),)
+    address = b.ssa(b.add(first, b.mul(offset, size)))
+    return (b.cast(arith.IndexCastOp, address, i64),)
 
 
 def lower_addresses(module: ModuleOp, context: PassContext) -> None:

@@ -58,10 +58,10 @@ class Box:
         )
         return begins_past_end or any(isinstance(count, int) and count <= 0 for count in self.counts)
 
-    def at(self, dim: int, place: Index) -> Box:
-        """The part of the box at one place along a dimension."""
+    def at(self, dim: int, index: Index) -> Box:
+        """The part of the box at one index along a dimension."""
         starts, counts = list(self.starts), list(self.counts)
-        starts[dim], counts[dim] = place, 1
+        starts[dim], counts[dim] = index, 1
         return Box(tuple(starts), tuple(counts))
 
 
@@ -117,7 +117,7 @@ def _plain_if_run(b: TensorBuilder, tile: Tile) -> tuple[SSAValue, Tile] | None:
 
 
 def plain_view(memory: MemoryBuilder, tile: Tile) -> SSAValue:
-    """One view of a regular tile; accesses through the same pointer share it, at the pointer's place."""
+    """One view of a regular tile; accesses through the same pointer share it, emitted at the pointer's op."""
     b = memory.ops
     if tile.op is None:
         return _emit_view(memory, tile)
@@ -141,21 +141,21 @@ def emit_plain_part(memory: MemoryBuilder, tile: Tile, box: Box, part: Part) -> 
     part(memory.subview(plain_view(memory, tile), box.starts, box.counts), box)
 
 
-def lane_address(b: TensorBuilder, tile: Tile, dim: int, place: Index) -> Index:
+def lane_address(b: TensorBuilder, tile: Tile, dim: int, index: Index) -> Index:
     """a_d of one lane, see `Tile`."""
     stride = tile.strides[dim]
     if dim == tile.gather_dim:
         assert tile.rows is not None
-        row = b.as_index(b.extract(tile.rows, [place]))
+        row = b.as_index(b.extract(tile.rows, [index]))
         return b.mul(row, stride)
-    linear = b.add(tile.offsets[dim], b.mul(place, stride))
+    linear = b.add(tile.offsets[dim], b.mul(index, stride))
     return _wrapped(b, linear, tile.wraps[dim]) if dim in tile.wrapped_dims else linear
 
 
 def _emit_lanes(
     memory: MemoryBuilder, tile: Tile, box: Box, part: Part, dims: Sequence[int], fixed: dict[int, Index]
 ) -> None:
-    """One loop for each irregular dimension, outermost first; then the part at the places chosen."""
+    """One loop for each irregular dimension, outermost first; then the part at the chosen indices."""
     b = memory.ops
     if not dims:
         _emit_slice(memory, tile, box, part, fixed)
@@ -163,15 +163,15 @@ def _emit_lanes(
     dim, rest = dims[0], dims[1:]
 
     def at_place(carried: Sequence[SSAValue]) -> Sequence[SSAValue]:
-        place = carried[0]
+        index = carried[0]
 
         def body() -> Sequence[SSAValue]:
-            address = lane_address(b, tile, dim, place)
-            _emit_lanes(memory, tile, box.at(dim, place), part, rest, {**fixed, dim: address})
+            address = lane_address(b, tile, dim, index)
+            _emit_lanes(memory, tile, box.at(dim, index), part, rest, {**fixed, dim: address})
             return ()
 
         if dim == tile.gather_dim and tile.row_mask is not None:
-            b.if_else(b.extract(tile.row_mask, [place]), (), body)
+            b.if_else(b.extract(tile.row_mask, [index]), (), body)
         else:
             body()
         return ()
@@ -180,7 +180,7 @@ def _emit_lanes(
 
 
 def _emit_slice(memory: MemoryBuilder, tile: Tile, box: Box, part: Part, fixed: dict[int, Index]) -> None:
-    """The part of a tile at fixed places of its irregular dimensions."""
+    """The part of a tile at fixed indices of its irregular dimensions."""
     b = memory.ops
     base, offset = memory.resolve(tile.pointer)
     for dim in range(tile.rank):

@@ -161,14 +161,14 @@ def _load_by_lane(
         maps.append(identity_map(tile.rank))
 
     def body(lanes: Sequence[SSAValue]) -> Sequence[SSAValue]:
-        places = [b.lane_index(dim) for dim in range(tile.rank)]
-        live = live_lane(b, tile, box, ends, places, lanes[0] if mask is not None else None)
+        indices = [b.lane_index(dim) for dim in range(tile.rank)]
+        live = live_lane(b, tile, box, ends, indices, lanes[0] if mask is not None else None)
         dead_value = lanes[len(inputs) - 1] if is_tensor(default) else default
         # A division would keep a branch from becoming a predicate; that of a wrap does not trap for any lane.
-        wrapped = b.add(start, lane_offset(b, tile, places)) if tile.wrapped_dims else None
+        wrapped = b.add(start, lane_offset(b, tile, indices)) if tile.wrapped_dims else None
 
         def read() -> Sequence[SSAValue]:
-            offset = b.add(start, lane_offset(b, tile, places)) if wrapped is None else wrapped
+            offset = b.add(start, lane_offset(b, tile, indices)) if wrapped is None else wrapped
             value = memory.load_element(base, offset, is_volatile=is_volatile)
             return (b.as_type(value, tile.element),)
 

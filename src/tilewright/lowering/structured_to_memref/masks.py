@@ -36,7 +36,7 @@ def is_partial(b: TensorBuilder, box: Box, sizes: Sequence[int]) -> SSAValue | b
 
 
 def box_ends(b: TensorBuilder, box: Box) -> tuple[Index, ...]:
-    """One past the last live place of each dimension; computed before the op whose body asks `live_lane`."""
+    """One past the last live index of each dimension; computed before the op whose body calls `live_lane`."""
     return tuple(b.add(start, count) for start, count in zip(box.starts, box.counts, strict=True))
 
 
@@ -45,18 +45,18 @@ def live_lane(
     tile: Tile,
     box: Box,
     ends: Sequence[Index],
-    places: Sequence[SSAValue],
+    indices: Sequence[SSAValue],
     mask_lane: SSAValue | None,
 ) -> SSAValue | None:
     """Inside the body of a structured op: whether the lane may be accessed; None where every lane may."""
     tests: list[SSAValue] = [] if mask_lane is None else [mask_lane]
-    for place, start, end, size in zip(places, box.starts, ends, tile.sizes, strict=True):
+    for index, start, end, size in zip(indices, box.starts, ends, tile.sizes, strict=True):
         if not (isinstance(start, int) and start == 0):
-            tests.append(b.cmpi("sge", place, b.ssa(start)))
+            tests.append(b.cmpi("sge", index, b.ssa(start)))
         if not (isinstance(end, int) and end == size):
-            tests.append(b.cmpi("slt", place, b.ssa(end)))
+            tests.append(b.cmpi("slt", index, b.ssa(end)))
     if tile.row_mask is not None and tile.gather_dim is not None:
-        tests.append(b.extract(tile.row_mask, [places[tile.gather_dim]]))
+        tests.append(b.extract(tile.row_mask, [indices[tile.gather_dim]]))
     verdict: SSAValue | None = None
     for test in tests:
         verdict = test if verdict is None else b.emit(arith.AndIOp, verdict, test)
@@ -64,9 +64,9 @@ def live_lane(
     return verdict
 
 
-def lane_offset(b: TensorBuilder, tile: Tile, places: Sequence[SSAValue]) -> Index:
+def lane_offset(b: TensorBuilder, tile: Tile, indices: Sequence[SSAValue]) -> Index:
     """Inside the body of a structured op: the element offset of the lane from the base."""
     total: Index = 0
-    for dim, place in enumerate(places):
-        total = b.add(total, lane_address(b, tile, dim, place))
+    for dim, index in enumerate(indices):
+        total = b.add(total, lane_address(b, tile, dim, index))
     return total

@@ -72,11 +72,11 @@ def _store_by_lane(memory: MemoryBuilder, tile: Tile, value: SSAValue, box: Box,
         maps.append(mask_map(mask, tile.sizes))
 
     def body(lanes: Sequence[SSAValue]) -> Sequence[SSAValue]:
-        places = [b.lane_index(dim) for dim in range(tile.rank)]
-        live = live_lane(b, tile, box, ends, places, lanes[1] if mask is not None else None)
+        indices = [b.lane_index(dim) for dim in range(tile.rank)]
+        live = live_lane(b, tile, box, ends, indices, lanes[1] if mask is not None else None)
 
         def write() -> Sequence[SSAValue]:
-            memory.store_element(lanes[0], base, b.add(start, lane_offset(b, tile, places)))
+            memory.store_element(lanes[0], base, b.add(start, lane_offset(b, tile, indices)))
             return ()
 
         if live is None:

@@ -100,11 +100,11 @@ def _widen_operands(op: Operation, first: int, widths: Widths) -> None:
 
 
 def _widen_arguments(block: Block, first: int, widths: Widths) -> None:
-    place = first
+    position = first
     for width in widths:
         for number, type in enumerate(width):
-            block.insert_arg(type, place + 1 + number)
-        place += 1 + len(width)
+            block.insert_arg(type, position + 1 + number)
+        position += 1 + len(width)
 
 
 def _widen_results(op: Operation, widths: Widths) -> None:

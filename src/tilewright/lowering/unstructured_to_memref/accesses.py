@@ -41,7 +41,7 @@ LOWERINGS = AccessLowerings()
 
 
 def element_index(b: TensorBuilder, start: Index, offset: SSAValue) -> Index:
-    """The place of a lane in the memory of its base."""
+    """The index of a lane in the memory of its base."""
     return b.add(start, fold_index(b.as_index(offset)))
 
 

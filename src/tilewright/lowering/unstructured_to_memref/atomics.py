@@ -56,8 +56,8 @@ def lower_atomic_rmw(op: AtomicRMWOp, memory: MemoryBuilder) -> Sequence[SSAValu
     base, start = memory.resolve(op.base, as_declared=True)
 
     def access(offset: SSAValue, value: SSAValue) -> SSAValue:
-        place = memory.element(base, element_index(b, start, offset))
-        return _scoped(b.insert(memref.AtomicRMWOp(value, place, [b.index(0)], kind)), op).results[0]
+        view = memory.element(base, element_index(b, start, offset))
+        return _scoped(b.insert(memref.AtomicRMWOp(value, view, [b.index(0)], kind)), op).results[0]
 
     return _by_lane(b, op.result, [op.offset, op.value], op.mask, access)
 
@@ -70,7 +70,7 @@ def lower_atomic_cas(op: AtomicCASOp, memory: MemoryBuilder) -> Sequence[SSAValu
     element = element_of(op.value)
 
     def access(offset: SSAValue, expected: SSAValue, value: SSAValue) -> SSAValue:
-        place = memory.element(base, element_index(b, start, offset))
+        view = memory.element(base, element_index(b, start, offset))
         block = Block(arg_types=[element])
 
         def body(args: Sequence[SSAValue]) -> Sequence[SSAValue]:
@@ -80,7 +80,7 @@ def lower_atomic_cas(op: AtomicCASOp, memory: MemoryBuilder) -> Sequence[SSAValu
 
         zero = b.index(0)
         b.inline(block, body)
-        return _scoped(b.insert(memref.GenericAtomicRMWOp(place, [zero], Region(block))), op).results[0]
+        return _scoped(b.insert(memref.GenericAtomicRMWOp(view, [zero], Region(block))), op).results[0]
 
     return _by_lane(b, op.result, [op.offset, op.cmp, op.value], None, access)
 
