@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from tilewright.language.context import is_active, outside_of_kernel
 from tilewright.language.dtypes import dtype
 from tilewright.language.values import constexpr, unwrap
+from tilewright.support import knobs
 from tilewright.support.errors import NoSourceError, OutsideOfKernelError
 from tilewright.support.records import dataclass
 from tilewright.support.tracebacks import ends_tracebacks
@@ -168,6 +169,8 @@ class JITCallable:
     """
 
     __name__: str
+    _dependencies: Dependencies | None = None
+    _sources_then = 0
 
     def __init__(self, fn: Callable[..., Any], *, noinline: bool = False) -> None:
         assert isinstance(fn, FunctionType), f"@jit needs a Python function, got {fn!r}"
@@ -175,7 +178,6 @@ class JITCallable:
         self.noinline = noinline
         self._file: list[str] | None = None
         self._cache_key: str | None = None
-        self._dependencies: Dependencies | None = None
         update_wrapper(self, fn)
         del self.__dict__["__wrapped__"]  # who follows it, as pytest does, takes a kernel for the Python function
         self.__globals__ = fn.__globals__
@@ -252,14 +254,18 @@ class JITCallable:
         Own source and first line, the same of all device functions used (transitively), defaults, and the values of
         constant globals.
         """
-        if self._cache_key is None:
+        if self._cache_key is None or (self._dependencies is not None and self._is_stale()):
             self._cache_key = self._analyse().key
         return self._cache_key
 
     @property
     def hash(self) -> str:
-        """The same, as some programs ask for it."""
+        """The same, as some programs ask for it. They set it to None to have it found anew."""
         return self.cache_key
+
+    @hash.setter
+    def hash(self, value: None) -> None:
+        self._cache_key = self._dependencies = None
 
     def is_gluon(self) -> bool:
         """Return whether it is written in Gluon, where layouts are the user's."""
@@ -274,20 +280,25 @@ class JITCallable:
     def used_global_vals(self, values: Any) -> None:
         """PyTorch sets them to None before it pickles a function, and back: they are the function's all the time."""
 
+    def _is_stale(self) -> bool:
+        """Return whether what the function depends on is not known, or some source was replaced since."""
+        return self._dependencies is None or self._sources_then != sources_replaced()
+
     def _analyse(self) -> Dependencies:
-        if self._dependencies is None:
+        if self._dependencies is None or self._is_stale():
             from tilewright.language.dependencies import Dependencies
 
-            self._dependencies = Dependencies.of(self)
+            self._dependencies, self._cache_key = Dependencies.of(self), None
+            self._sources_then = sources_replaced()
         return self._dependencies
 
     def _unsafe_update_src(self, new_src: str) -> None:
-        """Replace the source text; the next compilation sees it."""
+        """Replace the source text; the next launch of any kernel that uses the function sees it."""
         source = KernelSource(self.fn, self._file)
         source.text = textwrap.dedent(new_src)
         self.__dict__["source"] = source
-        self._cache_key = None
-        self._dependencies = None
+        _replaced[0] += 1
+        knobs.renew()
 
     @ends_tracebacks
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -300,6 +311,14 @@ class JITCallable:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.fn.__module__}:{self.fn.__qualname__})"
+
+
+_replaced = [0]
+
+
+def sources_replaced() -> int:
+    """Return how many times a program has replaced the source of a function."""
+    return _replaced[0]
 
 
 class CapturedNames(Mapping[str, Any]):

@@ -235,27 +235,56 @@ def _package(function: FunctionType) -> str:
 
 
 def _free_paths(tree: ast.AST) -> list[list[str]]:
-    """Dotted names read in `tree` whose first part is not a local: `tl.load` gives ["tl", "load"]. Those in decorators
-    are read when the function is defined, and make nothing of what it compiles to."""
+    """Dotted names read in `tree` before anything in it gives their first part a value: `tl.load` gives ["tl", "load"].
+    Those in decorators, defaults and annotations of the function are read when it is defined, and make nothing of what
+    it compiles to."""
     read: list[list[str]] = []
     local: set[str] = set()
     stack: list[ast.AST] = [tree]
+    has_begun = False
     while stack:
         node = stack.pop()
         path = _dotted(node)
         if path is not None:
-            read.append(path)
+            if path[0] not in local:
+                read.append(path)
             continue
         match node:
+            case ast.FunctionDef() if not has_begun:
+                has_begun = True
+                stack.extend(reversed(node.body))
+                local.update(child.arg for child in ast.walk(node.args) if isinstance(child, ast.arg))
+                continue
             case ast.arg():
                 local.add(node.arg)
             case ast.Name():  # `_dotted` has those that are read
                 local.add(node.id)
             case _:
                 pass
-        decorators = getattr(node, "decorator_list", ())
-        stack.extend(child for child in reversed(list(ast.iter_child_nodes(node))) if child not in decorators)
-    return [path for path in read if path[0] not in local]
+        stack.extend(reversed(_in_order(node)))
+    return read
+
+
+def _in_order(node: ast.AST) -> list[ast.AST]:
+    """The parts of a node as they are evaluated: values before the names that get them."""
+    match node:
+        case ast.Assign():
+            return [node.value, *node.targets]
+        case ast.AugAssign(target=ast.Name(id=name)):
+            return [ast.Name(name, ast.Load()), node.value, node.target]
+        case ast.AnnAssign() if node.value is not None:
+            return [node.annotation, node.value, node.target]
+        case ast.NamedExpr():
+            return [node.value, node.target]
+        case ast.For() | ast.comprehension():
+            rest = node.ifs if isinstance(node, ast.comprehension) else [*node.body, *node.orelse]
+            return [node.iter, node.target, *rest]
+        case ast.ListComp() | ast.SetComp() | ast.GeneratorExp():
+            return [*node.generators, node.elt]
+        case ast.DictComp():
+            return [*node.generators, node.key, node.value]
+        case _:
+            return list(ast.iter_child_nodes(node))
 
 
 def _dotted(node: ast.AST) -> list[str] | None:

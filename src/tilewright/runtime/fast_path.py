@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from tilewright.compiler.kernel import CompiledKernel
+from tilewright.language.callables import sources_replaced
 from tilewright.runtime.reading import Read, Reader, make_reader
 from tilewright.runtime.specialization import ParameterRule
 from tilewright.runtime.tensor_descriptor import TensorDescriptor
@@ -169,7 +170,7 @@ def _picker(taken: Sequence[int]) -> Callable[[tuple[Any, ...]], tuple[Any, ...]
 
 def present_switches() -> Hashable:
     """The switches that decide which kernel a launch runs."""
-    return (knobs.code_key(), knobs.get("interpret"))
+    return (knobs.code_key(), knobs.get("interpret"), sources_replaced())
 
 
 def is_writable(value: Any) -> bool:

@@ -25,7 +25,7 @@ from tilewright.compiler.kernel import CompiledKernel
 from tilewright.compiler.options import CompileOptions
 from tilewright.language.callables import CapturedNames, JITCallable, Parameter
 from tilewright.language.dependencies import Dependencies, describe_constant, is_plain
-from tilewright.language.values import unwrap
+from tilewright.language.values import constexpr, unwrap
 from tilewright.runtime import hooks
 from tilewright.runtime.async_compile import FutureKernel, active_mode
 from tilewright.runtime.binding import Binder, Bound
@@ -76,6 +76,8 @@ class JITFunction(JITCallable, NamedKernel):
         self._shortcuts = Shortcuts()
         self._all_shortcuts: dict[Hashable, Shortcuts] = {}
         self._outside: list[tuple[str, Any, Mapping[str, Any]]] = []
+        self._inside: frozenset[int] = frozenset()
+        """The namespaces of constants, by address."""
         self._calls = RepeatedCalls(self.pre_run_hooks, self._start)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -207,11 +209,14 @@ class JITFunction(JITCallable, NamedKernel):
         return self._find(bound, self._present_shortcuts().switches, current_driver(target), is_warmup=True)
 
     def _analyse(self) -> Dependencies:
-        """Notes, too, what comes from outside: launches watch it."""
-        if self._dependencies is None:
+        """Notes, too, what comes from outside: launches watch it, and what is inside of constants."""
+        if self._is_stale():
             found = super()._analyse()
             everything = {**found.globals, **found.others}
             self._outside = [(name, value, scope) for (name, _), (value, scope) in everything.items()]
+            constants = [value for _, value, _ in self._outside if isinstance(value, constexpr)]
+            self._inside = frozenset(id(vars(constant)) for constant in constants)
+            self._outside += [("value", constant.value, vars(constant)) for constant in constants]
             self._calls.forget()
         return super()._analyse()
 
@@ -224,7 +229,7 @@ class JITFunction(JITCallable, NamedKernel):
         now = scope.get(name)
         if is_plain(value) and name in scope and describe_constant(now) == describe_constant(value):
             return False
-        if is_plain(value) and not isinstance(scope, CapturedNames):
+        if is_plain(value) and not isinstance(scope, CapturedNames) and id(scope) not in self._inside:
             raise ChangedGlobalError(
                 f"Global variable {name} has changed since kernel `{self.fn.__name__}` was compiled, "
                 f"from {unwrap(value)!r} to {unwrap(now)!r}. Pass it as an argument, or define the kernel anew."
