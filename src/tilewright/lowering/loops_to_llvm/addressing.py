@@ -32,7 +32,7 @@ def nontemporal_suffix(low: FunctionLowering, op: Operation) -> str:
     """The metadata of an access that should not stay in the cache."""
     flag = op.properties.get("nontemporal")
     if isinstance(flag, IntegerAttr) and flag.value.data:
-        low.module.streams = True
+        low.module.needs.streams = True
         return f", !nontemporal {low.fn.module.metadata('!{i32 1}')}"
     return ""
 

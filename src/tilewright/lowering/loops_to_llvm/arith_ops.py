@@ -163,7 +163,7 @@ def lower_division(op: Operation, low: FunctionLowering) -> None:
 def lower_float_binary(op: Operation, low: FunctionLowering) -> None:
     type = low.type_of(op.results[0])
     opcode = _FLOAT_BINARY[type_of_op(op)]
-    if not low.module.fuses:
+    if not low.module.known.fuses:
         opcode = opcode.removesuffix(" contract")
     b = low.lanes(type)
     if opcode == "fdiv" and (divisor := low.divisors.get(op.operands[1])) is not None:

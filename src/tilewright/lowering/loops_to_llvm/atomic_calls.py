@@ -31,7 +31,7 @@ def lower_atomic_call(low: FunctionLowering, op: func.CallOp) -> bool:
     symbol = op.callee.string_value()
     if symbol == END_ATOMICS:
         # One call; it sees by itself whether there is something to give back.
-        low.module.externals.add(RELEASE)
+        low.module.needs.externals.add(RELEASE)
         low.fn.call("void", RELEASE, [("ptr", ARENA)])
         return True
     if not symbol.startswith(ATOMIC_PREFIX):
@@ -51,7 +51,7 @@ def _lower_lanes(low: FunctionLowering, op: func.CallOp, call: AtomicCall) -> No
     mask = for_scalar_use(low, low.get(mask), type.lanes)
     bits = fn.cast("bitcast", type.of("i1"), mask, f"i{type.lanes}")
     lanes = Lanes(fn, call.kind, type, low.get(values), bits, mask)
-    low.module.externals.update((ENTER, *((HOLD, RELEASE) if type.scalar.is_float else ())))
+    low.module.needs.externals.update((ENTER, *((HOLD, RELEASE) if type.scalar.is_float else ())))
     name = f"tw.{call.symbol.removeprefix('tw_')}"
     fn.module.define_once(name, lambda: _function(low, name, lanes, offsets[0] if offsets else None).text())
     operands = [("ptr", base), (type.text, lanes.values), (f"i{type.lanes}", bits), ("ptr", ARENA)]

@@ -72,7 +72,7 @@ def _call_external(
     low: FunctionLowering, op: Operation, name: str, arguments: list[tuple[str, str]], results: list[str]
 ) -> None:
     """A function that the module only declares: a micro-kernel, libm, or part of the runtime."""
-    routine = low.module.routines.get(name)
+    routine = low.module.known.routines.get(name)
     match routine:
         case MatmulKernel():
             routine = _variant(low, routine, arguments)
@@ -98,14 +98,14 @@ def _variant(low: FunctionLowering, kernel: MatmulKernel, arguments: list[tuple[
     if m_count is not None and n_count is not None:
         exact = exact_variant(kernel, m_count, n_count, facts, k_count if unit_stride else None)
         # The variant without edges saves little, and a kernel that is needed anyway costs nothing to compile.
-        if exact.has_edges or kernel.symbol not in low.module.open_kernels:
+        if exact.has_edges or kernel.symbol not in low.module.known.open_kernels:
             kernel = exact
     if unit_stride:
         kernel = direct_variant(kernel, facts)
     configured = configured_variant(kernel, facts)
     if configured is None:
         return kernel
-    low.module.uses_tiles = True
+    low.module.needs.uses_tiles = True
     return configured
 
 

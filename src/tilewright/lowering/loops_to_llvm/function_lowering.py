@@ -79,7 +79,39 @@ class FunctionShape:
     address_zero: int | None = None
 
 
+@dataclass(frozen=True)
+class ModuleFacts:
+    """What is known of a module before its functions are lowered."""
+
+    routines: Mapping[str, Routine]
+    """Micro-kernels that the module declares."""
+    has_atomics: bool
+    """Whether anything in the module is atomic."""
+    waiting_loops: frozenset[Operation]
+    """Loops in which a program may be waiting for another (see `waiting.py`)."""
+    long_loops: frozenset[Operation]
+    """Loops that count their rounds, to notice that the grid is stopped (see `interruption.py`)."""
+    open_kernels: frozenset[str]
+    """Micro-kernels that are called somewhere with counts that are known at run time only."""
+    outlines_masks: bool
+    """Whether masked accesses that the machine has no instruction for are calls (see `masked_access.py`)."""
+    fuses: bool
+    """Whether a multiplication and an addition may become one fused operation."""
+
+
 @dataclass
+class ModuleNeeds:
+    """What the functions of a module need at run time, found as they are lowered."""
+
+    externals: set[str] = field(default_factory=set[str])
+    """Declared functions that are called and not defined here: the loader binds them."""
+    streams: bool = False
+    """Whether a store is non-temporal: such stores are ordered by a fence only."""
+    uses_tiles: bool = False
+    """Whether AMX tiles have to be configured while the kernel runs."""
+
+
+@dataclass(frozen=True)
 class ModuleLowering:
     """What the functions of one module share."""
 
@@ -89,33 +121,15 @@ class ModuleLowering:
     math: MathLibrary
     debug: DebugInfo
     table: Mapping[type[Operation], Rule]
+    known: ModuleFacts
+    needs: ModuleNeeds = field(default_factory=ModuleNeeds)
     functions: dict[str, FunctionShape] = field(default_factory=dict[str, FunctionShape])
     frames: dict[str, FramePlan] = field(default_factory=dict[str, FramePlan])
-    routines: Mapping[str, Routine] = field(default_factory=dict[str, Routine])
-    """Micro-kernels that the module declares."""
-    externals: set[str] = field(default_factory=set[str])
-    """Declared functions that are called and not defined here: the loader binds them."""
-    streams: bool = False
-    """Whether a store is nontemporal: such stores are ordered by a fence only."""
-    uses_tiles: bool = False
-    """Whether AMX tiles have to be configured while the kernel runs."""
-    has_atomics: bool = False
-    """Whether anything in the module is atomic."""
-    waiting_loops: frozenset[Operation] = frozenset()
-    """Loops in which a program may be waiting for another (see `waiting.py`)."""
-    long_loops: frozenset[Operation] = frozenset()
-    """Loops that count their rounds, to notice that the grid is stopped (see `interruption.py`)."""
-    open_kernels: frozenset[str] = frozenset()
-    """Micro-kernels that are called somewhere with counts that are known at run time only."""
-    outlines_masks: bool = False
-    """Whether masked accesses that the machine has no instruction for are calls (see `masked_access.py`)."""
-    fuses: bool = True
-    """Whether a product and a sum may become one fused operation."""
 
     def use_external(self, name: str, routine: Routine | None) -> None:
         """A declared function is called: define it if it is a micro-kernel, else leave it to the loader."""
         if routine is None:
-            self.externals.add(name)
+            self.needs.externals.add(name)
         else:
             define_routine(routine, self.text, self.facts)
 
@@ -139,7 +153,7 @@ class FunctionLowering(ControlFlowLowering[FunctionText]):
         self.values: dict[SSAValue, str] = {}
         self.memrefs: dict[SSAValue, MemrefValue] = {}
         self.nan_free = NanFree()
-        self.quiet = NeverSignalling(module.routines)
+        self.quiet = NeverSignalling(module.known.routines)
         self.divisors: dict[SSAValue, UniformDivisor] = {}
         """Vectors that are one number in all lanes and that others are divided by."""
         self.lane_offsets: dict[tuple[Block | None, SSAValue, str], LaneOffsets] = {}
@@ -263,8 +277,8 @@ class FunctionLowering(ControlFlowLowering[FunctionText]):
 
     def enter_while(self, op: scf.WhileOp) -> None:
         """The runtime has no notes yet on a loop that waits."""
-        if op in self.module.waiting_loops:
-            self.module.externals.update((WAIT, END_WAIT))
+        if op in self.module.known.waiting_loops:
+            self.module.needs.externals.update((WAIT, END_WAIT))
             self._waits[op] = state = self.fn.alloca(f"[{STATE_BYTES} x i8]", align=8)
             self.fn.store(f"[{STATE_BYTES} x i8]", "zeroinitializer", state)
         self._start_counting(op)
@@ -282,8 +296,8 @@ class FunctionLowering(ControlFlowLowering[FunctionText]):
         state = self._waits.get(op)
         if state is not None:
             self.leave_if(self.fn.call("i1", WAIT, [("ptr", ARENA), ("ptr", state)]))
-        elif self.module.has_atomics and OVER_LANES not in op.attributes:
-            self.module.externals.add(LEAVE_ALONE)
+        elif self.module.known.has_atomics and OVER_LANES not in op.attributes:
+            self.module.needs.externals.add(LEAVE_ALONE)
             self.fn.call("void", LEAVE_ALONE, [("ptr", ARENA)])
         self._count_round(op)
 
@@ -294,7 +308,7 @@ class FunctionLowering(ControlFlowLowering[FunctionText]):
             self.fn.call("void", END_WAIT, [("ptr", ARENA), ("ptr", state)])
 
     def _start_counting(self, op: Operation) -> None:
-        if op not in self.module.long_loops:
+        if op not in self.module.known.long_loops:
             return
         rounds, state = self.fn.alloca("i32"), self.fn.alloca(f"[{LOOK_BYTES} x i8]", align=8)
         self._counts[op] = rounds, state
@@ -312,7 +326,7 @@ class FunctionLowering(ControlFlowLowering[FunctionText]):
         fn.branch_if(fn.icmp("eq", "i32", left, 0), look, go_on)
         fn.start(look)
         fn.declare(LOOK_DECLARATION)
-        self.module.externals.add(LOOK)
+        self.module.needs.externals.add(LOOK)
         further = fn.call("i32", LOOK, [("ptr", ARENA), ("ptr", state)])
         fn.store("i32", further, rounds)
         fn.branch_if(fn.icmp("eq", "i32", further, 0), self.exit_label(), go_on)

@@ -28,7 +28,7 @@ REGION_BITS = 12
 def emit_sharing(low: FunctionLowering) -> None:
     """In front of an atomic instruction: see to it that no other thread does without them."""
     fn = low.fn
-    low.module.externals.add(SHARE)
+    low.module.needs.externals.add(SHARE)
     share, ready = fn.new_label("share"), fn.new_label("shared")
     fn.branch_if(fn.icmp("eq", "i32", emit_mode(fn), AMONG_OTHERS), ready, share)
     fn.start(share)
@@ -39,7 +39,7 @@ def emit_sharing(low: FunctionLowering) -> None:
 
 def emit_guarded(low: FunctionLowering, type: ValueType, address: str, step: Callable[[str], str]) -> str:
     """Replace one element by ``step(element)`` under its region's lock; returns what it was before."""
-    low.module.externals.update((HOLD, RELEASE))
+    low.module.needs.externals.update((HOLD, RELEASE))
     _hold(low.fn, low.fn.cast("ptrtoint", "ptr", address, "i64"))
     before = _update(low.fn, type, address, step)
     low.fn.call("void", RELEASE, [("ptr", ARENA)])

@@ -16,7 +16,7 @@ arguments are loads before the loop, its preparation of code starts over at each
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 
 from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, ModuleOp, UnitAttr
@@ -25,6 +25,7 @@ from xdsl.ir import Attribute, Operation
 from tilewright.codegen.llvm_text import FunctionText, ModuleText, Parameter
 from tilewright.codegen.located_text import LocatedFunctionText
 from tilewright.codegen.math_library import MathLibrary
+from tilewright.codegen.microkernels import Routine
 from tilewright.dialects import cf, func, memref, scf, vector
 from tilewright.dialects.attributes import NO_FP_FUSION, NOALIAS, find_address_zero
 from tilewright.ir.diagnostics import op_error
@@ -53,6 +54,7 @@ from tilewright.lowering.loops_to_llvm.function_lowering import (
     PASS_NAME,
     FunctionLowering,
     FunctionShape,
+    ModuleFacts,
     ModuleLowering,
     result_struct,
 )
@@ -104,28 +106,23 @@ def lower_to_llvm(
     module: ModuleOp, facts: TargetFacts, *, data_layout: str = "", emission: Emission = Emission.NOTHING
 ) -> LoweredModule:
     """Lower a module at the loops stage. Raises PassError for an op that the stage does not allow."""
-    text = ModuleText(triple=facts.triple, data_layout=data_layout)
+    text, types = ModuleText(triple=facts.triple, data_layout=data_layout), TypeTable(facts)
     debug = DebugInfo(text, emission)
-    lowering = ModuleLowering(text, facts, TypeTable(facts), MathLibrary(text, facts), debug, RULES)
-    lowering.fuses = NO_FP_FUSION not in module.attributes
     functions = [op for op in module.body.block.ops if isinstance(op, func.FuncOp)]
     for op in module.body.block.ops:
         if isinstance(op, memref.GlobalOp):
-            text.add_global(memref_ops.global_text(lowering.types, op))
+            text.add_global(memref_ops.global_text(types, op))
         elif not isinstance(op, func.FuncOp):
             raise op_error(op, "is not allowed at the top of a loops stage module", pass_name=PASS_NAME)
     bodies = {op.sym_name.data: op for op in functions if op.body.blocks}
     kernel = _find_kernel(module, list(bodies.values()))
-    lowering.routines = declared_routines(functions)
-    scans = {name: _scan(op, lowering) for name, op in bodies.items()}
-    lowering.waiting_loops = frozenset(find_waiting_loops(bodies))
-    lowering.long_loops = frozenset(find_long_loops(bodies.values(), lowering.waiting_loops))
-    for loop in lowering.waiting_loops | lowering.long_loops:
+    routines = declared_routines(functions)
+    scans = {name: _scan(op, routines, facts) for name, op in bodies.items()}
+    known = _find_facts(module, bodies, routines, scans)
+    for loop in known.waiting_loops | known.long_loops:
         scans[_function_of(loop)].may_stop = True
     stopping = _close_over_calls(scans)
-    lowering.has_atomics = any(scan.has_atomics for scan in scans.values())
-    lowering.outlines_masks = sum(scan.tested_lanes for scan in scans.values()) > MOST_TESTED_LANES
-    lowering.open_kernels = frozenset[str]().union(*(scan.open_kernels for scan in scans.values()))
+    lowering = ModuleLowering(text, facts, types, MathLibrary(text, facts), debug, RULES, known)
     for op in functions:
         _declare_shape(lowering, op, scans.get(op.sym_name.data), is_kernel=op is kernel, stopping=stopping)
     for name in _callees_first(bodies, scans):
@@ -140,10 +137,10 @@ def lower_to_llvm(
         kernel_name=kernel.sym_name.data,
         kernel=shape,
         arena_bytes=arena,
-        externals=frozenset(lowering.externals),
-        uses_tiles=lowering.uses_tiles,
-        streams=lowering.streams,
-        waits=bool(lowering.waiting_loops),
+        externals=frozenset(lowering.needs.externals),
+        uses_tiles=lowering.needs.uses_tiles,
+        streams=lowering.needs.streams,
+        waits=bool(known.waiting_loops),
         place=place,
         line=debug.suffix(kernel, kernel.sym_name.data),
     )
@@ -190,7 +187,7 @@ class _Scan:
         return not (self.callees or self.frame.slots or self.may_stop or self.has_atomics or self.has_while)
 
 
-def _scan(function: func.FuncOp, lowering: ModuleLowering) -> _Scan:
+def _scan(function: func.FuncOp, routines: Mapping[str, Routine], facts: TargetFacts) -> _Scan:
     found = _Scan(function, FramePlan(), [], False)
     for op in ops_within(function.body):
         match op:
@@ -198,7 +195,7 @@ def _scan(function: func.FuncOp, lowering: ModuleLowering) -> _Scan:
                 _reserve(found.frame, op)
             case func.CallOp():
                 found.callees.append(op.callee.root_reference.data)
-                if func_ops.is_open_kernel(op, lowering.routines):
+                if func_ops.is_open_kernel(op, routines):
                     found.open_kernels.add(op.callee.root_reference.data)
                 found.has_atomics |= is_atomic_call(op)
             case cf.AssertOp():
@@ -208,10 +205,25 @@ def _scan(function: func.FuncOp, lowering: ModuleLowering) -> _Scan:
             case scf.WhileOp():
                 found.has_while = True
             case vector.MaskedLoadOp() | vector.MaskedStoreOp():
-                found.tested_lanes += tested_lanes(op, lowering.facts)
+                found.tested_lanes += tested_lanes(op, facts)
             case _:
                 pass
     return found
+
+
+def _find_facts(
+    module: ModuleOp, bodies: Mapping[str, func.FuncOp], routines: Mapping[str, Routine], scans: Mapping[str, _Scan]
+) -> ModuleFacts:
+    waiting = frozenset(find_waiting_loops(bodies))
+    return ModuleFacts(
+        routines=routines,
+        has_atomics=any(scan.has_atomics for scan in scans.values()),
+        waiting_loops=waiting,
+        long_loops=frozenset(find_long_loops(bodies.values(), waiting)),
+        open_kernels=frozenset[str]().union(*(scan.open_kernels for scan in scans.values())),
+        outlines_masks=sum(scan.tested_lanes for scan in scans.values()) > MOST_TESTED_LANES,
+        fuses=NO_FP_FUSION not in module.attributes,
+    )
 
 
 def _reserve(frame: FramePlan, op: memref.AllocaOp) -> None:

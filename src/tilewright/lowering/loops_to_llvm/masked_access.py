@@ -82,7 +82,7 @@ def emit_masked_store(
 
 
 def _is_outlined(low: FunctionLowering, type: ValueType) -> bool:
-    return low.module.outlines_masks and not has_masked_access(low.module.facts, 8 * type.scalar.bytes)
+    return low.module.known.outlines_masks and not has_masked_access(low.module.facts, 8 * type.scalar.bytes)
 
 
 def _packed(low: FunctionLowering, type: ValueType, mask: str) -> tuple[str, str]:
