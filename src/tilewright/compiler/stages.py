@@ -16,6 +16,7 @@ from tilewright.support.errors import (
 from tilewright.targets.base import Target
 from tilewright.targets.capabilities import (
     HasGluon,
+    HasSmallerPlans,
     configured,
 )
 
@@ -56,7 +57,8 @@ def lower(
 ) -> Iterator[tuple[str, ModuleOp]]:
     """The module at the end of each stage, in order. It is one module, changed in place: print it before going on.
 
-    `watching` gives the instruments for the passes that lead to a stage. The last one is verified.
+    `watching` gives the instruments for the passes that lead to a stage. The last one is verified. A kernel that takes
+    too much memory there for what the target made of it goes all the way again, with smaller plans.
     """
     from tilewright.ir.instruments import VerifyResult
     from tilewright.ir.passes import PassContext
@@ -78,7 +80,16 @@ def lower(
                 check_stage(module, contracts[stage])
             except StageContractError as error:
                 raise _with_reason(error, context.remarks) from None
+        if stage == remaining[-1] and (smaller := _with_more_room(source, target, module)) is not None:
+            *_, (_, module) = lower(source, options, smaller, watching)
         yield stage, module
+
+
+def _with_more_room(source: Source, target: Target, module: ModuleOp) -> Target | None:
+    """Return the target that a kernel is to be lowered for in place of this one."""
+    if getattr(source, "is_gluon", False) or not isinstance(target, HasSmallerPlans):
+        return None
+    return target.with_more_room(module)
 
 
 def _pipeline(passes: Sequence[Pass]) -> PassPipeline:

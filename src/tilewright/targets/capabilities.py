@@ -11,6 +11,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+
     from tilewright.ir.passes import Pass
     from tilewright.targets.base import Target
     from tilewright.targets.launch_cache.calls import Launcher, Recogniser
@@ -63,6 +65,15 @@ class HasBaseline(Protocol):
 
     def baseline(self) -> Target:
         """The target that compiles that way."""
+        ...
+
+
+@runtime_checkable
+class HasSmallerPlans(Protocol):
+    """A target whose passes choose plans before it is known what memory all of a kernel takes."""
+
+    def with_more_room(self, module: ModuleOp) -> Target | None:
+        """Return the target whose plans take less, where a module at the last stage takes too much because of them."""
         ...
 
 

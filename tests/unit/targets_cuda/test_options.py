@@ -143,7 +143,7 @@ def test_options_for_ptxas_need_it(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_options_of_loops_are_the_switches() -> None:
     """The record that pipelines get has the switches' names and, where nothing is set, their values."""
     assert loop_options(object()) == LoopOptions()
-    assert {field.name for field in fields(LoopOptions)} == {"num_warps", "num_stages", *SWITCHES}
+    assert {field.name for field in fields(LoopOptions)} == {"num_warps", "num_stages", "reserved_bytes", *SWITCHES}
     with knobs.scope(specialize_warps="never", join_loops=False):
         found = loop_options(SimpleNamespace(num_warps=8, num_stages=2, num_ctas=1))
     assert (found.num_warps, found.num_stages, found.join_loops) == (8, 2, False)

@@ -18,14 +18,14 @@ TMA_LOWERING = "triton-nvidia-tma-lowering"
 """The pass that makes copies by tensor maps of accesses by descriptors."""
 
 
-def stages(capability: int, options: Any) -> Sequence[tuple[str, Sequence[Pass]]]:
-    """Stage names in `kernel.asm`, each with the passes that lead to it."""
+def stages(capability: int, options: Any, reserved_bytes: int = 0) -> Sequence[tuple[str, Sequence[Pass]]]:
+    """Stage names in `kernel.asm`, each with the passes that lead to it; `reserved_bytes` as in `LoopOptions`."""
     from tilewright.lowering.tt_to_ttg.convert_triton_to_tritongpu import ConvertTritonToTritonGPUPass
     from tilewright.transforms.tt.pipeline import make_ttir
     from tilewright.transforms.ttg.pipelines import loop_passes_for, passes_for
 
     num_ctas = getattr(options, "num_ctas", 1)
-    loops = loop_options(options)
+    loops = loop_options(options, reserved_bytes)
     convert = ConvertTritonToTritonGPUPass(target=f"cuda:{capability}", num_warps=loops.num_warps, num_ctas=num_ctas)
     ttgir = passes_for(capability, loops)
     # Where nothing copies by tensor maps, as in programs of several CTAs, descriptors are pointers, extents, strides;
@@ -35,7 +35,7 @@ def stages(capability: int, options: Any) -> Sequence[tuple[str, Sequence[Pass]]
     return ("ttir", ttir), ("ttgir", [*loop_passes_for(capability, loops), convert, *ttgir])
 
 
-def loop_options(options: Any) -> LoopOptions:
+def loop_options(options: Any, reserved_bytes: int = 0) -> LoopOptions:
     """Gather what a launch asks of loops and what the switches say.
 
     Programs of several CTAs load nothing by TMA and overlap no iterations; nor is TMA used where accesses are checked.
@@ -49,7 +49,7 @@ def loop_options(options: Any) -> LoopOptions:
     launch = {name: getattr(options, name) for name in ("num_warps", "num_stages") if hasattr(options, name)}
     if getattr(options, "num_ctas", 1) > 1:
         launch["num_stages"] = 1
-    return LoopOptions(**launch, **switches)
+    return LoopOptions(**launch, **switches, reserved_bytes=reserved_bytes)
 
 
 def gluon_stages() -> Sequence[tuple[str, Sequence[Pass]]]:

@@ -53,16 +53,26 @@ class CudaTarget:
     assembly_key = "ptx"
     image_key = "cubin"
 
-    def __init__(self, capability: int | None = None, options: Any = None) -> None:
+    def __init__(self, capability: int | None = None, options: Any = None, reserved_bytes: int = 0) -> None:
         self._capability = capability
         self._options = options
+        self._reserved_bytes = reserved_bytes
+        """Shared memory that loops leave to what else a program needs, see `room`."""
 
     def configured(self, options: Any) -> CudaTarget:
         """The target of a compilation: its architecture and its options are known. Raises OutOfThreads, ValueError and
         TargetError for options that the architecture does not have."""
         capability = asked_architecture(options.arch) or self._capability or self._present()
         check_options(options, capability)
-        return type(self)(capability, options)
+        return type(self)(capability, options, self._reserved_bytes)
+
+    def with_more_room(self, module: ModuleOp) -> CudaTarget | None:
+        """The target with which a kernel takes less shared memory, where a module at the ttg stage takes too much of it
+        for what we made of its loops; else None."""
+        from tilewright.targets.cuda.room import find_reserve
+
+        reserved = find_reserve(module, self._reserved_bytes, self.facts.shared_bytes_limit)
+        return None if reserved is None else type(self)(self._capability, self._options, reserved)
 
     def _present(self) -> int:
         return present_architecture()
@@ -117,7 +127,7 @@ class CudaTarget:
         """The stages after the front end, in order: name in `kernel.asm`, and the passes that lead there."""
         from tilewright.targets.cuda.pipeline import stages
 
-        return stages(self.facts.capability, self._options)
+        return stages(self.facts.capability, self._options, self._reserved_bytes)
 
     def gluon_stages(self) -> Sequence[tuple[str, Sequence[Pass]]]:
         """The stages after Gluon's front end."""

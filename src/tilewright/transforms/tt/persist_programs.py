@@ -70,6 +70,8 @@ class PersistProgramsPass(Pass):
     """Whether TMA copies what products of all iterations read."""
     longest_first: bool = True
     """Whether programs with much to do are done before others."""
+    reserved_bytes: int = 0
+    """Shared memory that copies and results leave to what else a program needs."""
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
         if self.mode == NEVER:
@@ -95,7 +97,9 @@ class PersistProgramsPass(Pass):
         written = [op for op in ops_within(function.body) if may_write(op) and not op.regions]
         if len(loops) != 1 or len(written) != 1 or not isinstance(written[0], tt.DescriptorStoreOp):
             return False
-        launch = Launch(self.num_warps, self.num_stages, takes_turns=self.turns != NEVER, stores_parts=self.store_parts)
+        launch = Launch(
+            self.num_warps, self.num_stages, self.turns != NEVER, self.store_parts, reserved_bytes=self.reserved_bytes
+        )
         stages = stages_with_result(loops[0], launch, written[0].src)
         if stages is not None and stages != launch.stages_of(loops[0]):
             loops[0].attributes[NUM_STAGES] = i32_attr(stages)

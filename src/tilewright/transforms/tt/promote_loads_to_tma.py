@@ -78,6 +78,8 @@ class PromoteLoadsToTMAPass(Pass):
     """Iterations of a loop that are under way unless it says otherwise: with one, no copy runs ahead."""
     persist: str = NEVER
     """The mode of `triton-persist-programs`: where it makes a loop over programs, single products gain, too."""
+    reserved_bytes: int = 0
+    """Shared memory that copies and results leave to what else a program needs."""
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
         if self.mode == NEVER:
@@ -89,9 +91,13 @@ class PromoteLoadsToTMAPass(Pass):
     def _run_on_function(self, function: tt.FuncOp, context: PassContext) -> None:
         loops = [op for op in function.body.blocks[0].ops if isinstance(op, scf.ForOp)]
         loops = [loop for loop in loops if any(isinstance(op, tt.DotOp) for op in loop.body.block.ops)]
-        if len(loops) != 1 or not self._pays(function, loops[0]):
+        if len(loops) != 1:
             return
         [loop] = loops
+        if self.reserved_bytes:
+            context.remark(loop, f"{self.reserved_bytes} bytes of shared memory are left to what is not in this loop")
+        if not self._pays(function, loop):
+            return
         try:
             _check_order(function, loop)
             promotion, prepared = _prepare(function, loop)
@@ -102,9 +108,9 @@ class PromoteLoadsToTMAPass(Pass):
             promotion.rewrite(block, recipe)
 
     def _pays(self, function: tt.FuncOp, loop: scf.ForOp) -> bool:
+        launch = Launch(self.num_warps, self.num_stages, reserved_bytes=self.reserved_bytes)
         if self.mode == ALWAYS:
-            return True
-        launch = Launch(self.num_warps, self.num_stages)
+            return launch.room > 0
         return pays_by_chain(loop, launch) or (self.persist != NEVER and pays_by_tiles(function, loop, launch))
 
 

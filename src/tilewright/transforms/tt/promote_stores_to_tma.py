@@ -46,6 +46,8 @@ class PromoteStoresToTMAPass(Pass):
     """The mode of `tritongpu-take-turns`, without which a chain of products does not gain."""
     store_parts: bool = True
     """Whether results for which there is too little room are stored in parts."""
+    reserved_bytes: int = 0
+    """Shared memory that copies and results leave to what else a program needs."""
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
         if self.mode == NEVER:
@@ -59,7 +61,9 @@ class PromoteStoresToTMAPass(Pass):
         stores = stores_of(function)
         if len(loops) != 1 or not stores:
             return
-        launch = Launch(self.num_warps, self.num_stages, takes_turns=self.turns != NEVER, stores_parts=self.store_parts)
+        launch = Launch(
+            self.num_warps, self.num_stages, self.turns != NEVER, self.store_parts, reserved_bytes=self.reserved_bytes
+        )
         if self.mode == AUTO and not pays_by_tiles(function, loops[0], launch):
             return
         try:

@@ -6,9 +6,12 @@ from typing import Any, ClassVar, cast
 
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 
-from tilewright.analysis.allocation import OFFSET, BufferKind, ModuleAllocation
-from tilewright.dialects import ttg
+from tilewright.analysis.allocation import OFFSET, SCRATCH_ALIGNMENT, BufferKind, ModuleAllocation
+from tilewright.analysis.scratch import scratch_bytes
+from tilewright.analysis.shared_views import buffer_bytes
+from tilewright.dialects import tt, ttg
 from tilewright.dialects.construction import i32_attr
+from tilewright.dialects.ttg.constraints import as_memdesc
 from tilewright.ir.diagnostics import op_place
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import ops_within
@@ -56,16 +59,44 @@ class AllocateSharedMemoryPass(Pass):
         allocation = ModuleAllocation(module)
         limit = self.limit or find_shared_limit(context)
         total = allocation.shared_bytes
-        if any(isinstance(op, ttg.WarpSpecializeOp) for op in ops_within(module)):
-            state = -(-total // WORKER_STATE_BYTES) * WORKER_STATE_BYTES
-            module.attributes[WORKER_STATE] = i32_attr(state)
-            total = state + WORKER_STATE_BYTES
+        if has_workers(module):
+            module.attributes[WORKER_STATE] = i32_attr(-(-total // WORKER_STATE_BYTES) * WORKER_STATE_BYTES)
+            total = with_worker_state(total)
         if limit is not None and total > limit:
             raise _out_of_memory(allocation, total, limit)
         for function in allocation.functions.values():
             for buffer in function.buffers:
                 buffer.owner.attributes[OFFSET] = i32_attr(buffer.offset)
         module.attributes[SHARED] = i32_attr(total)
+
+
+def needed_bytes(module: ModuleOp, *, enough: int = 0) -> int:
+    """Count the bytes of shared memory that a kernel needs, or more, as many as `enough` at most: for that it need not
+    be found when each buffer is live.
+    """
+    state = WORKER_STATE_BYTES if has_workers(module) else 0
+    all_at_once = state + WORKER_STATE_BYTES
+    for op in ops_within(module):
+        if isinstance(op, tt.CallOp):
+            all_at_once = enough + 1
+        elif isinstance(op, ttg.LocalAllocOp):
+            all_at_once += buffer_bytes(as_memdesc(op.result.type)) + op.alignment_bytes()
+        elif size := scratch_bytes(op):
+            all_at_once += size + SCRATCH_ALIGNMENT
+        if all_at_once > enough:
+            total = ModuleAllocation(module).shared_bytes
+            return with_worker_state(total) if state else total
+    return all_at_once
+
+
+def has_workers(module: ModuleOp) -> bool:
+    """Return whether warps besides a kernel's own run what it says."""
+    return any(isinstance(op, ttg.WarpSpecializeOp) for op in ops_within(module))
+
+
+def with_worker_state(total: int) -> int:
+    """The bytes that a kernel needs with workers, beside so many for its buffers."""
+    return (-(-total // WORKER_STATE_BYTES) + 1) * WORKER_STATE_BYTES
 
 
 def set_minimum_shared_memory(module: ModuleOp, minimum: int) -> None:

@@ -30,6 +30,8 @@ class LoopOptions:
     store_parts: bool = True
     defer_row_sums: bool = True
     start_products_early: bool = True
+    reserved_bytes: int = 0
+    """Shared memory that copies and results leave to what else a program needs: no switch, see `targets.cuda.room`."""
 
 
 SWITCHES = (

@@ -71,6 +71,7 @@ def passes_for_hopper(options: LoopOptions) -> list[Pass]:
     overlap = OverlapProductsPass(
         mode=options.overlap_products, specialize=options.specialize_warps, turns=options.take_turns
     )
+    specialize = SpecializeWarpsPass(mode=options.specialize_warps, reserved_bytes=options.reserved_bytes)
     return [
         *_choose_layouts(widen_in_registers=options.widen_in_registers),
         ReassociatePointersPass(),  # loops carry scalar pointers: fewer registers (on Ampere it costs time: measured)
@@ -82,7 +83,7 @@ def passes_for_hopper(options: LoopOptions) -> list[Pass]:
         *_pipeline_loops(
             options.num_stages,
             overlap,  # arithmetic under products
-            SpecializeWarpsPass(mode=options.specialize_warps),  # a warp that copies for those that multiply
+            specialize,  # a warp that copies for those that multiply
         ),
         TakeTurnsPass(mode=options.take_turns),  # one group of warps computes while another multiplies
         TMALoweringPass(),  # accesses through descriptors that no loop pipelines
@@ -178,7 +179,8 @@ def loop_passes_for(capability: int, options: LoopOptions) -> list[Pass]:
     """
     if PIPELINES.get(capability) is not passes_for_hopper:
         return []
-    launch = {"num_warps": options.num_warps, "num_stages": options.num_stages}
+    names = ("num_warps", "num_stages", "reserved_bytes")
+    launch = {name: getattr(options, name) for name in names}
     passes: list[Pass] = []
     if options.join_loops:
         passes.append(JoinLoopsPass())  # what is filled and drained once, not twice

@@ -9,6 +9,7 @@ from tilewright.dialects.ttg.verification import TARGET
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import ops_within
 from tilewright.transforms.common.modes import AUTO, NEVER
+from tilewright.transforms.tt.tma.gain import SHARED_BYTES
 from tilewright.transforms.ttg.allocate_warp_groups import HOPPER
 from tilewright.transforms.ttg.capability import compute_capability
 from tilewright.transforms.ttg.pipeliner.schedule import MEET_AT_MBARRIERS, Schedule
@@ -65,6 +66,8 @@ class SpecializeWarpsPass(Pass):
 
     mode: str = AUTO
     """Which loops: those where it was measured to gain (`auto`), all that can be (`always`), or `never`."""
+    reserved_bytes: int = 0
+    """Shared memory that copies and results leave to what else a program needs."""
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
         if self.mode == NEVER or TARGET not in module.attributes or compute_capability(module) < HOPPER:
@@ -81,7 +84,7 @@ class SpecializeWarpsPass(Pass):
             try:
                 if len(scheduled) > 1:
                     raise CannotSpecialize("the kernel has several loops with copies that run ahead")
-                plan = plan_roles(loop, schedule, self.mode)
+                plan = plan_roles(loop, schedule, self.mode, SHARED_BYTES - self.reserved_bytes)
             except CannotSpecialize as reason:
                 context.remark(loop, f"the warps of this loop all do the same: {reason}")
                 continue

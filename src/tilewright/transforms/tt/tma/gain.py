@@ -63,6 +63,13 @@ class Launch:
     """Whether `tritongpu-take-turns` may have warp groups compute in turns."""
     stores_parts: bool = True
     """Whether a result for which there is too little room is stored in parts."""
+    reserved_bytes: int = 0
+    """Shared memory that is left to what else a program needs, see `targets.cuda.room`."""
+
+    @property
+    def room(self) -> int:
+        """Bytes of shared memory for copies and results."""
+        return SHARED_BYTES - self.reserved_bytes
 
     def stages_of(self, loop: scf.ForOp) -> int:
         """Iterations of a loop that are under way."""
@@ -79,7 +86,7 @@ class Launch:
         """Return whether a program fills a multiprocessor, with one more warp group for the copies, and fits it; one
         with fewer sums, whether it is faster where it is alone.
         """
-        if self.stages_of(loop) < 2 or self.num_warps != WARPS:
+        if self.stages_of(loop) < 2 or self.num_warps != WARPS or self.room <= 0:
             return False
         sums = self.sums_of(loop)
         return sums <= most_sums(len(dots_of(loop))) and (sums >= LEAST_SUMS or self._gains_alone(loop))
@@ -156,7 +163,7 @@ def stages_with_result(loop: scf.ForOp, launch: Launch, result: SSAValue) -> int
         return None
     copied = [op.results[0] for op in loads if _is_block(op.results[0])]
     kept = {value for dot in dots_of(loop) for value in (dot.a, dot.b) if _is_outside(value, loop)}
-    room, each = SHARED_BYTES - sum(map(_bytes, kept)), max(sum(map(_bytes, copied)), 1)
+    room, each = launch.room - sum(map(_bytes, kept)), max(sum(map(_bytes, copied)), 1)
     wanted, least = launch.stages_of(loop), LEAST_STAGES_OF_CHAIN if is_chain else LEAST_STAGES
     clocks = sum(map(product_clocks, dots_of(loop)))
     if not is_chain:

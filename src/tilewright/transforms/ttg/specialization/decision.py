@@ -61,9 +61,11 @@ class Roles:
     kept: tuple[Ring, ...] = ()
 
 
-def plan_roles(loop: scf.ForOp, schedule: Schedule, mode: str) -> Roles:
-    """The roles of a scheduled loop. Raises `CannotSpecialize`."""
+def plan_roles(loop: scf.ForOp, schedule: Schedule, mode: str, room: int = SHARED_BYTES) -> Roles:
+    """The roles of a scheduled loop, with so many bytes of shared memory for blocks. Raises `CannotSpecialize`."""
     check_loop(loop, mode)
+    if room <= 0:
+        raise CannotSpecialize("all shared memory is left to what is not in the loop")
     rings = _find_rings(loop, schedule)
     copied, carried = _slice_of_copies(loop, [load for ring in rings for load in ring.loads])
     tiles = tiles_around(loop)
@@ -71,7 +73,7 @@ def plan_roles(loop: scf.ForOp, schedule: Schedule, mode: str) -> Roles:
         return Roles(loop, tiles, schedule, rings, copied, carried)
     values = [loop.lb, loop.ub, loop.step, *(loop.iter_args[position] for position in carried)]
     _check_outer_slice(tiles, [*values, *(value for op in copied for value in op.operands)])
-    kept = _with_room(tuple(_find_kept(tiles, loop, schedule)), rings, tiles)
+    kept = _with_room(tuple(_find_kept(tiles, loop, schedule)), rings, tiles, room)
     return Roles(loop, tiles, schedule, rings, copied, carried, kept)
 
 
@@ -247,13 +249,13 @@ def _find_kept(tiles: scf.ForOp, loop: scf.ForOp, schedule: Schedule) -> Iterato
         yield Ring((load,), readers, 1)
 
 
-def _with_room(kept: tuple[Ring, ...], rings: Sequence[Ring], tiles: scf.ForOp) -> tuple[Ring, ...]:
-    """Give what programs keep rings of two buffers, if shared memory has room for them and a buffer for results: the
-    next program's is copied while both groups of warps still read this one's.
+def _with_room(kept: tuple[Ring, ...], rings: Sequence[Ring], tiles: scf.ForOp, room: int) -> tuple[Ring, ...]:
+    """Give what programs keep rings of two buffers, if there is room for them and a buffer for results: the next
+    program's is copied while both groups of warps still read this one's.
     """
     used = sum(ring.count * load.bytes for ring in (*rings, *kept) for load in ring.loads)
     used += sum(_bytes_of(op.src) for op in tiles.body.block.ops if isinstance(op, tt.DescriptorStoreOp))
-    if used + sum(load.bytes for ring in kept for load in ring.loads) > SHARED_BYTES:
+    if used + sum(load.bytes for ring in kept for load in ring.loads) > room:
         return kept
     return tuple(replace(ring, count=2) for ring in kept)
 
