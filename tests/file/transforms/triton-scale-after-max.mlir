@@ -90,29 +90,25 @@ tt.func public @used_otherwise(%x: tensor<4x8xf32>) -> (tensor<4xf32>, tensor<4x
   tt.return %m, %y : tensor<4xf32>, tensor<4x8xf32>
 }
 
-// Where a branch masks some of the numbers, the others are looked at unscaled in both branches, and the difference is
-// computed in both; what the mask puts in their place counts only in rows where it does.
+// Where a branch masks some of the numbers, those are scaled before the mask counts, the others after the largest is
+// found; the numbers of both branches are multiplied by what is left of the factor.
 // CHECK-LABEL: @masked_in_a_branch
-// CHECK: [[N:%[a-z0-9_]+]]:2 = scf.if %arg2 -> (tensor<4xf32>, tensor<4xf32>) {
+// CHECK: [[N:%[a-z0-9_]+]]:3 = scf.if %arg2 -> (tensor<4xf32>, tensor<4x8xf32>, f32) {
 // CHECK: [[M:%[a-z0-9_]+]] = arith.cmpi sge
-// CHECK: [[L:%[a-z0-9_]+]] = arith.select [[M]], %arg0, %{{.*}}
-// CHECK: [[R:%[a-z0-9_]+]] = arith.select [[M]],
-// CHECK: "tt.reduce"([[L]], [[R]])
-// CHECK-COUNT-2: arith.maxnumf
+// CHECK: [[Y:%[a-z0-9_]+]] = arith.mulf %arg0
+// CHECK: [[L:%[a-z0-9_]+]] = arith.select [[M]], [[Y]], %{{.*}}
+// CHECK: [[R:%[a-z0-9_]+]] = "tt.reduce"([[L]])
+// CHECK: arith.maxnumf
+// CHECK: scf.yield [[R]], [[L]], %cst{{.*}} : tensor<4xf32>, tensor<4x8xf32>, f32
 // CHECK: } else {
-// CHECK: "tt.reduce"(%arg0)
+// CHECK: [[R:%[a-z0-9_]+]] = "tt.reduce"(%arg0)
+// CHECK: [[S:%[a-z0-9_]+]] = arith.mulf [[R]]
+// CHECK: scf.yield [[S]], %arg0, %cst{{.*}} : tensor<4xf32>, tensor<4x8xf32>, f32
 // CHECK: }
-// CHECK: [[S:%[a-z0-9_]+]] = arith.mulf [[N]]#0
-// CHECK: arith.maxnumf [[S]], [[N]]#1
-// CHECK: scf.if %arg2 -> (tensor<4x8xf32>) {
-// CHECK: [[M2:%[a-z0-9_]+]] = arith.cmpi sge
-// CHECK: [[Y:%[a-z0-9_]+]] = arith.mulf %arg0
-// CHECK: [[D:%[a-z0-9_]+]] = arith.subf [[Y]]
-// CHECK: [[C:%[a-z0-9_]+]] = arith.subf %cst
-// CHECK: arith.select [[M2]], [[D]], [[C]]
-// CHECK: } else {
-// CHECK: [[Y:%[a-z0-9_]+]] = arith.mulf %arg0
-// CHECK: arith.subf [[Y]]
+// CHECK-NOT: scf.if
+// CHECK: [[F:%[a-z0-9_]+]] = tt.splat [[N]]#2
+// CHECK: [[P:%[a-z0-9_]+]] = arith.mulf [[N]]#1, [[F]]
+// CHECK: arith.subf [[P]]
 tt.func public @masked_in_a_branch(%x: tensor<4x8xf32>, %rows: tensor<4x8xi32>, %some: i1) -> tensor<4x8xf32> {
   %s = arith.constant 0.125 : f32
   %least = arith.constant dense<-1.0e6> : tensor<4x8xf32>

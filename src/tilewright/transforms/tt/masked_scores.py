@@ -4,13 +4,13 @@ them, and what `triton-scale-after-max` makes of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tilewright.dialects import arith, scf, tt
 from tilewright.dialects.tt.folds import splat_of
-from tilewright.dialects.types import element_type
+from tilewright.dialects.types import is_tensor
 from tilewright.ir.builder import OpBuilder
 from tilewright.ir.effects import is_pure
 from tilewright.support.records import dataclass
@@ -52,46 +52,35 @@ def find_masked_scores(value: SSAValue) -> MaskedScores | None:
     return None
 
 
-def reduce_masked(scores: MaskedScores, reduce: tt.ReduceOp, source: SSAValue) -> tuple[SSAValue, SSAValue]:
-    """The largest of the `source` of each row that the mask lets through, -inf if there is none, and what the mask puts
-    in place of some: its constant, or -inf where it replaces nothing in a row.
+def scale_in_branches(
+    scores: MaskedScores, reduce: tt.ReduceOp, source: SSAValue, factor: SSAValue
+) -> tuple[SSAValue, SSAValue, SSAValue]:
+    """The largest of each row, numbers, and the factor that they are still to be multiplied by: where the mask counts
+    scaled ones, some of which it replaced, and 1; elsewhere the `source` and its factor.
     """
-    type = reduce.results[0].type
 
     def plain(builder: OpBuilder) -> list[SSAValue]:
-        return [_reduced(builder, reduce, source), _constant(builder, type, -float("inf"))]
+        return [scaled(builder, reduced(builder, reduce, source), factor), source, factor]
 
     def masked(builder: OpBuilder, mask: SSAValue) -> list[SSAValue]:
-        far = _constant(builder, source.type, -float("inf"))
         least = _constant(builder, source.type, scores.least)
-        live = builder.result(arith.SelectOp(mask, source, far))
-        replaced = builder.result(arith.SelectOp(mask, far, least))
-        return list(_reduced_together(builder, reduce, live, replaced))
+        replaced = builder.result(arith.SelectOp(mask, scaled(builder, source, factor), least))
+        return [reduced(builder, reduce, replaced), replaced, builder.result(arith.constant_float(1.0, factor.type))]
 
-    first, second = _in_branches(scores, OpBuilder.before(reduce), [type, type], plain, masked)
-    return first, second
+    types = [reduce.results[0].type, source.type, factor.type]
+    largest, numbers, left = _in_branches(scores, OpBuilder.before(reduce), types, plain, masked)
+    return largest, numbers, left
 
 
-def subtract_masked(scores: MaskedScores, difference: arith.SubfOp) -> None:
-    """Subtract in both branches, next to the product, which makes one fused operation of the two."""
-    far, product = difference.operands[1], scores.product.owner
-    assert isinstance(product, arith.MulfOp)
+def reduced(builder: OpBuilder, reduce: tt.ReduceOp, source: SSAValue) -> SSAValue:
+    """Reduce other numbers in the same way."""
+    return builder.result(tt.ReduceOp([source], reduce.axis.value.data, reduce.combine_op.clone()))
 
-    def plain(builder: OpBuilder) -> list[SSAValue]:
-        scaled = builder.result(arith.MulfOp(*product.operands))
-        return [builder.result(arith.SubfOp(scaled, far))]
 
-    def masked(builder: OpBuilder, mask: SSAValue) -> list[SSAValue]:
-        [live] = plain(builder)
-        least = _constant(builder, far.type, scores.least)
-        replaced = builder.result(arith.SubfOp(least, far))
-        return [builder.result(arith.SelectOp(mask, live, replaced))]
-
-    [made] = _in_branches(scores, OpBuilder.before(difference), [far.type], plain, masked)
-    made.name_hint = difference.results[0].name_hint
-    difference.results[0].replace_all_uses_with(made)
-    difference.detach()
-    difference.erase()
+def scaled(builder: OpBuilder, value: SSAValue, factor: SSAValue) -> SSAValue:
+    """Multiply numbers by a scalar."""
+    scale = builder.result(tt.SplatOp(factor, value.type)) if is_tensor(value.type) else factor
+    return builder.result(arith.MulfOp(value, scale))
 
 
 def _in_branches(
@@ -110,23 +99,6 @@ def _in_branches(
     inside.insert(scf.YieldOp(*plain(inside)))
     blocks = (with_mask, without) if scores.is_masked_if else (without, with_mask)
     return list(builder.insert(scf.IfOp(scores.branch.cond, types, *blocks)).results)
-
-
-def _reduced(builder: OpBuilder, reduce: tt.ReduceOp, source: SSAValue) -> SSAValue:
-    return builder.result(tt.ReduceOp([source], reduce.axis.value.data, reduce.combine_op.clone()))
-
-
-def _reduced_together(builder: OpBuilder, reduce: tt.ReduceOp, *sources: SSAValue) -> Sequence[SSAValue]:
-    """The reductions of several tensors by one op, so that all have the layout of the first."""
-    [op, _] = reduce.combine_op.block.ops
-    element = element_type(sources[0].type)
-    body = Block(arg_types=[element] * (2 * len(sources)))
-    inside = OpBuilder.at_end(body, reduce.location)
-    pairs = zip(body.args[: len(sources)], body.args[len(sources) :], strict=True)
-    inside.insert(
-        tt.ReduceReturnOp([inside.result(op.clone(dict(zip(op.operands, pair, strict=True)))) for pair in pairs])
-    )
-    return builder.insert(tt.ReduceOp(sources, reduce.axis.value.data, Region(body))).results
 
 
 def _constant(builder: OpBuilder, type: Attribute, value: float) -> SSAValue:

@@ -5,15 +5,12 @@ from __future__ import annotations
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, Float32Type, FloatAttr, ModuleOp
 from xdsl.ir import SSAValue
 
-from tilewright.dialects import arith, scf, tt
-from tilewright.dialects.types import is_tensor
+from tilewright.dialects import arith, tt
 from tilewright.ir.builder import OpBuilder
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import ops_within
-from tilewright.transforms.tt.masked_scores import find_masked_scores, reduce_masked, subtract_masked
+from tilewright.transforms.tt.masked_scores import find_masked_scores, reduced, scale_in_branches, scaled
 from tilewright.transforms.tt.tma.recipe import RECIPE, Recipe, with_positive
-from tilewright.transforms.ttg.conversion_cost import is_expensive
-from tilewright.transforms.ttg.pipeliner.machine_model import product_clocks, vector_clocks
 
 LEAST_FACTOR, MOST_FACTOR = 1e-6, 1e6
 """Constants whose product with what a launch promises to be positive neither underflows nor overflows."""
@@ -38,9 +35,8 @@ class ScaleAfterMaxPass(Pass):
     %d = arith.subf %y, %far : tensor<128x128xf32>
     ```
     If a branch replaces some of the values, as `triton-guard-masks` arranges for the blocks at the diagonal of causal
-    attention, both branches compute the maximum of the remaining values, and the difference. That is not done in loops
-    whose matmuls take no longer than their exponentials: what both branches compute takes more than is saved (causal
-    attention on an H200, after a pause: 435 TFLOP/s with heads of 64, 456 without; 636 and 620 with heads of 128).
+    attention, both branches compute the maximum: one scales before its mask counts, the other after the maximum. Each
+    gives the factor that its values still lack, which is 1 for those that are scaled already.
 
     In kernels with a recipe from `triton-promote-loads-to-tma`, the launcher checks that the argument is positive; if
     it is not, the launch runs the kernel's other form.
@@ -56,29 +52,25 @@ class ScaleAfterMaxPass(Pass):
 
 
 def _rewrite(reduce: tt.ReduceOp, function: tt.FuncOp) -> None:
-    kind = _maximum_of(reduce)
-    if kind is None:
+    if not _is_maximum(reduce):
         return
     value = reduce.srcs[0]
     masked = find_masked_scores(value)
-    if masked is not None and not _pays_in_branches(reduce):
-        return
-    scaled = _find_scaled(value if masked is None else masked.product)
+    product = _find_scaled(value if masked is None else masked.product)
     differences = _differences(value, reduce)
-    if scaled is None or differences is None:
+    if product is None or differences is None:
         return
-    source, factor = scaled
+    source, factor = product
     arguments = _arguments_of(factor, function)
     if arguments is None or (arguments and not _promise(function, arguments)):
         return
     builder = OpBuilder.before(reduce)
     if masked is None:
-        largest = _scaled(builder, builder.result(_same(reduce, source)), factor)
+        largest = scaled(builder, reduced(builder, reduce, source), factor)
     else:
-        live, replaced = reduce_masked(masked, reduce, source)
-        largest = builder.result(kind(_scaled(builder, live, factor), replaced))
+        largest, numbers, left = scale_in_branches(masked, reduce, source, factor)
         for difference in differences:
-            subtract_masked(masked, difference)
+            difference.operands[0] = scaled(OpBuilder.before(difference), numbers, left)
     largest.name_hint = reduce.results[0].name_hint
     reduce.results[0].replace_all_uses_with(largest)
     reduce.detach()
@@ -88,32 +80,12 @@ def _rewrite(reduce: tt.ReduceOp, function: tt.FuncOp) -> None:
         masked.branch.erase()
 
 
-def _pays_in_branches(reduce: tt.ReduceOp) -> bool:
-    """Return whether the matmuls of a loop take longer than its exponentials; true where it has none."""
-    loop = reduce.parent_op()
-    if not isinstance(loop, scf.ForOp):
-        return True
-    products = sum(product_clocks(op) for op in loop.body.block.ops if isinstance(op, tt.DotOp))
-    return not products or products > vector_clocks(op for op in loop.body.block.ops if is_expensive(op))
-
-
-def _same(reduce: tt.ReduceOp, source: SSAValue) -> tt.ReduceOp:
-    return tt.ReduceOp([source], reduce.axis.value.data, reduce.combine_op.clone())
-
-
-def _scaled(builder: OpBuilder, value: SSAValue, factor: SSAValue) -> SSAValue:
-    scale: SSAValue = factor
-    if is_tensor(value.type):
-        scale = builder.result(tt.SplatOp(factor, value.type))
-    return builder.result(arith.MulfOp(value, scale))
-
-
-def _maximum_of(reduce: tt.ReduceOp) -> type[arith.MaxnumfOp | arith.MaximumfOp] | None:
-    """The op by which a reduction takes the largest; None where it does something else."""
+def _is_maximum(reduce: tt.ReduceOp) -> bool:
+    """Return whether a reduction takes the largest."""
     ops = tuple(reduce.combine_op.block.ops)
     if len(reduce.srcs) != 1 or len(ops) != 2 or not isinstance(ops[0], arith.MaxnumfOp | arith.MaximumfOp):
-        return None
-    return type(ops[0]) if set(ops[0].operands) == set(reduce.combine_op.block.args) else None
+        return False
+    return set(ops[0].operands) == set(reduce.combine_op.block.args)
 
 
 def _differences(value: SSAValue, reduce: tt.ReduceOp) -> list[arith.SubfOp] | None:
