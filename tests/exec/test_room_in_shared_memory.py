@@ -131,6 +131,30 @@ def test_programs_without_room_for_a_loop_over_them() -> None:
     assert error(out, np.cumsum(a.astype(np.float64) @ b.astype(np.float64), 1)) < 1e-3
 
 
+@triton.jit
+def two_products(x_ptr, w_ptr, u_ptr, out_ptr, hidden, HEAD: tl.constexpr, M: tl.constexpr, N: tl.constexpr):
+    rows, dims, i = tl.program_id(0) * M + tl.arange(0, M), tl.arange(0, HEAD), tl.arange(0, N)
+    x = tl.load(x_ptr + rows[:, None] * HEAD + dims[None, :])
+    result = tl.zeros([M, HEAD], tl.float32)
+    for start in range(0, hidden, N):
+        w = tl.load(w_ptr + dims[:, None] * hidden + (start + i)[None, :])
+        u = tl.load(u_ptr + (start + i)[:, None] * HEAD + dims[None, :])
+        result = tl.dot(tl.maximum(tl.dot(x, w), 0.0), u, result)
+    tl.store(out_ptr + rows[:, None] * HEAD + dims[None, :], result)
+
+
+@pytest.mark.parametrize("stages", [2, 3])
+def test_products_of_transposes_are_left_out_where_they_do_not_fit(stages: int) -> None:
+    """The result of one goes through shared memory to be multiplied again: 64 KiB beside three blocks of each operand."""
+    x, w, u = matrices((128, 64), (64, 512), (512, 64), scale=0.3)
+    x, w, u = (each.astype(np.float32) for each in (x, w, u))
+    out = np.full((128, 64), np.nan, np.float32)
+    compiled: Any = two_products[(1,)](x, w, u, out, 512, HEAD=64, M=128, N=128, num_warps=8, num_stages=stages)
+    assert compiled.metadata.shared <= LIMIT
+    assert ("#linear" in compiled.asm["ttgir"]) == (stages == 2)
+    assert error(out, np.maximum(x.astype(np.float64) @ w, 0) @ u) < 2e-3
+
+
 def test_the_text_of_a_stage_is_that_of_the_kernel() -> None:
     """It is made anew when it is asked for, with the plan that the machine code has."""
     assert "local_alloc : () -> !ttg.memdesc<2x128x128xf16" in attend("sum").asm["ttgir"], "two blocks of three"

@@ -84,8 +84,9 @@ def _in_shared_memory(builder: OpBuilder, value: SSAValue, op_index: int) -> SSA
 class _Accelerator:
     """Rewrites the products of one module."""
 
-    def __init__(self, capability: int, widen_in_registers: bool, context: PassContext) -> None:
+    def __init__(self, capability: int, transposes: bool, widen_in_registers: bool, context: PassContext) -> None:
         self._capability = capability
+        self._transposes = transposes
         self._widen_in_registers = widen_in_registers
         self._context = context
 
@@ -99,7 +100,7 @@ class _Accelerator:
             reason = f"it runs on ordinary arithmetic: {why_no_product(dot, self._capability)}"
             self._context.remark(dot, reason, RemarkKind.NO_TENSOR_CORE)
             self._widen(dot)
-        elif plan.is_wgmma and wants_transpose(dot, self._widen_in_registers):
+        elif plan.is_wgmma and self._transposes and wants_transpose(dot, self._widen_in_registers):
             self._transpose(dot, num_warps)
         else:
             self._replace(dot, type, plan)
@@ -196,6 +197,9 @@ class AccelerateMatmulPass(Pass):
     widen_in_registers: bool = True
     """Whether a right operand that is computed from narrower elements is the left one of the product of the transposes,
     which `wgmma` reads from registers."""
+    transpose: bool = True
+    """Whether a product may be computed as the transpose of the product of the transposes, whose result takes as much
+    shared memory where the next product reads it."""
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
         capability, shape = compute_capability(module), program_shape(module)
@@ -206,7 +210,7 @@ class AccelerateMatmulPass(Pass):
         if shape.blocks > 1:
             context.remark(module, "matmuls stay as they are: with several CTAs a cluster, tensor cores are not used")
             return
-        accelerator = _Accelerator(capability, self.widen_in_registers, context)
+        accelerator = _Accelerator(capability, self.transpose, self.widen_in_registers, context)
         for dot in [op for op in ops_within(module) if isinstance(op, tt.DotOp)]:
             accelerator.rewrite(dot, warps_around(dot, shape))
         apply_rules(module, (CarryTransposed(),), name=self.name)

@@ -20,6 +20,7 @@ from tilewright.transforms.tt.persist_programs import PersistProgramsPass
 from tilewright.transforms.tt.promote_loads_to_tma import PromoteLoadsToTMAPass
 from tilewright.transforms.tt.promote_stores_to_tma import PromoteStoresToTMAPass
 from tilewright.transforms.tt.scale_after_max import ScaleAfterMaxPass
+from tilewright.transforms.tt.tma.gain import SHARED_BYTES
 from tilewright.transforms.ttg.accelerate_matmul import AccelerateMatmulPass
 from tilewright.transforms.ttg.assign_latencies import AssignLatenciesPass
 from tilewright.transforms.ttg.coalesce import CoalescePass
@@ -73,7 +74,9 @@ def passes_for_hopper(options: LoopOptions) -> list[Pass]:
     )
     specialize = SpecializeWarpsPass(mode=options.specialize_warps, reserved_bytes=options.reserved_bytes)
     return [
-        *_choose_layouts(widen_in_registers=options.widen_in_registers),
+        *_choose_layouts(
+            widen_in_registers=options.widen_in_registers, transpose=options.reserved_bytes < SHARED_BYTES
+        ),
         ReassociatePointersPass(),  # loops carry scalar pointers: fewer registers (on Ampere it costs time: measured)
         *_fuse_loops(),
         OptimizeAccumulatorInitPass(),  # sums are reset by `wgmma` itself, which runs on in loops
@@ -97,14 +100,14 @@ def passes_for_hopper(options: LoopOptions) -> list[Pass]:
     ]
 
 
-def _choose_layouts(*, widen_in_registers: bool = False) -> list[Pass]:
+def _choose_layouts(*, widen_in_registers: bool = False, transpose: bool = True) -> list[Pass]:
     """Layouts that memory and tensor cores ask for, and few conversions between them."""
     return [
         CoalescePass(),  # neighbouring lanes access neighbouring addresses
         F32DotTCPass(emu_tf32=True),  # f32 dots of more than tf32's precision: several on tensor cores
         RemoveLayoutConversionsPass(),  # what coalescing converted meets again, before dots ask for more
         OptimizeThreadLocalityPass(gathers=False),  # sums across threads after loops; gathers go through memory anyway
-        AccelerateMatmulPass(widen_in_registers=widen_in_registers),  # dots on tensor cores
+        AccelerateMatmulPass(widen_in_registers=widen_in_registers, transpose=transpose),  # dots on tensor cores
         RemoveLayoutConversionsPass(),  # accumulators stay in the tensor cores' layout
         OptimizeDotOperandsPass(),  # operands are transposed in shared memory, where it costs nothing
         LoopAwareCsePass(),  # pointers that move alike are one, before each is carried by a loop
