@@ -5,11 +5,14 @@ Every run looks at a sample; `pytest --long` assembles the whole corpus and comp
 
 from __future__ import annotations
 
+import re
+
 import corpus_oracle as oracle
 import ptx_oracle
 import pytest
 from ttgir_cases import EXAMPLES, TUTORIALS, GpuCase, gpu_cases
 
+from tilewright.codegen.nvptx.disasm import get_sass
 from tilewright.codegen.nvptx.facts import nvptx_facts
 from tilewright.codegen.nvptx.ptxas import assemble
 from tilewright.compiler.compilation import build_entry
@@ -58,9 +61,12 @@ FEW_REGISTERS = 40
 
 UNALIGNED_ROWS = "64-bit addresses of unaligned rows are kept over the loop, and spilled"
 
+BOTH_ENDS = "four rows' numbers and an offset, of queries and results, are in memory while the loops run: 24 bytes"
+
 ROLES = "a warp copies; those that multiply are given 168 registers"
 
 HUNGRIER = {
+    ("attention 128 causal", 80): BOTH_ENDS,
     ("matmul A transposed", 90): ROLES,
     ("matmul B transposed", 90): ROLES,
     ("persistent matmul", 90): "addresses of both operands' rows stay in registers from tile to tile: 159 to 124",
@@ -109,6 +115,19 @@ def compared_cases() -> list[object]:
     return found
 
 
+def spills_in_loops(sass: str) -> list[str]:
+    """The accesses of local memory between a label and a branch back to it."""
+    lines = sass.splitlines()
+    starts = {line.strip().rstrip(":"): number for number, line in enumerate(lines) if line.strip().endswith(":")}
+    loops = [
+        (starts[target], number)
+        for number, line in enumerate(lines)
+        for target in re.findall(r"\bBRA\b.*?([.\w]+)", line)
+        if starts.get(target, number) < number
+    ]
+    return [lines[n] for start, end in loops for n in range(start, end) if re.search(r"\b(STL|LDL)\b", lines[n])]
+
+
 @pytest.mark.costly
 @needs_ptxas
 @pytest.mark.needs("triton")
@@ -123,5 +142,8 @@ def test_beside_triton(case: GpuCase, capability: int, request: pytest.FixtureRe
         assert own == others or (own < others and BY_TMA in ours), "bytes that a thread accesses"
     mine, official = (assemble(ptx, nvptx_facts(capability)) for ptx in (ours, theirs))
     reason = HUNGRIER.get((case.name, capability))
-    assert reason == UNALIGNED_ROWS or mine.spill_bytes <= official.spill_bytes + FEW_SPILLS
+    if reason == BOTH_ENDS:
+        assert not spills_in_loops(get_sass(mine.image)) and mine.spill_bytes <= 2 * FEW_SPILLS
+    else:
+        assert reason == UNALIGNED_ROWS or mine.spill_bytes <= official.spill_bytes + FEW_SPILLS
     assert reason or mine.registers <= max(FEW_REGISTERS, MORE_REGISTERS[capability] * official.registers)
