@@ -165,8 +165,7 @@ def _plan_with(
     num_segments = total_bits - len(vector) - len(blocks) - bank_bits
     segments = _segment_bases((*vector, *blocks), spans, num_segments, total_bits)
     banks = gf2.extend((*vector, *blocks, *segments), (*spans[0], *spans[1], *gf2.identity(total_bits)))
-    repeats = tuple(base for base in segments if all(base in side.packed_bases[REGISTER] for side in sides))
-    repeats = repeats if in_rounds else ()
+    repeats = _rounds((*vector, *banks), segments, blocks, sides) if in_rounds else ()
     kept = tuple(base for base in segments if base not in repeats)
     scratch = LinearLayout(
         [(OFFSET, (*vector, *banks, *kept)), (REPEAT, repeats), (BLOCK, blocks)], [("x", total_bits)]
@@ -185,6 +184,22 @@ def _plan_with(
         accesses[1],
         stays_in_warp=_stays_in_warp(*sides),
     )
+
+
+def _rounds(line: Sequence[int], segments: Sequence[int], blocks: Sequence[int], sides: Sides) -> tuple[int, ...]:
+    """The segment bases that may be counted by rounds: registers of both sides, of which no lane, warp or CTA has a
+    part, so that all threads take part in every round.
+    """
+    both = [base for base in segments if all(base in side.packed_bases[REGISTER] for side in sides)]
+    if not both:
+        return ()
+    rest = [base for base in segments if base not in both]
+    place = LinearLayout([("rest", (*both, *line, *rest, *blocks))], [("x", sides[0].out_bits)]).invert()
+    threads = [base for side in sides for name in (LANE, WARP, BLOCK) for base in side.packed_bases[name]]
+    taken = 0
+    for base in threads:
+        taken |= gf2.multiply(place.columns, base)
+    return tuple(base for bit, base in enumerate(both) if not taken >> bit & 1)
 
 
 def _flat(layout: LinearLayout) -> LinearLayout:

@@ -13,7 +13,7 @@ from tilewright.layouts import gf2
 from tilewright.layouts.access import AccessKind
 from tilewright.layouts.between_ctas import RANK, ClusterConversion
 from tilewright.layouts.convert import ConversionPlan, NoConversion, RegisterPermutation, WarpShuffle
-from tilewright.layouts.distributed import BLOCK, REGISTER
+from tilewright.layouts.distributed import BLOCK, LANE, REGISTER, WARP
 from tilewright.layouts.draw import grid_of
 from tilewright.layouts.linear import Indices, LinearLayout
 from tilewright.layouts.swizzle import OFFSET, REPEAT, SharedMemoryConversion
@@ -79,6 +79,8 @@ def _run_shared(
         ..., [sum((i >> bit & 1) << place for bit, place in enumerate(kept)) for i in range(1 << len(kept))]
     ]
     store, load = _addresses(plan, plan.store), _addresses(plan, plan.load)
+    if not all(side.is_zero((LANE, WARP, BLOCK), (REPEAT,)) for side in (plan.store, plan.load)):
+        raise PlanError("the registers of a round are not the same in all threads")
     own_blocks = _own_blocks(source)
     result = np.full((*registers.shape[:3], plan.load.in_dims[REGISTER]), NOTHING)
     for round_ in range(plan.repeats):

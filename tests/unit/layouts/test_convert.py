@@ -34,6 +34,7 @@ from tilewright.layouts.swizzle import SharedMemoryConversion, plan_shared_memor
 
 quick = settings(deadline=None, max_examples=60)
 element_bits = st.sampled_from([8, 16, 32, 64])
+OUTS = {"dim0": 16, "dim1": 16, "dim2": 2}
 
 
 def blocked(size: tuple[int, ...], lanes: tuple[int, ...], warps: tuple[int, ...], *order: int) -> BlockedLayout:
@@ -127,6 +128,38 @@ def test_every_plan_moves_every_element(data: st.DataObject, bits: int, rank: in
     through_memory = plan_shared_memory(source, target, bits)
     check(through_memory, source, target)
     check_conflicts(through_memory)
+
+
+@st.composite
+def generic_linear(draw: st.DrawFn, bits: int) -> LinearLayout:
+    """Any basis, of which registers, lanes and two bits of warps get parts; some registers repeat elements."""
+    columns = list(draw(st.permutations([1 << bit for bit in range(bits)])))
+    for target, source in draw(st.lists(st.tuples(*[st.integers(0, bits - 1)] * 2), max_size=6)):
+        columns[target] ^= columns[source] if source != target else 0
+    ends = [*columns[7:], *([0] if draw(st.booleans()) else [])]
+    parts = [("register", ends), ("lane", columns[:5]), ("warp", columns[5:7]), ("block", [])]
+    return LinearLayout(parts, [("dim0", bits)])
+
+
+@quick
+@given(st.data(), element_bits, st.integers(9, 11))
+def test_layouts_whose_bases_are_sums(data: st.DataObject, bits: int, size: int) -> None:
+    source, target = data.draw(generic_linear(size)), data.draw(generic_linear(size))
+    check(plan_conversion(source, target, bits), source, target)
+    check(plan_shared_memory(source, target, bits), source, target)
+
+
+def test_lanes_that_have_part_of_a_register() -> None:
+    """The register [8, 0, 0] is of both sides, but lanes of the second have it, too: it cannot count rounds."""
+    sides = [
+        LinearLayout.from_bases({"register": registers, "lane": lanes, "warp": [], "block": []}, OUTS)
+        for registers, lanes in (
+            ([(0, 0, 1), (0, 1, 0), (8, 0, 0), (0, 8, 0)], [(0, 2, 0), (0, 4, 0), (1, 0, 0), (2, 0, 0), (4, 0, 0)]),
+            ([(8, 0, 0), (0, 0, 1), (0, 3, 0), (2, 0, 0)], [(0, 8, 0), (8, 4, 0), (4, 2, 0), (0, 2, 0), (1, 0, 0)]),
+        )
+    ]
+    plan = plan_shared_memory(*sides, 32)
+    check(plan, *sides)
 
 
 @quick
