@@ -260,3 +260,58 @@ func.func @read_before(%x: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>
   } -> tensor<4x8xf32>
   return %s, %u : tensor<4x8xf32>, tensor<4x8xf32>
 }
+
+// A value that its first reader also gathers from, at indices of its own, is whole before that.
+// CHECK-LABEL: @gathers_from_itself
+// CHECK: %[[E:.*]] = linalg.generic
+// CHECK: math.exp
+// CHECK: %[[G:.*]] = linalg.generic {{.*}} ins(%[[E]] : tensor<8xf32>)
+// CHECK: tensor.extract %[[E]]
+// CHECK: return %[[E]], %[[G]]
+func.func @gathers_from_itself(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  %e = tensor.empty() : tensor<8xf32>
+  %p = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%x : tensor<8xf32>) outs(%e : tensor<8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = math.exp %a : f32
+    linalg.yield %0 : f32
+  } -> tensor<8xf32>
+  %g = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%p : tensor<8xf32>) outs(%e : tensor<8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.fptosi %a : f32 to i32
+    %1 = arith.index_cast %0 : i32 to index
+    %2 = tensor.extract %p[%1] : tensor<8xf32>
+    linalg.yield %2 : f32
+  } -> tensor<8xf32>
+  return %p, %g : tensor<8xf32>, tensor<8xf32>
+}
+
+// Nor does it become a result of the reader when what else reads it moves in there: it is computed twice.
+// CHECK-LABEL: @gathers_through_another
+// CHECK: %[[E:.*]] = linalg.generic
+// CHECK: math.exp
+// CHECK: %[[G:.*]] = linalg.generic
+// CHECK: math.exp
+// CHECK-NEXT: math.sin
+// CHECK: tensor.extract %[[E]][
+// CHECK: return %[[E]], %[[G]]
+func.func @gathers_through_another(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  %e = tensor.empty() : tensor<8xf32>
+  %p = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%x : tensor<8xf32>) outs(%e : tensor<8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = math.exp %a : f32
+    linalg.yield %0 : f32
+  } -> tensor<8xf32>
+  %n = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%p : tensor<8xf32>) outs(%e : tensor<8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = math.sin %a : f32
+    linalg.yield %0 : f32
+  } -> tensor<8xf32>
+  %g = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%n : tensor<8xf32>) outs(%e : tensor<8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.fptosi %a : f32 to i32
+    %1 = arith.index_cast %0 : i32 to index
+    %2 = tensor.extract %p[%1] : tensor<8xf32>
+    linalg.yield %2 : f32
+  } -> tensor<8xf32>
+  return %p, %g : tensor<8xf32>, tensor<8xf32>
+}

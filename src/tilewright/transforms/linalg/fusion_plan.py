@@ -186,6 +186,8 @@ def _keep_in_first_reader(op: linalg.StructuredOp, result: SSAValue, plan: Fusio
     block = op.parent_block()
     users = [_in_block(user, block) for user in users_through_copies(result)]
     first = min(users, key=lambda user: writes.order.get(user, 1 << 30), default=None)
+    if first is None or _gathers_from(first, result):
+        return
     if not isinstance(first, linalg.StructuredOp) or first.parent_block() is not block or len(users) < 2:
         return
     if isinstance(first, linalg.MatmulOp | linalg.BatchMatmulOp | linalg.FillOp):
@@ -203,6 +205,12 @@ def _keep_in_first_reader(op: linalg.StructuredOp, result: SSAValue, plan: Fusio
     plan.kept.setdefault(first, {})[result] = access
     plan.of(first).cost = EXPENSIVE
     _hand_over(op, first, plan, writes.order)
+
+
+def _gathers_from(op: Operation, value: SSAValue) -> bool:
+    """Return whether the body of an op reads a tensor at indices of its own: all of it is there before then."""
+    block = op.parent_block()
+    return any(user is not op and _in_block(user, block) is op for user in users_through_copies(value))
 
 
 def _find_walk(op: linalg.StructuredOp, value: SSAValue) -> Access | None:
@@ -223,8 +231,10 @@ def _hand_over(
     stands before all others that read them; if there are no others, it is kept nowhere. Else these are computed twice:
     for the reader, and in a loop of their own.
     """
-    outer = _find_walk(reader, op.results[0]) if op in plan.kept and STARTS_AT_FIRST not in reader.attributes else None
-    if outer is None:
+    if op not in plan.kept or STARTS_AT_FIRST in reader.attributes:
+        return
+    outer = _find_walk(reader, op.results[0])
+    if outer is None or any(_gathers_from(reader, value) for value in plan.kept[op]):
         return
     loops: list[AffineExpr] = [AffineConstantExpr(0)] * len(op.iterators)
     for expr, step in zip(op.maps[len(op.inputs)].results, outer, strict=True):
