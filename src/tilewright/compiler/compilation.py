@@ -103,7 +103,7 @@ def compile_source(source: Source, options: CompileOptions, target: Target) -> C
     """The compiled kernel, from the disk cache if it is there. Raises CompilationError and PassError classes."""
     target = configured(target, options)
     source = overridden(source, options)
-    is_gluon = getattr(source, "is_gluon", False)  # then options for warps say something on every target
+    is_gluon = source.is_gluon  # then options for warps say something on every target
     ignored = target.ignored_options if isinstance(target, IgnoresOptions) and not is_gluon else frozenset[str]()
     relevant = options.identity(ignored)
     key = fingerprint(source.identity(), relevant, target.fingerprint(), toolchain_fingerprint(), knobs.code_key())

@@ -38,6 +38,11 @@ class Source(Protocol):
         """The stage that `module` is at: "source" for the front end's output."""
         ...
 
+    @property
+    def is_gluon(self) -> bool:
+        """True for a kernel written in Gluon: its tensors have layouts when the front end is done, on every target."""
+        ...
+
     def module(self, target: Target, options: CompileOptions) -> ModuleOp:
         """A fresh module at `first_stage`."""
         ...
@@ -76,7 +81,6 @@ class ASTSource:
 
     @property
     def is_gluon(self) -> bool:
-        """True for Gluon kernels, whose tensors get their layouts from the front end."""
         return self.fn.is_gluon()
 
     @property
@@ -223,6 +227,10 @@ class TextSource:
     def name(self) -> str:
         return Path(self.filename).stem
 
+    @property
+    def is_gluon(self) -> bool:
+        return False
+
     @classmethod
     def read(cls, path: str | Path) -> TextSource:
         """Read a file; its suffix names the stage. Raises OSError, ParseError for anything that is not text."""
@@ -270,6 +278,10 @@ class OverriddenSource:
     @property
     def first_stage(self) -> str:
         return self.text.first_stage
+
+    @property
+    def is_gluon(self) -> bool:
+        return self.kernel.is_gluon
 
     def module(self, target: Target, options: CompileOptions) -> ModuleOp:
         return self.text.module(target, options)

@@ -37,7 +37,7 @@ def stages_of(source: Source, target: Target) -> Sequence[tuple[str, Sequence[Pa
 
 
 def _own_stages(source: Source, target: Target) -> Sequence[tuple[str, Sequence[Pass]]]:
-    if not getattr(source, "is_gluon", False):
+    if not source.is_gluon:
         return target.stages()
     if not isinstance(target, HasGluon):
         raise OptionError(f"kernel '{source.name}' is written in Gluon, which target {target.name} does not run")

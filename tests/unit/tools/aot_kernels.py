@@ -2,6 +2,8 @@
 
 import triton
 import triton.language as tl
+from triton.experimental import gluon
+from triton.experimental.gluon import language as gl
 
 
 @triton.jit
@@ -97,3 +99,12 @@ def sum_of_products(a_ptr, b_ptr, c_ptr, K, SIZE: tl.constexpr):
         b = tl.load(b_ptr + depth[:, None] * SIZE + lanes[None, :])
         total = tl.dot(a, b, total)
     tl.store(c_ptr + lanes[:, None] * SIZE + lanes[None, :], total)
+
+
+@gluon.jit
+def with_layouts(x_ptr, n):
+    """The second language: where elements are is the kernel's."""
+    layout: gl.constexpr = gl.BlockedLayout([2], [32], [4], [0])
+    offsets = gl.arange(0, 256, layout)
+    x = gl.convert_layout(gl.load(x_ptr + offsets, mask=offsets < n), gl.BlockedLayout([1], [32], [4], [0]))
+    gl.store(x_ptr + offsets, gl.convert_layout(x + 1, layout), mask=offsets < n)

@@ -341,6 +341,20 @@ def test_a_shared_library(tmp_path: Path) -> None:
     assert x.sum() == 30
 
 
+@needs_compiler
+def test_a_kernel_in_gluon(tmp_path: Path) -> None:
+    import ctypes
+
+    import numpy as np
+
+    assert compile_kernel("with_layouts", tmp_path, "--shared", signatures=["*fp32, i32"]) == 0
+    library = ctypes.CDLL(str(tmp_path / "libwith_layouts.so"))
+    x = np.zeros(256, np.float32)
+    one, address = ctypes.c_uint32(1), ctypes.c_void_p(x.ctypes.data)
+    assert library.with_layouts(one, one, one, address, ctypes.c_int32(200)) == 0
+    assert (x == (np.arange(256) < 200)).all()
+
+
 def test_a_named_processor(tmp_path: Path) -> None:
     """Objects for a baseline processor do not depend on the machine that they were compiled on."""
     signature = "*fp32,*fp32,*fp32,i32,fp32,1024"

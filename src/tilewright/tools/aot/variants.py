@@ -41,6 +41,10 @@ class NamedSource:
     name: str
     first_stage: str = "source"
 
+    @property
+    def is_gluon(self) -> bool:
+        return self.kernel.is_gluon
+
     def module(self, target: Target, options: CompileOptions) -> ModuleOp:
         from xdsl.dialects.builtin import StringAttr
 

@@ -26,6 +26,10 @@ class KeptSource:
     def name(self) -> str:
         return self.source.name
 
+    @property
+    def is_gluon(self) -> bool:
+        return self.source.is_gluon
+
     def module(self, target: Target, options: CompileOptions) -> ModuleOp:
         """A copy. Raises CompilationError and PassError classes."""
         if self._module is None:
