@@ -167,7 +167,7 @@ windows: $(TEST) ## cross-compile kernels and run them under Wine: threads of Wi
 	@$(BIN)/python -m pytest tests/unit/tools/test_aot_windows.py $(ARGS)
 
 MINUTES ?= 10
-fuzz: $(PACKAGE) ## generated kernels on all engines and mutated IR (MINUTES=n; ARGS="--seed S --kernels N --addresses N --rows N --mutations N")
+fuzz: $(PACKAGE) ## generated kernels on all engines and mutated IR (MINUTES=n; ARGS="--seed S --kernels N --addresses N --rows N --gluon N --mutations N")
 	@$(BIN)/tilewright fuzz --minutes $(MINUTES) $(ARGS)
 
 fuzz-middle-layer: $(STAMP) ## mutated IR through every pass of the middle layer (ARGS="--start 0 --count 20000")

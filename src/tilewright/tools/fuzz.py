@@ -21,6 +21,7 @@ from functools import partial
 from itertools import count
 from pathlib import Path
 from random import Random
+from typing import Protocol
 
 from tilewright.dialects import make_context
 from tilewright.ir.parsing import parse_module
@@ -44,6 +45,7 @@ from tilewright.tools.fuzzing.differential import (
     launch_of_file,
 )
 from tilewright.tools.fuzzing.generator import KernelGenerator
+from tilewright.tools.fuzzing.gluon_kernels import GluonKernelGenerator
 from tilewright.tools.fuzzing.mutation import check_text, choose_text, mutate
 from tilewright.tools.fuzzing.pass_runs import (
     SEQUENCES,
@@ -70,7 +72,14 @@ OF_HOPPER = {"float8e4nv"}
 FINE_EVERY = 8
 """Of how many kernels on GPUs the first two are compared after every pass."""
 
-PARTS = {"fuzz_kernels": 32, "fuzz_addresses": 64, "fuzz_rows": 64, "fuzz_texts": 5000, "fuzz_passes": 32}
+PARTS = {
+    "fuzz_kernels": 32,
+    "fuzz_addresses": 64,
+    "fuzz_rows": 64,
+    "fuzz_gluon": 32,
+    "fuzz_texts": 5000,
+    "fuzz_passes": 32,
+}
 """Inputs that go to a worker of a farm at a time: a minute's work at most."""
 
 DEFAULT_MINUTES = 1.0
@@ -160,9 +169,10 @@ def run_fuzz(options: argparse.Namespace) -> int:
     seed = options.seed if options.seed is not None else int(time.time())
     tallies: list[Tally] = []
     for name, run, limit, part_of_time in (
-        ("kernels", fuzz_kernels, options.kernels, 0.6),
+        ("kernels", fuzz_kernels, options.kernels, 0.5),
         ("addresses", fuzz_addresses, options.addresses, 0.1),
         ("rows", fuzz_rows, options.rows, 0.1),
+        ("gluon", fuzz_gluon, options.gluon, 0.1),
         ("mutations", fuzz_texts, options.mutations, 0.1),
         ("passes", fuzz_passes, options.passes, 0.1),
     ):
@@ -268,9 +278,18 @@ def fuzz_rows(share: Share) -> Tally:
     return _fuzz_both_ways("rows", "walks over rows", RowWalkGenerator, share)
 
 
-def _fuzz_both_ways(
-    name: str, title: str, generator: Callable[[Random], AddressKernelGenerator | RowWalkGenerator], share: Share
-) -> Tally:
+def fuzz_gluon(share: Share) -> Tally:
+    """Random kernels in Gluon, likewise; there the simulated GPU is the one that heeds layouts."""
+    return _fuzz_both_ways("gluon", "kernels in Gluon", GluonKernelGenerator, share)
+
+
+class Generator(Protocol):
+    """Writes one kernel."""
+
+    def generate(self) -> GeneratedKernel: ...
+
+
+def _fuzz_both_ways(name: str, title: str, generator: Callable[[Random], Generator], share: Share) -> Tally:
     tally = Tally(title, share.first)
     start = time.perf_counter()
     with knobs.scope(validate=False, sanitize=(), opt="strict"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -11,6 +12,8 @@ from tilewright.lowering.ptr_to_memref.triton_to_ptr import TritonToPtrPass
 from tilewright.tools import fuzz
 from tilewright.tools.cli import main
 from tilewright.tools.fuzz import Share
+from tilewright.tools.fuzzing.gluon_kernels import GluonKernelGenerator
+from tilewright.tools.fuzzing.replay import render
 
 
 def test_shares_are_all_numbers_once(tmp_path: Path) -> None:
@@ -35,6 +38,14 @@ def test_processes_give_one_summary(tmp_path: Path, capsys: pytest.CaptureFixtur
         "seed 6: 1 kernels",
         "seed 5: 2 kernels",
     ]
+
+
+def test_gluon_is_replayed_on_all_engines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Also by every stage of the CPU, where the layouts of a kernel in Gluon go first."""
+    saved = tmp_path / "gluon_3.py"
+    saved.write_text(render(GluonKernelGenerator(Random(3), 3).generate()))
+    assert main(["fuzz", "--replay", str(saved)]) == 0
+    assert "all engines agree" in capsys.readouterr().out
 
 
 @pytest.mark.costly

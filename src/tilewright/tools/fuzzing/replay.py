@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from tilewright.tools.fuzzing.values import BOOL, FILL, FLOATS, FP8, UNSIGNED, Argument, GeneratedKernel
+from tilewright.tools.fuzzing.values import BOOL, FILL, FLOATS, FP8, GLUON, UNSIGNED, Argument, GeneratedKernel
 from tilewright.tools.user_files import load_file
 from tilewright.tools.validation.compare import Tolerance
 
@@ -39,6 +39,14 @@ from tilewright.tools.fuzzing.replay import make_arrays
 from tilewright.tools.fuzzing.values import Argument
 
 """
+GLUON_HEADER = """from triton.experimental import gluon
+from triton.experimental.gluon import language as gl
+from triton.experimental.gluon.language.nvidia.ampere import async_copy, mma_v2
+
+from tilewright.tools.fuzzing.replay import make_arrays
+from tilewright.tools.fuzzing.values import Argument
+
+"""
 
 
 def render(kernel: GeneratedKernel, note: str = "") -> str:
@@ -48,8 +56,9 @@ def render(kernel: GeneratedKernel, note: str = "") -> str:
     numbers = {**kernel.scalars, **kernel.options}
     others = "".join(f", {name!r}: {value!r}" for name, value in numbers.items())
     comma = "," if kernel.arguments else ""
+    header = GLUON_HEADER if GLUON in kernel.features else HEADER
     return (
-        f"{comment}{HEADER}\nARGUMENTS = (\n    {arguments}{comma}\n)\nDATA_SEED = {kernel.data_seed}\n\n\n"
+        f"{comment}{header}\nARGUMENTS = (\n    {arguments}{comma}\n)\nDATA_SEED = {kernel.data_seed}\n\n\n"
         f"{kernel.source}\n\n"
         "def tilewright_inputs():\n"
         f"    keywords = {{**make_arrays(ARGUMENTS, DATA_SEED){others}}}\n"

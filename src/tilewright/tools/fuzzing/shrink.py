@@ -140,7 +140,7 @@ def _parts(node: ast.AST) -> list[ast.expr]:
             return [node.left]
         case ast.Call(func=ast.Attribute() as function):
             keywords = [word.value for word in node.keywords]
-            is_method = not (isinstance(function.value, ast.Name) and function.value.id == "tl")
+            is_method = not (isinstance(function.value, ast.Name) and function.value.id in ("tl", "gl"))
             return [*([function.value] if is_method else []), *node.args, *keywords]
         case _:
             return []

@@ -33,6 +33,9 @@ SHAPES: tuple[tuple[int, ...], ...] = (
 LARGE_SHAPES: tuple[tuple[int, ...], ...] = ((2048,), (64, 64), (128, 32), (32, 128), (4, 512))
 """Shapes of a few kernels."""
 
+GLUON = "gluon"
+"""The feature of kernels that are written in Gluon."""
+
 COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 
 
