@@ -20,7 +20,7 @@ from tilewright.lowering.linalg_to_loops.lane_combinations import combine, fold_
 from tilewright.lowering.linalg_to_loops.nest import Nest, Output
 from tilewright.lowering.linalg_to_loops.operand_access import read_operand, write_output
 from tilewright.lowering.linalg_to_loops.padding import Padding, padded_element
-from tilewright.lowering.linalg_to_loops.sources import Uniform
+from tilewright.lowering.linalg_to_loops.sources import Splat
 
 
 class Accumulators:
@@ -156,6 +156,6 @@ class Accumulators:
         if self.padding is not None:
             result = self.padding.combine(self.emitter, combiner, result, padded_element(values, self.padding, number))
         start = output.init.source
-        if isinstance(start, Uniform) and is_identity(combiner, start.value):
+        if isinstance(start, Splat) and is_identity(combiner, start.value):
             return result
         return self.combine(number, result, read_operand(values, output.init))

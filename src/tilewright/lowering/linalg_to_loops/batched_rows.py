@@ -22,7 +22,7 @@ from tilewright.analysis.combiners import is_identity
 from tilewright.dialects.types import bit_width, is_float
 from tilewright.lowering.linalg_to_loops.emitter import Index, LoopEmitter, exchange_orders
 from tilewright.lowering.linalg_to_loops.nest import Nest, Output
-from tilewright.lowering.linalg_to_loops.sources import Uniform, Window
+from tilewright.lowering.linalg_to_loops.sources import Splat, Window
 from tilewright.support.cpu_costs import FEWEST_LANES
 from tilewright.support.records import dataclass
 from tilewright.transforms.linalg.index_proofs import constant_of
@@ -97,7 +97,7 @@ def _is_tile_of_rows(output: Output, row_dim: int) -> bool:
         return False
     if constant_of(dest.strides[0]) != 1 or not is_float(dest.element) or bit_width(dest.element) < 32:
         return False
-    return output.combiner is not None and isinstance(start, Uniform) and is_identity(output.combiner, start.value)
+    return output.combiner is not None and isinstance(start, Splat) and is_identity(output.combiner, start.value)
 
 
 def _fold(emitter: LoopEmitter, rows: list[SSAValue], combine: Callable[[SSAValue, SSAValue], SSAValue]) -> SSAValue:

@@ -48,7 +48,7 @@ class Frame:
     end: Index = 0
     """Of a segment: the lane after its last one."""
     is_unmasked: bool = False
-    """Whether all lanes are before the ends of boxes and outputs (see `comparisons.UnmaskedPart`)."""
+    """Whether all lanes are before the ends of padded views and outputs (see `comparisons.UnmaskedPart`)."""
 
     def without_vectors(self) -> Frame:
         """The same loop for a nest with other lanes: only scalars are known in it, Python's among them."""

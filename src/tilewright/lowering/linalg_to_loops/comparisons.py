@@ -14,7 +14,7 @@ from xdsl.ir.affine import AffineDimExpr
 from tilewright.dialects import arith, linalg
 from tilewright.lowering.linalg_to_loops.emitter import INDEX, Index, LoopEmitter
 from tilewright.lowering.linalg_to_loops.nest import Nest
-from tilewright.lowering.linalg_to_loops.sources import Box
+from tilewright.lowering.linalg_to_loops.sources import PaddedView
 from tilewright.support.cpu_costs import FEW_VECTORS
 from tilewright.support.records import dataclass
 from tilewright.transforms.linalg.index_proofs import constant_of, is_at_most, is_same
@@ -52,7 +52,7 @@ def known_comparisons(emitter: LoopEmitter, nest: Nest) -> dict[SSAValue, bool]:
 @dataclass(frozen=True, slots=True)
 class UnmaskedPart:
     """The whole vectors before `bound`: the results of some comparisons are known there, and no lane is past the
-    end of a box that is read or of an output that is cut."""
+    end of a padded view that is read or of an output that is cut."""
 
     bound: Index
     comparisons: dict[SSAValue, SSAValue]
@@ -154,13 +154,13 @@ def _writes_in_loops(nest: Nest) -> bool:
 
 
 def _ends_of_rows(nest: Nest, dim: int) -> list[Index]:
-    """Return where the boxes that a nest reads along a dimension, and the outputs that are cut, end within its
+    """Return where the padded views that a nest reads along a dimension, and the outputs that are cut, end within its
     bounds.
     """
     ends: list[Index] = []
     for operand in nest.inputs:
         source = operand.source
-        if isinstance(source, Box):
+        if isinstance(source, PaddedView):
             for expr, low, high in zip(operand.access, source.low, source.high, strict=True):
                 if low == 0 and expr == AffineDimExpr(dim) and not is_at_most(nest.bounds[dim], high):
                     add_bound(ends, high)

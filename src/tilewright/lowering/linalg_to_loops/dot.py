@@ -9,9 +9,9 @@ A micro-kernel adds an MR x NR block to C, its operands are byte addresses and s
     @tw_mk_<operand>_<accumulator>_<MR>x<NR>(a, a_row_stride, a_k_stride, b, b_row_stride, c, c_row_stride,
                                              k_count, m_count, n_count)
 
-Operands that are plain windows of memory are read in place. A box is read in place when the program finds it full
-when it runs, else copied into the arena with its padding, so the result is that of the whole product. Where both
-operands are padded with zeros past the same k, the sum stops there: what is left out is 0 * 0.
+Operands that are plain windows of memory are read in place. A padded view is read in place if a run-time check finds
+it full, else copied into the arena with its padding, so the result is that of the whole matmul. If both operands are
+padded with zeros from the same k on, the sum stops there: what is left out is 0 * 0.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from tilewright.lowering.linalg_to_loops.emitter import Index, LoopEmitter
 from tilewright.lowering.linalg_to_loops.external_calls import call_microkernel
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, lowers, tensor_shape
 from tilewright.lowering.linalg_to_loops.lower_structured import lower_generic
-from tilewright.lowering.linalg_to_loops.sources import Box, Source, Uniform, Window
+from tilewright.lowering.linalg_to_loops.sources import PaddedView, Source, Splat, Window
 from tilewright.lowering.microkernel_attributes import find_routine
 from tilewright.support.records import dataclass
 from tilewright.transforms.linalg.index_proofs import is_same
@@ -86,17 +86,17 @@ def _unwritten(lowering: FunctionLowering, operand: SSAValue, target: Window) ->
 
 def starts_from_zero(source: Source) -> bool:
     """Return whether what a sum starts from is zero everywhere."""
-    return isinstance(source, Uniform) and _is_zero(source.value)
+    return isinstance(source, Splat) and _is_zero(source.value)
 
 
 def _flat(source: Source) -> SSAValue | None:
-    window = source.inner if isinstance(source, Box) else source
+    window = source.inner if isinstance(source, PaddedView) else source
     return window.flat if isinstance(window, Window) else None
 
 
 def common_depth(a: Source, b: Source, batch: int, depth: int) -> Index:
     """Return how many terms the sums have, if both operands are padded with zeros from the same index on."""
-    if not isinstance(a, Box) or not isinstance(b, Box) or not (_is_zero(a.fill) and _is_zero(b.fill)):
+    if not isinstance(a, PaddedView) or not isinstance(b, PaddedView) or not (_is_zero(a.fill) and _is_zero(b.fill)):
         return depth
     first, second = a.high[batch + 1], b.high[batch]
     if a.low[batch + 1] == 0 and b.low[batch] == 0 and is_same(first, second):

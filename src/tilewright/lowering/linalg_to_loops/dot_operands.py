@@ -12,7 +12,7 @@ from tilewright.dialects.types import bit_width
 from tilewright.lowering.linalg_to_loops import sources
 from tilewright.lowering.linalg_to_loops.emitter import INDEX, Index, LoopEmitter
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering
-from tilewright.lowering.linalg_to_loops.sources import Box, Source, Uniform, Window, Words
+from tilewright.lowering.linalg_to_loops.sources import PaddedView, Source, Splat, Window, Words
 from tilewright.support.records import dataclass
 from tilewright.transforms.linalg.index_proofs import constant_of, fold_index, is_same
 
@@ -41,7 +41,7 @@ def operand_address(
     match source:
         case Window() if not unit_columns or constant_of(source.strides[-1]) == 1:
             return in_place(lowering.emitter, source)
-        case Box(inner=Window() as inner) if not unit_columns or constant_of(inner.strides[-1]) == 1:
+        case PaddedView(inner=Window() as inner) if not unit_columns or constant_of(inner.strides[-1]) == 1:
             return box_address(lowering, source, shape, k_dim, k_count)
         case _:
             return copied_operand(lowering, source, shape)
@@ -64,27 +64,27 @@ def copied_operand(lowering: FunctionLowering, source: Source, shape: tuple[int,
 
 def _element_of(source: Source) -> Attribute:
     match source:
-        case Uniform():
+        case Splat():
             return source.value.type
         case Window():
             return source.element
-        case Box():
+        case PaddedView():
             return source.fill.type
         case Words():
             return i32
 
 
 def box_address(
-    lowering: FunctionLowering, box: Box, shape: tuple[int, ...], k_dim: int, k_count: Index
+    lowering: FunctionLowering, padded: PaddedView, shape: tuple[int, ...], k_dim: int, k_count: Index
 ) -> MatrixAddress:
-    """In place where the box turns out to be full; the k dimension may be cut by the number of terms instead."""
-    emitter, inner = lowering.emitter, box.inner
+    """Read a padded view in place if a run-time check finds it full; along K the number of terms may be cut instead."""
+    emitter, inner = lowering.emitter, padded.inner
     assert isinstance(inner, Window)
-    full = is_full(emitter, box, shape, k_dim, k_count)
+    full = is_full(emitter, padded, shape, k_dim, k_count)
     if full is True:
         return in_place(emitter, inner)
     if full is False:
-        return copied_operand(lowering, box, shape)
+        return copied_operand(lowering, padded, shape)
     dynamic = list(inner.strides)
     types = [INDEX] * (1 + len(dynamic))
     op, then_block, else_block = emitter.open_if(full, types)
@@ -92,7 +92,7 @@ def box_address(
         direct = in_place(emitter, inner)
         emitter.yield_([direct.address, *(emitter.ssa(stride) for stride in direct.strides)])
     with emitter.at(else_block):
-        copy = copied_operand(lowering, box, shape)
+        copy = copied_operand(lowering, padded, shape)
         emitter.yield_([copy.address, *(emitter.ssa(stride) for stride in copy.strides)])
     address, *strides = op.results
     kept: list[Index] = [1 if constant_of(old) == 1 and dim == len(shape) - 1 else new
@@ -100,15 +100,17 @@ def box_address(
     return MatrixAddress(address, tuple(kept), bit_width(inner.element) // 8)
 
 
-def is_full(emitter: LoopEmitter, box: Box, shape: tuple[int, ...], k_dim: int, k_count: Index) -> SSAValue | bool:
-    """Return whether a box has all elements of its shape; of the k dimension, up to `k_count`."""
+def is_full(
+    emitter: LoopEmitter, padded: PaddedView, shape: tuple[int, ...], k_dim: int, k_count: Index
+) -> SSAValue | bool:
+    """Return whether a padded view has all elements of its shape; of the k dimension, up to `k_count`."""
     full: SSAValue | bool = True
     for dim, extent in enumerate(shape):
-        if dim == k_dim and box.low[dim] == 0 and is_same(box.high[dim], k_count):
+        if dim == k_dim and padded.low[dim] == 0 and is_same(padded.high[dim], k_count):
             continue
-        if not (isinstance(box.low[dim], int) and box.low[dim] == 0):
-            full = emitter.both(full, emitter.compare("sle", box.low[dim], 0))
-        full = emitter.both(full, emitter.compare("sge", fold_index(box.high[dim]), extent))
+        if not (isinstance(padded.low[dim], int) and padded.low[dim] == 0):
+            full = emitter.both(full, emitter.compare("sle", padded.low[dim], 0))
+        full = emitter.both(full, emitter.compare("sge", fold_index(padded.high[dim]), extent))
     return full
 
 
@@ -128,5 +130,5 @@ def right_operand(
 
 def is_contiguous(source: Source, dim: int) -> bool:
     """Return whether neighbours in a dimension are neighbours in memory."""
-    window = source.inner if isinstance(source, Box) else source
+    window = source.inner if isinstance(source, PaddedView) else source
     return isinstance(window, Window) and constant_of(window.strides[dim]) == 1

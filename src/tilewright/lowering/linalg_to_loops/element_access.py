@@ -18,7 +18,7 @@ from tilewright.dialects.types import element_type
 from tilewright.ir.diagnostics import op_error
 from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.external_calls import call_atomic
-from tilewright.lowering.linalg_to_loops.sources import Source, Uniform, Window, offset_at
+from tilewright.lowering.linalg_to_loops.sources import Source, Splat, Window, offset_at
 from tilewright.lowering.linalg_to_loops.strided_lanes import is_narrow, load_strided, store_strided
 from tilewright.support.records import dataclass
 from tilewright.transforms.linalg.index_proofs import constant_of
@@ -40,11 +40,11 @@ class Address:
     stored_as_byte: bool
 
 
-def address_of(values: BodyValues, op: Access) -> Address | Uniform:
+def address_of(values: BodyValues, op: Access) -> Address | Splat:
     """Return the address of an access."""
     if isinstance(op, tensor.ExtractOp):
         source = values.nest.around.source(op.tensor)
-        if isinstance(source, Uniform):
+        if isinstance(source, Splat):
             return source
         assert isinstance(source, Window)
         return _in_window(source, list(op.indices))
@@ -93,7 +93,7 @@ def emit_load(values: BodyValues, op: memref.LoadOp | tensor.ExtractOp) -> SSAVa
     emitter, nest = values.emitter, values.nest
     address = address_of(values, op)
     result = op.results[0]
-    if isinstance(address, Uniform):
+    if isinstance(address, Splat):
         # Equal in all lanes, and yet a vector where its indices are.
         lanes_differ = values.is_lanes(nest.facts.depends[result])
         return values.spread(address.value, frozenset()) if lanes_differ else address.value

@@ -30,7 +30,7 @@ from tilewright.lowering.linalg_to_loops.nest import Nest, Operand, Output
 from tilewright.lowering.linalg_to_loops.nest_emission import emit_nest
 from tilewright.lowering.linalg_to_loops.nest_plan import obstacle_to_vectors, plan_nest
 from tilewright.lowering.linalg_to_loops.prefetching import Prefetching
-from tilewright.lowering.linalg_to_loops.sources import Source, Uniform, Window
+from tilewright.lowering.linalg_to_loops.sources import Source, Splat, Window
 from tilewright.lowering.linalg_to_loops.storage import Storage
 from tilewright.lowering.linalg_to_loops.transposing_copy import emit_transposing_copy, find_block
 from tilewright.support.errors import TilewrightError
@@ -177,7 +177,7 @@ class FunctionLowering:
     def run_nest(self, nest: Nest) -> list[SSAValue | None]:
         """Plan and emit a nest at the cursor. Returns the scalar of each output without memory, None for others."""
         for op in list(nest.body.walk()):
-            if isinstance(op, tensor.ExtractOp) and not isinstance(self.source(op.tensor), Uniform):
+            if isinstance(op, tensor.ExtractOp) and not isinstance(self.source(op.tensor), Splat):
                 self.in_memory(op.tensor)
         decisions = self.known.decisions
         nest = plan_nest(nest, self.facts, may_vectorize=decisions.vectorize, may_unroll=decisions.unroll)

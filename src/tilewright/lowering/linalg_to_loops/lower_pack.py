@@ -29,7 +29,7 @@ from tilewright.lowering.linalg_to_loops.emitter import INDEX, Index
 from tilewright.lowering.linalg_to_loops.external_calls import call_microkernel
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, lowers, tensor_shape
 from tilewright.lowering.linalg_to_loops.lower_memory import memref_sizes
-from tilewright.lowering.linalg_to_loops.sources import Box, Window
+from tilewright.lowering.linalg_to_loops.sources import PaddedView, Window
 from tilewright.lowering.microkernel_attributes import find_routine
 from tilewright.transforms.linalg.index_proofs import constant_of
 
@@ -72,8 +72,8 @@ def _cached_panels(lowering: FunctionLowering, op: linalg_ext.PackOp, routine: P
     """The address of panels that another program may have packed; of a matrix that is cut off by its end, of those of
     a copy with its padding."""
     emitter, source, shape = lowering.emitter, lowering.source(op.source), tensor_shape(op.source)
-    inner = source.inner if isinstance(source, Box) else source
-    full = is_full(emitter, source, shape, -1, 0) if isinstance(source, Box) else True
+    inner = source.inner if isinstance(source, PaddedView) else source
+    full = is_full(emitter, source, shape, -1, 0) if isinstance(source, PaddedView) else True
     rows_adjoin = not is_contiguous(source, 1)
     # What was copied to a buffer is at one address in all programs, each with elements of its own.
     is_own = not isinstance(inner, Window) or inner.owned

@@ -12,7 +12,7 @@ from tilewright.lowering.linalg_to_loops import sources
 from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, lowers, tensor_shape
 from tilewright.lowering.linalg_to_loops.lower_structured import lower_generic
-from tilewright.lowering.linalg_to_loops.sources import Box, Source, Uniform, Window
+from tilewright.lowering.linalg_to_loops.sources import PaddedView, Source, Splat, Window
 from tilewright.transforms.linalg.index_proofs import fold_index
 
 
@@ -49,7 +49,7 @@ def lower_reshape(op: tensor.ReshapeOp, lowering: FunctionLowering) -> None:
     shape = tensor_shape(op.result)
 
     def change(source: Source) -> Source | None:
-        if isinstance(source, Uniform):
+        if isinstance(source, Splat):
             return source
         if not isinstance(source, Window) or not source.is_contiguous():
             return None
@@ -134,7 +134,7 @@ def lower_concat(op: tensor.ConcatOp, lowering: FunctionLowering) -> None:
 
 @lowers(tensor.PadOp)
 def lower_pad(op: tensor.PadOp, lowering: FunctionLowering) -> None:
-    """A box around a window: elements outside of it are the padding."""
+    """Read a pad as a padded view: elements out of the bounds of the window are the padding."""
     shape = tensor_shape(op.result)
     body = op.region.block
     yield_op = body.last_op
@@ -153,11 +153,11 @@ def lower_pad(op: tensor.PadOp, lowering: FunctionLowering) -> None:
     for start, stride in zip(low, window.strides, strict=True):
         offset = lowering.emitter.sub(offset, lowering.emitter.mul(start, stride))
     inner = Window(window.flat, offset, window.strides, shape, window.element, window.root, window.owned)
-    lowering.define(op, Box(inner, tuple(low), tuple(high), shape, fill))
+    lowering.define(op, PaddedView(inner, tuple(low), tuple(high), shape, fill))
 
 
 def box_end(lowering: FunctionLowering, extent: int, padding: Index) -> Index:
-    """Return where a box ends before its padding: `extent - (extent - size)` is `size`."""
+    """Return where a padded view ends before its padding: `extent - (extent - size)` is `size`."""
     padding = fold_index(padding)
     owner = padding.owner if isinstance(padding, SSAValue) else None
     if isinstance(owner, arith.SubiOp) and fold_index(owner.lhs) == extent:

@@ -13,7 +13,7 @@ from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, lowers, tensor_shape
 from tilewright.lowering.linalg_to_loops.lower_vectors import lanes_in_registers, run_in_registers
 from tilewright.lowering.linalg_to_loops.nest import Nest, Operand, Output
-from tilewright.lowering.linalg_to_loops.sources import Uniform, Window
+from tilewright.lowering.linalg_to_loops.sources import Splat, Window
 from tilewright.lowering.linalg_to_loops.stored_results import StoredResult, plan_stored_results
 from tilewright.transforms.linalg.index_proofs import is_same
 from tilewright.transforms.linalg.sink_producers import is_stored_next
@@ -49,7 +49,7 @@ def run_generic(
     body, maps, extents = op.body.block, op.maps, loop_extents(op)
     inputs = [
         Operand(
-            lowering.source(value) if body.args[number].uses.get_length() else Uniform(value),
+            lowering.source(value) if body.args[number].uses.get_length() else Splat(value),
             access_of(maps[number]),
             location_of_load(value),
         )
@@ -73,7 +73,7 @@ def run_generic(
         for result, output, scalar in zip(op.results, outputs, scalars, strict=True):
             if output.dest is None:
                 assert scalar is not None, "a result without memory is a number"
-                lowering.values.sources[result] = Uniform(scalar)
+                lowering.values.sources[result] = Splat(scalar)
             else:
                 lowering.values.sources[result] = output.dest
 
@@ -92,7 +92,7 @@ def _plan_output(
     elif window is None and not (reduces and all(iterators) and prod(tensor_shape(result)) == 1):
         window = lowering.storage.destination(op, result)
         bounds = lowering.loop_bounds(result, access, loop_extents(op))
-    source = lowering.source(init) if init in lowering.values.sources else Uniform(init)
+    source = lowering.source(init) if init in lowering.values.sources else Splat(init)
     combiner = combiner_of(op.body.block, number) if reduces else None
     is_alone, is_cut = dest is None and stored is None, stored is not None
     return Output(window, access, Operand(source, access), bounds, reduces, combiner, is_alone, is_cut)

@@ -14,7 +14,7 @@ from tilewright.dialects.arith.constant import is_dense
 from tilewright.dialects.types import is_memref, is_tensor
 from tilewright.lowering.linalg_to_loops.emitter import INDEX, Index
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, lowers, tensor_shape
-from tilewright.lowering.linalg_to_loops.sources import Box, Source, Uniform, Window, Words, offset_at
+from tilewright.lowering.linalg_to_loops.sources import PaddedView, Source, Splat, Window, Words, offset_at
 from tilewright.lowering.linalg_to_loops.words import load_word
 from tilewright.transforms.linalg.index_proofs import fold_index
 
@@ -32,7 +32,7 @@ def lower_constant(op: arith.ConstantOp, lowering: FunctionLowering) -> None:
     numbers = list(cast("Sequence[int | float]", value.get_values()))
     element = type_.element_type
     if value.is_splat() or len(set(numbers)) == 1:
-        lowering.define(op, Uniform(lowering.emitter.constant(numbers[0], element)))
+        lowering.define(op, Splat(lowering.emitter.constant(numbers[0], element)))
         return
     buffer = lowering.memory.new_buffer(element, type_.get_shape())
     stored = buffer.flat.type
@@ -49,7 +49,7 @@ def lower_empty(op: Operation, lowering: FunctionLowering) -> None:
     assert is_tensor(type_)
     if DYNAMIC_INDEX in type_.get_shape():
         lowering.fail(op, "tensor of dynamic shape")
-    lowering.define(op, Uniform(lowering.emitter.zero(type_.element_type)))
+    lowering.define(op, Splat(lowering.emitter.zero(type_.element_type)))
 
 
 @lowers(linalg.FillOp)
@@ -57,19 +57,19 @@ def lower_fill(op: linalg.FillOp, lowering: FunctionLowering) -> None:
     """A fill of a tensor is a uniform source; a fill of a buffer is a loop."""
     value = op.inputs[0]
     if op.results:
-        lowering.define(op, Uniform(value))
+        lowering.define(op, Splat(value))
         return
     dest = lowering.window_for(op, op.outputs[0])
     if DYNAMIC_INDEX in dest.shape:
         lowering.fail(op, "fill of a buffer of dynamic shape")
-    lowering.copy(Uniform(value), dest)
+    lowering.copy(Splat(value), dest)
     lowering.values.dead.append(op)
 
 
 @lowers(tensor.SplatOp)
 def lower_splat(op: tensor.SplatOp, lowering: FunctionLowering) -> None:
     """The same scalar everywhere."""
-    lowering.define(op, Uniform(op.input))
+    lowering.define(op, Splat(op.input))
 
 
 @lowers(tensor.ExtractOp)
@@ -86,14 +86,14 @@ def read_element(lowering: FunctionLowering, source: Source, indices: Sequence[S
     """The scalar at `indices` of a source."""
     emitter = lowering.emitter
     match source:
-        case Uniform():
+        case Splat():
             return source.value
         case Window():
             value = emitter.load(source.flat, offset_at(emitter, source, [fold_index(index) for index in indices]))
             return emitter.unpack(value, source.stored_as_byte)
         case Words(first_bytes=inner):
             return load_word(emitter, inner.flat, offset_at(emitter, inner, [fold_index(index) for index in indices]))
-        case Box():
+        case PaddedView():
             inside: SSAValue | bool = True
             for index, low, high in zip(indices, source.low, source.high, strict=True):
                 number = fold_index(index)
@@ -109,7 +109,7 @@ def lower_insert(op: tensor.InsertOp, lowering: FunctionLowering) -> None:
     """One element changed: in place where the old tensor is not needed any more, else in a copy."""
     shape = tensor_shape(op.result)
     if prod(shape) == 1 and not lowering.storage.has_target(op.result):
-        lowering.define(op, Uniform(op.scalar))
+        lowering.define(op, Splat(op.scalar))
         return
     dest = lowering.storage.updated(op, op.dest, op.result)
     offset = offset_at(lowering.emitter, dest, [fold_index(index) for index in op.indices])

@@ -21,7 +21,7 @@ from tilewright.lowering.linalg_to_loops.emitter import LoopEmitter, lanes_of, v
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, lowers
 from tilewright.lowering.linalg_to_loops.nest import Nest, Operand, Output, Schedule
 from tilewright.lowering.linalg_to_loops.nest_plan import plan_nest
-from tilewright.lowering.linalg_to_loops.sources import Uniform, Vectors, Window
+from tilewright.lowering.linalg_to_loops.sources import Splat, Vectors, Window
 from tilewright.transforms.linalg.promote_carried_tiles import EACH_ELEMENT, can_run_in_registers
 from tilewright.transforms.linalg.structured import access_of, loop_extents
 
@@ -39,7 +39,7 @@ def lower_to_vectors(op: linalg_ext.ToVectorsOp, lowering: FunctionLowering) -> 
 def _load_vectors(op: linalg_ext.ToVectorsOp, lowering: FunctionLowering) -> list[SSAValue]:
     emitter, lanes, count = lowering.emitter, lanes_of(op.vectors[0]), len(op.vectors)
     source = lowering.source(op.source)
-    if isinstance(source, Uniform):
+    if isinstance(source, Splat):
         return [emitter.broadcast(source.value, lanes)] * count
     if not (isinstance(source, Window) and source.strides == (1,)):
         source = lowering.in_memory(op.source)
@@ -109,7 +109,7 @@ def _plan(lowering: FunctionLowering, op: linalg.GenericOp, lanes: int) -> Nest:
         if vectors is not None:
             return Operand(Vectors(tuple(vectors)), access)
         is_read = body.args[number].uses.get_length() > 0
-        return Operand(lowering.source(value) if is_read else Uniform(value), access)
+        return Operand(lowering.source(value) if is_read else Splat(value), access)
 
     inputs = [operand(value, number) for number, value in enumerate(op.inputs)]
     outputs = [

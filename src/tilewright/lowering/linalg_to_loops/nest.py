@@ -23,7 +23,7 @@ from tilewright.lowering.linalg_to_loops.access_log import AccessLog
 from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.lane_steps import LaneSteps
 from tilewright.lowering.linalg_to_loops.predication import Predicate
-from tilewright.lowering.linalg_to_loops.sources import Source, Uniform, Vectors, Window, Words
+from tilewright.lowering.linalg_to_loops.sources import Source, Splat, Vectors, Window, Words
 from tilewright.lowering.linalg_to_loops.split_offsets import SplitOffsets
 from tilewright.support.facts import DEFAULT_FACTS, TargetFacts
 from tilewright.support.records import dataclass
@@ -49,7 +49,7 @@ class Operand:
 
     def dims(self) -> frozenset[int]:
         """Dimensions of the iteration space that the element depends on."""
-        if isinstance(self.source, Uniform):
+        if isinstance(self.source, Splat):
             return frozenset()
         return frozenset(dim for expr in self.access for dim in expr.used_dims())
 
@@ -192,7 +192,7 @@ class Nest:
 
 def stride_along(source: Source | Vectors, access: Sequence[AffineExpr], dim: int) -> Index:
     """Distance in memory between the elements of neighbouring iterations of `dim` (0: the same element)."""
-    if isinstance(source, Uniform):
+    if isinstance(source, Splat):
         return 0
     if isinstance(source, Words):
         apart = stride_along(source.first_bytes, access, dim)
@@ -200,7 +200,7 @@ def stride_along(source: Source | Vectors, access: Sequence[AffineExpr], dim: in
     if isinstance(source, Vectors):
         return 1
     window = source if isinstance(source, Window) else source.inner
-    if isinstance(window, Uniform):
+    if isinstance(window, Splat):
         return 1
     for expr, stride in zip(access, window.strides, strict=True):
         if isinstance(expr, AffineDimExpr) and expr.position == dim:

@@ -1,7 +1,7 @@
 """What one step reads of a nest's operands and writes to its outputs: an element, or lanes of one stride.
 
 ins(%x at (d0, d1))    ->  %v = vector.load %x[%i * 64 + %j]                    contiguous lanes
-ins(%pad at (d0, d1))  ->  %v = vector.maskedload %x[...], %inside, %fill      of a box, those that are in memory
+ins(%pad at (d0, d1))  ->  %v = vector.maskedload %x[...], %inside, %fill      of a padded view, what is in memory
 outs(%y at (d1, d0))   ->  vector.scatter %y[...] [0, 64, 128, ...]            lanes a stride apart
 """
 
@@ -18,7 +18,7 @@ from tilewright.dialects import arith
 from tilewright.dialects.linalg_ext import WORD_BYTES
 from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.nest import Operand, stride_along
-from tilewright.lowering.linalg_to_loops.sources import Box, Uniform, Vectors, Window, Words
+from tilewright.lowering.linalg_to_loops.sources import PaddedView, Splat, Vectors, Window, Words
 from tilewright.lowering.linalg_to_loops.strided_lanes import (
     find_interleaved,
     is_narrow,
@@ -37,12 +37,12 @@ if TYPE_CHECKING:
 def read_operand(values: BodyValues, operand: Operand) -> SSAValue:
     """The element, or the lanes, that the current step reads."""
     match operand.source:
-        case Uniform():
+        case Splat():
             return operand.source.value
         case Window():
             return _read_window(values, operand.source, operand, None, None)
-        case Box():
-            return _read_box(values, operand.source, operand)
+        case PaddedView():
+            return _read_padded(values, operand.source, operand)
         case Words():
             return _read_words(values, operand.source.first_bytes, operand)
         case Vectors(vectors):
@@ -127,8 +127,8 @@ def _read_alike(values: BodyValues, operand: Operand) -> Iterator[Window]:
         match other.source:
             case Window() as window if isinstance(source, Window):
                 yield window
-            case Box(inner=Window() as window) as box if isinstance(source, Box):
-                if (box.low, box.high) == (source.low, source.high):
+            case PaddedView(inner=Window() as window) as padded if isinstance(source, PaddedView):
+                if (padded.low, padded.high) == (source.low, source.high):
                     yield window
             case _:
                 pass
@@ -147,12 +147,12 @@ def _holds_whole_vectors(values: BodyValues, window: Window) -> bool:
     )
 
 
-def _read_box(values: BodyValues, box: Box, operand: Operand) -> SSAValue:
+def _read_padded(values: BodyValues, padded: PaddedView, operand: Operand) -> SSAValue:
     vector_position: int | None = None
     inside: SSAValue | bool = True
     for position, expr in enumerate(operand.access):
-        low, high = box.low[position], box.high[position]
-        if low == 0 and high == box.shape[position]:
+        low, high = padded.low[position], padded.high[position]
+        if low == 0 and high == padded.shape[position]:
             continue
         if values.is_lanes(frozenset(expr.used_dims())):
             vector_position = position
@@ -160,19 +160,19 @@ def _read_box(values: BodyValues, box: Box, operand: Operand) -> SSAValue:
         if isinstance(expr, AffineDimExpr) and low == 0 and is_at_most(values.nest.bounds[expr.position], high):
             continue
         inside = values.emitter.both(inside, _is_inside(values, expr, low, high))
-    inner = box.inner
+    inner = padded.inner
     if not values.is_lanes(operand.dims()):
-        return _read_box_element(values, box, operand, inside)
+        return _read_padded_element(values, padded, operand, inside)
     bounds: tuple[Index, Index] | None = None
     if vector_position is not None:
-        bounds = _lane_bounds(values, box, operand.access[vector_position], vector_position)
-    mask = _box_mask(values, operand, bounds, inside)
-    if isinstance(inner, Uniform):
+        bounds = _lane_bounds(values, padded, operand.access[vector_position], vector_position)
+    mask = _mask_of_padding(values, operand, bounds, inside)
+    if isinstance(inner, Splat):
         value = values.spread(inner.value, frozenset())
         if mask is None:
             return value
-        return values.emitter.select(mask, value, values.spread(box.fill, frozenset()))
-    return _read_window(values, inner, operand, mask, box.fill)
+        return values.emitter.select(mask, value, values.spread(padded.fill, frozenset()))
+    return _read_window(values, inner, operand, mask, padded.fill)
 
 
 def _is_inside(values: BodyValues, expr: AffineExpr, low: Index, high: Index) -> SSAValue | bool:
@@ -188,10 +188,10 @@ def _is_inside(values: BodyValues, expr: AffineExpr, low: Index, high: Index) ->
     return found
 
 
-def _lane_bounds(values: BodyValues, box: Box, expr: AffineExpr, position: int) -> tuple[Index, Index] | None:
-    """Return which lanes the box covers; None where the loop never leaves it."""
+def _lane_bounds(values: BodyValues, padded: PaddedView, expr: AffineExpr, position: int) -> tuple[Index, Index] | None:
+    """Return which lanes the padded view covers; None where the loop never leaves it."""
     assert isinstance(expr, AffineDimExpr)
-    low, high = box.low[position], box.high[position]
+    low, high = padded.low[position], padded.high[position]
     if low == 0 and (
         _is_unmasked(
             values,
@@ -207,7 +207,7 @@ def _is_unmasked(values: BodyValues) -> bool:
     return dim is not None and values.frames[values.level_of[dim]].is_unmasked
 
 
-def _box_mask(
+def _mask_of_padding(
     values: BodyValues, operand: Operand, bounds: tuple[Index, Index] | None, inside: SSAValue | bool
 ) -> SSAValue | None:
     emitter, lanes = values.emitter, values.nest.schedule.lanes
@@ -230,19 +230,19 @@ def _box_mask(
     return mask
 
 
-def _read_box_element(values: BodyValues, box: Box, operand: Operand, inside: SSAValue | bool) -> SSAValue:
+def _read_padded_element(values: BodyValues, padded: PaddedView, operand: Operand, inside: SSAValue | bool) -> SSAValue:
     if inside is False:
-        return box.fill
-    if isinstance(box.inner, Uniform):
-        value = box.inner.value
-        return value if inside is True else values.emitter.select(inside, value, box.fill)
+        return padded.fill
+    if isinstance(padded.inner, Splat):
+        value = padded.inner.value
+        return value if inside is True else values.emitter.select(inside, value, padded.fill)
     if inside is True:
-        return _read_window(values, box.inner, operand, None, None)
-    inner, index = box.inner, values.linear_index(box.inner, operand.access)
+        return _read_window(values, padded.inner, operand, None, None)
+    inner, index = padded.inner, values.linear_index(padded.inner, operand.access)
     return values.emitter.load_if(
         inside,
         lambda: values.emitter.unpack(values.emitter.load(inner.flat, index), inner.stored_as_byte),
-        box.fill,
+        padded.fill,
     )
 
 

@@ -10,7 +10,7 @@ from xdsl.ir.affine import AffineExpr
 from tilewright.dialects import linalg, tensor
 from tilewright.ir.effects import is_memory_free
 from tilewright.ir.walking import ops_within
-from tilewright.lowering.linalg_to_loops.sources import Box, Source, Window, is_apart, memory_of
+from tilewright.lowering.linalg_to_loops.sources import PaddedView, Source, Window, is_apart, memory_of
 from tilewright.transforms.linalg.effects import memory_operands, root_of_memref
 from tilewright.transforms.linalg.index_proofs import is_same
 from tilewright.transforms.linalg.structured import access_of
@@ -63,7 +63,7 @@ def is_disjoint(lowering: FunctionLowering, left: Window, right: Window) -> bool
 
 def is_same_place(source: Source, access: tuple[AffineExpr, ...], dest: Window, output: tuple[AffineExpr, ...]) -> bool:
     """Return whether each iteration reads just the element that it writes."""
-    window = source.inner if isinstance(source, Box) else source
+    window = source.inner if isinstance(source, PaddedView) else source
     return isinstance(window, Window) and access == output and is_same_memory(window, dest)
 
 

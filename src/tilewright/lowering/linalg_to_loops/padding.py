@@ -23,7 +23,7 @@ from tilewright.lowering.linalg_to_loops.body_values import BodyValues, Frame
 from tilewright.lowering.linalg_to_loops.comparisons import FALSE_PAST_BOUND, add_bound, is_outside, lane_bound
 from tilewright.lowering.linalg_to_loops.emitter import Index, LoopEmitter, default_flags
 from tilewright.lowering.linalg_to_loops.nest import Nest, Operand
-from tilewright.lowering.linalg_to_loops.sources import Box, Uniform
+from tilewright.lowering.linalg_to_loops.sources import PaddedView, Splat
 from tilewright.support.records import dataclass
 from tilewright.transforms.linalg.index_proofs import constant_of, is_at_most
 
@@ -96,8 +96,8 @@ def padded_element(values: BodyValues, padding: Padding, number: int) -> SSAValu
     nest = values.nest
     dim = nest.schedule.vector_dim
     inputs = [
-        Operand(Uniform(operand.source.fill), ())
-        if dim in operand.dims() and isinstance(operand.source, Box)
+        Operand(Splat(operand.source.fill), ())
+        if dim in operand.dims() and isinstance(operand.source, PaddedView)
         else operand
         for operand in nest.inputs
     ]
@@ -141,7 +141,7 @@ def _can_repeat(combiner: Combiner | None) -> bool:
 
 def _operand_bound(operand: Operand, dim: int) -> Index | None:
     source = operand.source
-    if not isinstance(source, Box):
+    if not isinstance(source, PaddedView):
         return None
     positions = [position for position, expr in enumerate(operand.access) if dim in expr.used_dims()]
     if len(positions) != 1 or not isinstance(operand.access[positions[0]], AffineDimExpr):

@@ -1,4 +1,4 @@
-"""How the elements of a tensor can be had: the same scalar everywhere, a strided window of memory, or a box of one.
+"""How the elements of a tensor are read: a splat of a scalar, a strided window of memory, or a padded view of either.
 
 Shape changes of a tensor are changes of strides, so they cost nothing:
 
@@ -26,7 +26,7 @@ from tilewright.transforms.linalg.index_proofs import constant_of, distance, is_
 
 
 @dataclass(frozen=True, slots=True)
-class Uniform:
+class Splat:
     """Every element is `value`."""
 
     value: SSAValue
@@ -62,10 +62,10 @@ class Window:
 
 
 @dataclass(frozen=True, slots=True)
-class Box:
+class PaddedView:
     """Elements with `low <= index < high` in every dimension are those of `inner`, all others are `fill`."""
 
-    inner: Window | Uniform
+    inner: Window | Splat
     low: tuple[Index, ...]
     high: tuple[Index, ...]
     shape: tuple[int, ...]
@@ -86,7 +86,7 @@ class Vectors:
     vectors: tuple[SSAValue, ...]
 
 
-Source: TypeAlias = Uniform | Window | Box | Words
+Source: TypeAlias = Splat | Window | PaddedView | Words
 
 
 def offset_at(emitter: LoopEmitter, window: Window, indices: Sequence[Index]) -> Index:
@@ -105,11 +105,11 @@ def contiguous_strides(shape: Sequence[int]) -> tuple[int, ...]:
 def root_of(source: Source) -> SSAValue | None:
     """The memory that reading `source` touches."""
     match source:
-        case Uniform():
+        case Splat():
             return None
         case Window():
             return source.root
-        case Box():
+        case PaddedView():
             return root_of(source.inner)
         case Words():
             return root_of(source.first_bytes)
@@ -120,11 +120,11 @@ def memory_of(source: Source | Vectors) -> Window | None:
     match source:
         case Words():
             return source.first_bytes
-        case Box():
+        case PaddedView():
             return memory_of(source.inner)
         case Window():
             return source
-        case Uniform() | Vectors():
+        case Splat() | Vectors():
             return None
 
 
@@ -170,9 +170,9 @@ def _is_multiple_within(gap: int, step: int, extent: int) -> bool:
 
 
 def expand(source: Source, groups: Sequence[Sequence[int]], shape: tuple[int, ...]) -> Source | None:
-    """`tensor.expand_shape`; None where a box would have to be cut across the new dimensions."""
+    """`tensor.expand_shape`; None where a padded view would have to be cut across the new dimensions."""
     match source:
-        case Uniform():
+        case Splat():
             return source
         case Window():
             strides: list[Index] = [0] * len(shape)
@@ -189,9 +189,9 @@ def expand(source: Source, groups: Sequence[Sequence[int]], shape: tuple[int, ..
                 else:
                     strides[wide[0] if wide else group[-1]] = stride
             return replace(source, strides=tuple(strides), shape=shape)
-        case Box():
+        case PaddedView():
             inner = expand(source.inner, groups, shape)
-            if not isinstance(inner, Window | Uniform):
+            if not isinstance(inner, Window | Splat):
                 return None
             low: list[Index] = [0] * len(shape)
             high: list[Index] = list(shape)
@@ -203,7 +203,7 @@ def expand(source: Source, groups: Sequence[Sequence[int]], shape: tuple[int, ..
                     return None
                 target = wide[0] if wide else group[-1]
                 low[target], high[target] = source.low[dim], source.high[dim]
-            return Box(inner, tuple(low), tuple(high), shape, source.fill)
+            return PaddedView(inner, tuple(low), tuple(high), shape, source.fill)
         case Words():
             return _of_bytes(lambda inner: expand(inner, groups, shape), source)
 
@@ -211,7 +211,7 @@ def expand(source: Source, groups: Sequence[Sequence[int]], shape: tuple[int, ..
 def collapse(source: Source, groups: Sequence[Sequence[int]], shape: tuple[int, ...]) -> Source | None:
     """`tensor.collapse_shape`; None where the joined dimensions are not adjacent in memory."""
     match source:
-        case Uniform():
+        case Splat():
             return source
         case Window():
             strides: list[Index] = []
@@ -223,9 +223,9 @@ def collapse(source: Source, groups: Sequence[Sequence[int]], shape: tuple[int, 
                         return None
                 strides.append(source.strides[wide[-1]] if wide else 1)
             return replace(source, strides=tuple(strides), shape=shape)
-        case Box():
+        case PaddedView():
             inner = collapse(source.inner, groups, shape)
-            if not isinstance(inner, Window | Uniform):
+            if not isinstance(inner, Window | Splat):
                 return None
             low: list[Index] = []
             high: list[Index] = []
@@ -236,7 +236,7 @@ def collapse(source: Source, groups: Sequence[Sequence[int]], shape: tuple[int, 
                     return None
                 low.append(source.low[cut[0]] if cut else 0)
                 high.append(source.high[cut[0]] if cut else prod(source.shape[dim] for dim in group))
-            return Box(inner, tuple(low), tuple(high), shape, source.fill)
+            return PaddedView(inner, tuple(low), tuple(high), shape, source.fill)
         case Words():
             return _of_bytes(lambda inner: collapse(inner, groups, shape), source)
 
@@ -244,16 +244,16 @@ def collapse(source: Source, groups: Sequence[Sequence[int]], shape: tuple[int, 
 def permute(source: Source, order: Sequence[int]) -> Source:
     """`linalg.transpose`: dimension i of the result is dimension `order[i]` of the source."""
     match source:
-        case Uniform():
+        case Splat():
             return source
         case Window():
             shape = tuple(source.shape[dim] for dim in order)
             return replace(source, strides=tuple(source.strides[dim] for dim in order), shape=shape)
-        case Box():
+        case PaddedView():
             inner = permute(source.inner, order)
-            assert isinstance(inner, Window | Uniform)
+            assert isinstance(inner, Window | Splat)
             low, high = tuple(source.low[dim] for dim in order), tuple(source.high[dim] for dim in order)
-            return Box(inner, low, high, tuple(source.shape[dim] for dim in order), source.fill)
+            return PaddedView(inner, low, high, tuple(source.shape[dim] for dim in order), source.fill)
         case Words():
             inner = permute(source.first_bytes, order)
             assert isinstance(inner, Window)
@@ -273,7 +273,7 @@ def cut_slice(
     None where a bounded dimension is dropped or strided.
     """
     match source:
-        case Uniform():
+        case Splat():
             return source
         case Window():
             offset = source.offset
@@ -281,9 +281,9 @@ def cut_slice(
                 offset = emitter.add(offset, emitter.mul(start, stride))
             strides = tuple(emitter.mul(source.strides[dim], steps[dim]) for dim in kept)
             return replace(source, offset=offset, strides=strides, shape=shape)
-        case Box():
+        case PaddedView():
             inner = cut_slice(emitter, source.inner, offsets, steps, kept, shape)
-            if not isinstance(inner, Window | Uniform):
+            if not isinstance(inner, Window | Splat):
                 return None
             low: list[Index] = []
             high: list[Index] = []
@@ -294,9 +294,9 @@ def cut_slice(
                 if dim in kept:
                     size = shape[kept.index(dim)]
                     low.append(emitter.max(emitter.sub(source.low[dim], start), 0) if bounded else 0)
-                    # A slice that lies past the end of the box, or before its start, has nothing or all of it.
+                    # A slice that lies past the end of the padded view, or before its start, has nothing or all of it.
                     end = emitter.sub(source.high[dim], start)
                     high.append(emitter.max(emitter.min(end, size), 0) if bounded else size)
-            return Box(inner, tuple(low), tuple(high), shape, source.fill)
+            return PaddedView(inner, tuple(low), tuple(high), shape, source.fill)
         case Words():
             return _of_bytes(lambda inner: cut_slice(emitter, inner, offsets, steps, kept, shape), source)

@@ -18,7 +18,7 @@ from tilewright.lowering.linalg_to_loops.emitter import Cursor
 from tilewright.lowering.linalg_to_loops.nest import Nest, Output, stride_along
 from tilewright.lowering.linalg_to_loops.operand_access import write_interleaved, write_output
 from tilewright.lowering.linalg_to_loops.predication import is_straight
-from tilewright.lowering.linalg_to_loops.sources import Uniform, Window
+from tilewright.lowering.linalg_to_loops.sources import Splat, Window
 from tilewright.lowering.linalg_to_loops.strided_lanes import find_interleaved, is_narrow
 from tilewright.transforms.linalg.index_proofs import is_at_most
 
@@ -154,7 +154,7 @@ def _resolve_extract(values: BodyValues, op: tensor.ExtractOp) -> SSAValue:
     assert block is not None
     with values.emitter.at(Cursor(block, op)):
         source = values.nest.around.source(op.tensor)
-        loaded = source.value if isinstance(source, Uniform) else load_at(values, source, list(op.indices))
+        loaded = source.value if isinstance(source, Splat) else load_at(values, source, list(op.indices))
     op.result.replace_all_uses_with(loaded)
     op.detach()
     op.erase()

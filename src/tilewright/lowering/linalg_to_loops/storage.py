@@ -17,7 +17,7 @@ from xdsl.ir import Operation, SSAValue
 from tilewright.dialects import bufferization, linalg, linalg_ext, scf, tensor
 from tilewright.ir.walking import ops_within
 from tilewright.lowering.linalg_to_loops.overlaps import is_same_place
-from tilewright.lowering.linalg_to_loops.sources import Box, Source, Window, memory_of
+from tilewright.lowering.linalg_to_loops.sources import PaddedView, Source, Window, memory_of
 from tilewright.transforms.linalg.lifetimes import Lifetimes, aliased
 from tilewright.transforms.linalg.structured import access_of, is_elementwise, shape_or_scalar
 
@@ -72,7 +72,7 @@ class Storage:
         found = False
         for number, value in enumerate(op.inputs):
             source = self.lowering.values.sources.get(value)
-            window = source.inner if isinstance(source, Box) else source
+            window = source.inner if isinstance(source, PaddedView) else source
             if not isinstance(window, Window) or access_of(maps[number]) != output:
                 continue
             if window.strides[-1] == 1 and window.shape[-1] > 1:

@@ -13,7 +13,7 @@ from xdsl.ir.affine import AffineDimExpr
 from tilewright.lowering.linalg_to_loops.body_values import BodyValues, Frame
 from tilewright.lowering.linalg_to_loops.emitter import LoopEmitter
 from tilewright.lowering.linalg_to_loops.nest import SEGMENT, Nest, Operand, stride_along
-from tilewright.lowering.linalg_to_loops.sources import Box, Window, Words, memory_of
+from tilewright.lowering.linalg_to_loops.sources import PaddedView, Window, Words, memory_of
 from tilewright.lowering.linalg_to_loops.strided_lanes import is_narrow
 from tilewright.lowering.linalg_to_loops.transposing_copy import transpose_lanes
 from tilewright.support.cpu_costs import BLOCK_SIDES
@@ -31,11 +31,11 @@ class TransposedOperand:
     window: Window
 
     def is_inside(self, nest: Nest, column: Frame) -> bool:
-        """Return whether what one step over lanes reads is all in memory, none of it past the end of a box."""
-        box = self.operand.source
-        if not isinstance(box, Box):
+        """Return whether what one step over lanes reads is all in memory, none of it past the end of a padded view."""
+        padded = self.operand.source
+        if not isinstance(padded, PaddedView):
             return True
-        for expr, low, high in zip(self.operand.access, box.low, box.high, strict=True):
+        for expr, low, high in zip(self.operand.access, padded.low, padded.high, strict=True):
             assert isinstance(expr, AffineDimExpr)
             unmasked = column.is_unmasked and expr.position == nest.schedule.vector_dim
             if low != 0 or not (unmasked or is_at_most(nest.bounds[expr.position], high)):

@@ -12,20 +12,20 @@ from xdsl.ir import SSAValue
 
 from tilewright.dialects.types import bit_width
 from tilewright.lowering.linalg_to_loops.emitter import Index, LoopEmitter, exchange_orders
-from tilewright.lowering.linalg_to_loops.sources import Box, Source, Window
+from tilewright.lowering.linalg_to_loops.sources import PaddedView, Source, Window
 from tilewright.support.records import dataclass
 from tilewright.transforms.linalg.index_proofs import constant_of, is_at_most, is_same
 
 
 def find_block(source: Source, dest: Window, vector_bits: int) -> int | None:
     """The side of the blocks for a copy of this kind; None where vectors along the destination do as well."""
-    window = source.inner if isinstance(source, Box) else source
+    window = source.inner if isinstance(source, PaddedView) else source
     if not isinstance(window, Window) or len(dest.shape) != 2 or dest.stored_as_byte or window.stored_as_byte:
         return None
     if constant_of(dest.strides[1]) != 1 or constant_of(window.strides[0]) != 1 or constant_of(window.strides[1]) == 1:
         return None
     side = min(16, vector_bits // bit_width(dest.element))
-    if isinstance(source, Box) and any(low != 0 for low in source.low):
+    if isinstance(source, PaddedView) and any(low != 0 for low in source.low):
         return None
     return side if side > 1 and all(extent % side == 0 for extent in dest.shape) else None
 
@@ -78,13 +78,13 @@ class _Copy:
 
     def _load(self, row: Index, column: Index, high: Sequence[Index], *, are_whole: bool) -> SSAValue:
         """`side` elements along the rows, starting at (row, column)."""
-        window = self.source.inner if isinstance(self.source, Box) else self.source
+        window = self.source.inner if isinstance(self.source, PaddedView) else self.source
         assert isinstance(window, Window)
         place = _place(self.emitter, window, row, column)
         mask = self._mask((row, column), high, are_whole=are_whole)
         if mask is None:
             return self.emitter.vector_load(window.flat, place, self.side)
-        fill = self.source.fill if isinstance(self.source, Box) else self.emitter.zero(window.element)
+        fill = self.source.fill if isinstance(self.source, PaddedView) else self.emitter.zero(window.element)
         return self.emitter.masked_load(window.flat, place, mask, self.emitter.broadcast(fill, self.side))
 
     def _store(self, lanes: SSAValue, row: Index, column: Index, *, are_whole: bool) -> None:
@@ -124,8 +124,8 @@ def _place(emitter: LoopEmitter, window: Window, row: Index, column: Index) -> I
 
 
 def _inside_of(emitter: LoopEmitter, source: Source, bounds: Sequence[Index]) -> list[Index]:
-    """Return where elements of a box end that lie in memory."""
-    assert isinstance(source, Box)
+    """Return where the elements of a padded view that are in memory end."""
+    assert isinstance(source, PaddedView)
     return [
         bound if is_at_most(bound, high) else high if is_at_most(high, bound) else emitter.min(bound, high)
         for bound, high in zip(bounds, source.high, strict=True)

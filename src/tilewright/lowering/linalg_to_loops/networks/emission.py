@@ -25,7 +25,7 @@ from tilewright.lowering.linalg_to_loops.networks.plan import Network, Step, fin
 from tilewright.lowering.linalg_to_loops.networks.registers import Registers, VectorBuilder, numbers_of
 from tilewright.lowering.linalg_to_loops.networks.segment_memory import SegmentMemory
 from tilewright.lowering.linalg_to_loops.networks.segments import Layout, Segment, cut_into_segments, find_results
-from tilewright.lowering.linalg_to_loops.sources import Uniform, Window
+from tilewright.lowering.linalg_to_loops.sources import Splat, Window
 from tilewright.support.records import dataclass
 
 Operands: TypeAlias = "dict[SSAValue, tuple[Registers, int]]"
@@ -100,7 +100,7 @@ class _SegmentWriter:
                 continue
             if source is None:
                 value = self.lowering.values.sources.get(operand)
-                scalar = value.value if isinstance(value, Uniform) else operand
+                scalar = value.value if isinstance(value, Splat) else operand
                 found[argument] = Registers(layout, {0: self.builder.spread(scalar)}), 0
                 continue
             value, bits = source
@@ -162,7 +162,7 @@ class _SegmentWriter:
             second = builder.across(first, pair.lane_bit)
         total = builder.same(op, (first, second), first.type)
         start = self.lowering.values.sources.get(step.op.outputs[0])
-        if isinstance(start, Uniform) and is_identity(step.combiner, start.value):
+        if isinstance(start, Splat) and is_identity(step.combiner, start.value):
             return [total]
         return [builder.same(op, (total, pair.starts(number)[0]), total.type)]
 

@@ -15,7 +15,7 @@ from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering
 from tilewright.lowering.linalg_to_loops.networks.registers import Registers, VectorBuilder, numbers_of
 from tilewright.lowering.linalg_to_loops.networks.segments import Layout, Segment
-from tilewright.lowering.linalg_to_loops.sources import Source, Uniform, Window
+from tilewright.lowering.linalg_to_loops.sources import Source, Splat, Window
 
 
 class SegmentMemory:
@@ -46,7 +46,7 @@ class SegmentMemory:
     def find_strides(self, value: SSAValue, bits: Sequence[int]) -> None:
         """Find the strides of a tensor from outside, which is copied first where they are not constants."""
         source = self._source(value)
-        if isinstance(source, Uniform) or value in self._strides:
+        if isinstance(source, Splat) or value in self._strides:
             return
         if not isinstance(source, Window) or not all(isinstance(stride, int) for stride in source.strides):
             copy = self.lowering.memory.new_tile(value)
@@ -85,7 +85,7 @@ class SegmentMemory:
     def load(self, value: SSAValue, bits: Sequence[int], layout: Layout) -> Registers:
         """A tensor from outside, in the lanes of its reader."""
         source = self._source(value)
-        if isinstance(source, Uniform):
+        if isinstance(source, Splat):
             vector = self.builder.spread(source.value)
             return Registers(layout, dict.fromkeys(numbers_of(self.segment.register_bits(bits, layout)), vector))
         key = value, tuple(bit if bit in bits else None for bit in layout)
