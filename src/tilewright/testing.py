@@ -98,9 +98,15 @@ def _uses_gpu() -> bool:
     return import_module(GPU_TIMING).is_in_use()
 
 
-def do_bench_cudagraph(fn: Callable[[], Any], rep: float = 20, **keywords: Any) -> Any:
+def do_bench_cudagraph(
+    fn: Callable[[], Any],
+    rep: float = 20,
+    grad_to_none: Any = None,
+    quantiles: Sequence[float] | None = None,
+    return_mode: str = "mean",
+) -> Any:
     """`do_bench`: times on a GPU are its own there, without the gaps between launches that graphs avoid."""
-    return do_bench(fn, rep=rep, **keywords)
+    return do_bench(fn, rep=rep, grad_to_none=grad_to_none, quantiles=quantiles, return_mode=return_mode)
 
 
 def summarize(times: Sequence[float], quantiles: Sequence[float] | None, return_mode: str) -> Any:

@@ -62,6 +62,11 @@ class TensorDescriptor(PlainDescriptor):
         super().__post_init__()
         self._check_layout()
 
+    @property
+    def mode(self) -> str:
+        """How TMA walks over the tensor."""
+        return "tiled"
+
     def _check_layout(self) -> None:
         layout, block = self.layout, list(self.block_shape)
         if not isinstance(layout, NVMMASharedLayout):
@@ -128,6 +133,10 @@ class TensorDescriptorIm2Col(TensorDescriptor):
         self.pixel_box_lower_corner = pixel_box_lower_corner or ()
         self.pixel_box_upper_corner = pixel_box_upper_corner or ()
         super().__init__(base, shape, strides, block_shape, layout, padding, round_f32_to_tf32)
+
+    @property
+    def mode(self) -> str:
+        return "im2col"
 
     def __post_init__(self) -> None:
         rank, block = len(self.shape), self.block_shape

@@ -34,6 +34,11 @@ class KernelInterface:
         """Compile if need be and launch over `grid`."""
         raise NotImplementedError
 
+    def warmup(self, *args: Any, grid: Any, **keywords: Any) -> Any:
+        """Compile without running; a dtype stands for a tensor of it."""
+        wrap = import_module("tilewright.runtime.tensors").MockTensor.wrap_dtype
+        return self.run(*map(wrap, args), grid=grid, warmup=True, **keywords)
+
 
 class NamedKernel(KernelInterface):
     """A decorated function: copied and pickled as Python functions are, by its name."""

@@ -13,9 +13,9 @@ from tilewright.language.dtypes import dtype
 class TensorWrapper:
     """A tensor seen with another element type of tilewright.language; the memory is the tensor's own."""
 
-    def __init__(self, base: Any, kind: dtype) -> None:
+    def __init__(self, base: Any, dtype: Any) -> None:
         self.base = base
-        self.dtype = kind
+        self.dtype = dtype
         self.data = getattr(base, "data", None)
         """The base's own `data`; programs may set it, which changes neither base nor address."""
 

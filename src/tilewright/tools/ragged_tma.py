@@ -58,34 +58,34 @@ def create_ragged_descriptor(T: Any, block_shape: Sequence[int], ragged_dim: int
 
 
 @language_function
-def to_ragged_indices(batch_offset, batch_size, row):
+def to_ragged_indices(slice_off, slice_size, row):
     """The indices of a row of a group: in the two dimensions in front, and in that of the rows."""
-    return MOST_ROWS, batch_offset + batch_size, MOST_ROWS - batch_size + row
+    return MOST_ROWS, slice_off + slice_size, MOST_ROWS - slice_size + row
 
 
 @language_function
-def ragged_coordinates(TMA, batch_offset, batch_size, coords, ragged_dim: tl.constexpr):
+def ragged_coordinates(TMA, slice_off, slice_size, coords, ragged_dim: tl.constexpr):
     tl.static_assert(len(TMA.shape) == len(coords) + 2, "the descriptor must be one of create_ragged_descriptor")
-    whole, end, row = to_ragged_indices(batch_offset, batch_size, coords[ragged_dim])
+    whole, end, row = to_ragged_indices(slice_off, slice_size, coords[ragged_dim])
     return (whole, end, *coords[:ragged_dim], row, *coords[ragged_dim + 1 :])
 
 
 @language_function
-def load_ragged(TMA, batch_offset, batch_size, coords, ragged_dim: tl.constexpr = 0):
-    """The block at `coords` of the `batch_size` rows from row `batch_offset` on; zeros past their end."""
-    block = TMA.load(ragged_coordinates(TMA, batch_offset, batch_size, coords, ragged_dim))
+def load_ragged(TMA, slice_off, slice_size, coords, ragged_dim: tl.constexpr = 0):
+    """The block at `coords` of the `slice_size` rows from row `slice_off` on; zeros past their end."""
+    block = TMA.load(ragged_coordinates(TMA, slice_off, slice_size, coords, ragged_dim))
     return tl.reshape(block, block.shape[2:])
 
 
 @language_function
-def store_ragged(TMA, batch_offset, batch_size, coords, data, ragged_dim: tl.constexpr = 0):
+def store_ragged(TMA, slice_off, slice_size, coords, data, ragged_dim: tl.constexpr = 0):
     """Write a block at `coords` of a group of rows; what lies past their end is left alone."""
-    place = ragged_coordinates(TMA, batch_offset, batch_size, coords, ragged_dim)
+    place = ragged_coordinates(TMA, slice_off, slice_size, coords, ragged_dim)
     TMA.store(place, tl.reshape(data, TMA.block_shape))
 
 
 @language_function
-def atomic_add_ragged(TMA, batch_offset, batch_size, coords, data, ragged_dim: tl.constexpr = 0):
+def atomic_add_ragged(TMA, slice_off, slice_size, coords, data, ragged_dim: tl.constexpr = 0):
     """Add a block to that at `coords` of a group of rows, element by element and atomically."""
-    place = ragged_coordinates(TMA, batch_offset, batch_size, coords, ragged_dim)
+    place = ragged_coordinates(TMA, slice_off, slice_size, coords, ragged_dim)
     TMA.atomic_add(place, tl.reshape(data, TMA.block_shape))

@@ -89,8 +89,8 @@ def activate(session: int | None = None) -> None:
         each.is_active = True
 
 
-def deactivate(session: int | None = None) -> None:
-    """Record nothing until `activate`."""
+def deactivate(session: int | None = None, flushing: bool = False) -> None:
+    """Record nothing until `activate`. What was recorded is there at once, so that `flushing` says nothing."""
     for each in _chosen(session):
         each.is_active = False
 
