@@ -242,8 +242,9 @@ _PAGE = """\
 
 Each switch of tilewright is an environment variable, a name in `tilewright.support.knobs` (`get`, `set_value`,
 `scope`), and, if Triton has it, an attribute of `tilewright.knobs` under Triton's name. If our variable is not set,
-Triton's is honoured. The environment is read once, when a switch is first needed. Lists are comma-separated; 1, true,
-and on mean yes. `tilewright knobs` prints all switches with their values.
+Triton's is honoured. The environment is read when a switch is first needed; for the cache's folder, for what has
+kernels compiled again, and in `triton.knobs`, each time. Lists are comma-separated; 1, true, and on mean yes.
+`tilewright knobs` prints all switches with their values.
 
 Switches that print, dump, time, or verify also cause kernels that are in the disk cache to be compiled again. Their
 output goes to standard error.

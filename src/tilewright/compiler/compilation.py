@@ -108,7 +108,7 @@ def compile_source(source: Source, options: CompileOptions, target: Target) -> C
     relevant = options.identity(ignored)
     key = fingerprint(source.identity(), relevant, target.fingerprint(), toolchain_fingerprint(), knobs.code_key())
     cache, clock = kernel_cache(), Clock()
-    entry = None if any(map(knobs.get, COMPILING)) else cache.get(key)
+    entry = None if any(map(knobs.ask_again, COMPILING)) else cache.get(key)
     kernel = None if entry is None else _load_kept(entry, key, source, options, target)
     cache_hit = kernel is not None
     if entry is None or kernel is None:

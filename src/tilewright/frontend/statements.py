@@ -123,7 +123,7 @@ def bind(state: FunctionState, target: ast.expr, value: Any) -> None:
             starred = next((e for e in elements if isinstance(e, ast.Starred)), None)
             if starred is not None:
                 raise state.unsupported(
-                    starred, "starred assignment is not supported", "unpack into one name per element"
+                    starred, "starred assignment targets are not supported", "unpack into one name per element"
                 )
             if len(elements) > len(value):
                 counts = f"(expected {len(elements)}, got {len(value)})"

@@ -99,7 +99,7 @@ class TuningTable:
     def report(self, summary: str) -> None:
         """Print and write what the switches ask for, once all is measured."""
         folder = knobs.get("autotuning_reports")
-        if knobs.get("print_autotuning"):
+        if knobs.ask_again("print_autotuning"):
             from rich.console import Console
 
             console = Console(highlight=False)

@@ -60,7 +60,7 @@ def cache_directory() -> Path | None:
     """Return where compiled kernels are kept: TILEWRIGHT_CACHE_DIR, else `tilewright` in the user's cache folder. None,
     with a warning, for a user without a home.
     """
-    if chosen := knobs.get("cache_dir"):
+    if chosen := knobs.ask_again("cache_dir"):
         return Path(chosen)
     if user := os.environ.get("XDG_CACHE_HOME"):
         return Path(user) / "tilewright"

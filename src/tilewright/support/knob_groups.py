@@ -65,7 +65,7 @@ class Shared:
     optional: bool = False
 
     def get(self) -> Any:
-        value = table.get(self.switch)
+        value = table.ask_again(self.switch)
         return None if self.optional and value == "" else value
 
     def set(self, value: Any) -> None:
@@ -75,7 +75,7 @@ class Shared:
         table.restore(self.switch)
 
     def keep(self) -> Restore:
-        return partial(table.set_value, self.switch, table.get(self.switch))
+        return table.keep(self.switch)
 
     def described(self) -> str:
         return f"`{self.switch}`"
@@ -103,7 +103,7 @@ class Derived:
             table.restore(self.switch)
 
     def keep(self) -> Restore:
-        return partial(table.set_value, self.switch, table.get(self.switch)) if self.switch else _nothing
+        return table.keep(self.switch) if self.switch else _nothing
 
     def described(self) -> str:
         return self.meaning

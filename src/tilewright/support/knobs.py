@@ -7,7 +7,8 @@ if knobs.get("print_autotuning"): ...
 with knobs.scope(sanitize=("bounds",), num_threads=1): ...
 ```
 
-The environment is read once, at the first question. No other module reads environment variables of ours.
+The environment is read once, at the first question (`get`), or again each time (`ask_again`). No other module reads
+environment variables of ours.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from __future__ import annotations
 import os
 import warnings
 from array import array
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from difflib import get_close_matches
 from typing import Any
@@ -210,6 +211,8 @@ PREFIX_OF_TESTS = "TILEWRIGHT_TEST_"
 _warned_of: set[str] = set()
 _BY_NAME = {knob.name: knob for knob in KNOBS}
 _values: dict[str, KnobValue] = {}
+_said: dict[str, tuple[str | None, ...]] = {}
+"""What the environment said of the switches whose values it gave, when it was asked."""
 
 generation: int = 0
 """Counts the changes of switches: what was derived from them holds while this stays the same."""
@@ -225,7 +228,32 @@ def get(name: str) -> Any:
         if not _values:
             _warn_of_unknown(os.environ)
         value = _values[name] = _read_environment(_find(name), os.environ)
+        _said[name] = _variables(name)
         return value
+
+
+def ask_again(name: str) -> Any:
+    """As `get`; where the environment gave the value, it is asked again: programs change it while they run."""
+    if name in _said and _said[name] != _variables(name):
+        restore(name)
+    return get(name)
+
+
+def _variables(name: str) -> tuple[str | None, ...]:
+    knob = _find(name)
+    return tuple(os.environ.get(variable) if variable else None for variable in (knob.env, knob.triton_env))
+
+
+def keep(name: str) -> Callable[[], None]:
+    """Note the present value; the result gives it back, and has the environment asked again where it gave the value."""
+    value, said = get(name), _said.get(name)
+
+    def give_back() -> None:
+        _update({name: value})
+        if said is not None:
+            _said[name] = said
+
+    return give_back
 
 
 def _find(name: str) -> Knob:
@@ -264,6 +292,8 @@ def set_value(name: str, value: KnobValue) -> None:
 def _update(values: Mapping[str, KnobValue]) -> None:
     global generation
     _values.update(values)
+    for name in values:
+        _said.pop(name, None)
     generation += 1
     _generation_cell[0] = generation
 
@@ -281,18 +311,20 @@ def renew() -> None:
 @contextmanager
 def scope(**values: KnobValue) -> Generator[None]:
     """Set switches for the length of a `with`, for the whole process (threads that compile see them too)."""
-    saved = {name: get(name) for name in values}
+    saved = [keep(name) for name in values]
     checked = {name: _find(name).check(value, name) for name, value in values.items()}
     _update(checked)
     try:
         yield
     finally:
-        _update(saved)
+        for give_back in saved:
+            give_back()
 
 
 def restore(*names: str) -> None:
     """Give switches what the environment says, or their defaults."""
     _update({name: _read_environment(_find(name), os.environ) for name in names})
+    _said.update({name: _variables(name) for name in names})
 
 
 def reload() -> None:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from tilewright import knobs as groups
 from tilewright.support import knobs
+from tilewright.support.disk_cache import cache_directory
 from tilewright.support.errors import KnobError
 
 
@@ -41,6 +44,28 @@ def test_environment_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert knobs.get("num_threads") == 3
     knobs.reload()
     assert knobs.get("num_threads") == 4
+
+
+def test_what_programs_change_while_they_run_is_asked_for_again(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """As in Triton: `os.environ["TRITON_CACHE_DIR"] = ...` after the first launch, as PyTorch's `fresh_cache` does."""
+    assert knobs.ask_again("cache_dir") == "" and not groups.autotuning.print
+    before = knobs.generation
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path / "first"))
+    assert cache_directory() == tmp_path / "first" and groups.cache.dir == str(tmp_path / "first")
+    assert knobs.generation > before and knobs.get("cache_dir") == str(tmp_path / "first")
+    monkeypatch.setenv("TRITON_PRINT_AUTOTUNING", "1")
+    assert groups.autotuning.print
+    with knobs.scope(cache_dir=str(tmp_path / "set")), groups.cache.scope():
+        monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path / "second"))
+        assert cache_directory() == tmp_path / "set"
+    assert cache_directory() == tmp_path / "second"
+    knobs.set_value("cache_dir", str(tmp_path / "set"))
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path / "third"))
+    assert cache_directory() == tmp_path / "set"
+    knobs.restore("cache_dir")
+    assert cache_directory() == tmp_path / "third"
 
 
 def test_ours_comes_before_tritons(monkeypatch: pytest.MonkeyPatch) -> None:
