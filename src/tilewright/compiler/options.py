@@ -108,6 +108,8 @@ class CompileOptions:
         values = {name: _frozen(value) for name, value in keywords.items()}
         if debug:
             values.setdefault("debug", True)
+        if knobs.get("debug"):  # whatever a launch says, as in Triton
+            values["debug"] = True
         values.setdefault("enable_fp_fusion", knobs.get("default_fp_fusion"))
         if knobs.get("force_disable_fp_fusion"):
             values["enable_fp_fusion"] = False

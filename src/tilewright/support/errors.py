@@ -388,8 +388,9 @@ class GridTooLarge(OutOfResources):
     advice = "launch fewer programs and let each loop over the work, or leave launch_cooperative_grid off"
 
 
-class DeviceAssertionError(TilewrightError, AssertionError):
-    """A `tl.device_assert` failed, or a sanitiser found a bad access, while the kernel ran."""
+class DeviceAssertionError(TilewrightError, AssertionError, RuntimeError):
+    """A `tl.device_assert` failed, or a sanitiser found a bad access, while the kernel ran. Programs that wait for a
+    GPU expect a RuntimeError."""
 
 
 class BarrierError(TilewrightError):

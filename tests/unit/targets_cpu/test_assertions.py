@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -76,3 +77,25 @@ def test_a_text_without_a_place() -> None:
         "py must not be bad", {"py must not be bad": ("py must not be bad", (), False)}, "k", (0, 3, 0)
     )
     assert str(error) == "py must not be bad (kernel 'k', program 0, 3, 0)"
+
+
+@tilewright.jit(debug=False)
+def asks_for_none(x_ptr):
+    tl.device_assert(tl.load(x_ptr) > 0, "not positive")
+
+
+@tilewright.jit(debug=True)
+def asks_for_it(x_ptr):
+    tl.device_assert(tl.load(x_ptr) > 0, "not positive")
+
+
+@pytest.mark.parametrize("switch", [False, True])
+@pytest.mark.parametrize("option", [None, False, True])
+@pytest.mark.parametrize("kernel_", [asks_for_none, asks_for_it])
+def test_who_asks_for_assertions(kernel_: tilewright.JITFunction, option: bool | None, switch: bool) -> None:
+    """The switch whatever a launch says, a launch whatever the decorator says; programs catch a RuntimeError."""
+    chosen = {} if option is None else {"debug": option}
+    fails = switch or (option if option is not None else kernel_ is asks_for_it)
+    x = np.zeros(1, np.float32)
+    with knobs.scope(debug=switch), pytest.raises(RuntimeError, match="not positive") if fails else nullcontext():
+        kernel_[(1,)](x, **chosen)
