@@ -132,3 +132,34 @@ tt.func public @masked_in_a_branch(%x: tensor<4x8xf32>, %rows: tensor<4x8xi32>, 
   %d = arith.subf %z, %f : tensor<4x8xf32>
   tt.return %d : tensor<4x8xf32>
 }
+
+// What is subtracted from the numbers before the largest is found comes after the branch, too.
+// CHECK-LABEL: @difference_before_the_largest
+// CHECK: [[N:%[a-z0-9_]+]]:3 = scf.if %arg2
+// CHECK: } else {
+// CHECK: }
+// CHECK: [[P:%[a-z0-9_]+]] = arith.mulf [[N]]#1
+// CHECK: arith.subf [[P]], %arg3
+// CHECK-NOT: tt.reduce
+// CHECK: tt.return %{{.*}}, [[N]]#0
+tt.func public @difference_before_the_largest(%x: tensor<4x8xf32>, %rows: tensor<4x8xi32>, %some: i1, %far: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4xf32>) {
+  %s = arith.constant 0.125 : f32
+  %least = arith.constant dense<-1.0e6> : tensor<4x8xf32>
+  %zero = arith.constant dense<0> : tensor<4x8xi32>
+  %c = tt.splat %s : f32 -> tensor<4x8xf32>
+  %y = arith.mulf %x, %c : tensor<4x8xf32>
+  %z = scf.if %some -> (tensor<4x8xf32>) {
+    %mask = arith.cmpi sge, %rows, %zero : tensor<4x8xi32>
+    %w = arith.select %mask, %y, %least : tensor<4x8xi1>, tensor<4x8xf32>
+    scf.yield %w : tensor<4x8xf32>
+  } else {
+    scf.yield %y : tensor<4x8xf32>
+  }
+  %d = arith.subf %z, %far : tensor<4x8xf32>
+  %m = "tt.reduce"(%z) <{axis = 1 : i32}> ({
+  ^bb0(%a: f32, %b: f32):
+    %l = arith.maxnumf %a, %b : f32
+    tt.reduce.return %l : f32
+  }) : (tensor<4x8xf32>) -> tensor<4xf32>
+  tt.return %d, %m : tensor<4x8xf32>, tensor<4xf32>
+}

@@ -68,7 +68,7 @@ def scale_in_branches(
         return [reduced(builder, reduce, replaced), replaced, builder.result(arith.constant_float(1.0, factor.type))]
 
     types = [reduce.results[0].type, source.type, factor.type]
-    largest, numbers, left = _in_branches(scores, OpBuilder.before(reduce), types, plain, masked)
+    largest, numbers, left = _in_branches(scores, OpBuilder.before(scores.branch), types, plain, masked)
     return largest, numbers, left
 
 
