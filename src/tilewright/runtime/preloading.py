@@ -16,10 +16,12 @@ from itertools import count, repeat
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tilewright.compiler.options import CompileOptions
+from tilewright.language.callables import JITCallable
 from tilewright.language.dtypes import dtype
 from tilewright.language.type_names import str_to_ty
 from tilewright.language.values import constexpr
 from tilewright.runtime.binding import Bound
+from tilewright.runtime.interface import NamedKernel, named
 from tilewright.runtime.request import kernel_source
 from tilewright.runtime.specialization import Classified, Constant, Group, Pointer, Scalar
 from tilewright.runtime.storage import Storage
@@ -67,7 +69,7 @@ def call_hook(hook: Callable[..., Any], function: JITFunction, bound: Bound, tar
 
 
 def describe(function: JITFunction, bound: Bound, target: str) -> str | None:
-    """A specialisation as text; None where a constant is not a plain value, whose text would not say what it is."""
+    """A specialisation as text; None where a constant is an object, whose text would not say what it is."""
     try:
         return json.dumps(
             {
@@ -115,17 +117,47 @@ def _write_constant(value: Any) -> Any:
             return _write_constant(value.value)
         case _ if type(value) in PLAIN:
             return {"plain": value}
+        case _ if type(value) is tuple:
+            return {"tuple": [_write_constant(item) for item in value]}  # pyright: ignore[reportUnknownVariableType]
+        case NamedKernel() if isinstance(value, JITCallable):
+            module, name = _place(value)
+            return {"function": [module, name, value.cache_key]}
         case _:
             raise TypeError(f"{value!r} has no text")
+
+
+def _place(function: JITCallable) -> tuple[str, str]:
+    """The module and the name that lead to a function. Raises TypeError where none do."""
+    module, name = function.fn.__module__, function.fn.__qualname__
+    try:
+        found = named(module, name)
+    except (ImportError, AttributeError):
+        found = None
+    if found is not function:
+        raise TypeError(f"{name} is not what {module}.{name} names")
+    return module, name
+
+
+def _read_constant(item: dict[str, Any]) -> Any:
+    match item:
+        case {"dtype": name}:
+            return str_to_ty(name)
+        case {"tuple": items}:
+            return tuple(map(_read_constant, items))
+        case {"function": [module, name, key]}:
+            function = named(module, name)
+            if function.cache_key != key:
+                raise OptionError(f"{module}.{name} is another function than the one that was compiled in")
+            return function
+        case _:
+            return item["plain"]
 
 
 def _read(item: dict[str, Any], places: Iterator[int]) -> Classified:
     """One argument. Those of pointers that share no memory lie at different places."""
     match item:
-        case {"constant": {"dtype": name}}:
-            return Constant(str_to_ty(name))
-        case {"constant": {"plain": value}}:
-            return Constant(value)
+        case {"constant": constant}:
+            return Constant(_read_constant(constant))
         case {"scalar": kind, "divisible": divisible}:
             return Scalar(kind, 0, divisible)
         case {"pointer": kind, "divisible": divisible}:

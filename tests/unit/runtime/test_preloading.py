@@ -132,3 +132,44 @@ def test_a_kernel_is_called_what_its_repr_says() -> None:
 
     with pytest.raises(CompilationError, match="`unnamed` cannot be called 'no identifier'"):
         unnamed[(1,)](x)
+
+
+@triton.jit
+def seventeen(x):
+    return x + 17
+
+
+@triton.jit
+def applies(x_ptr, FUNCTIONS: tl.constexpr, OFFSETS: tl.constexpr):
+    tl.store(x_ptr, FUNCTIONS[0](OFFSETS[0][1]) + OFFSETS[1])
+
+
+def test_functions_and_tuples_are_told() -> None:
+    told: list[str] = []
+    knobs.runtime.jit_cache_hook = lambda **keywords: told.append(keywords["compile"]["specialization_data"])
+    x, arguments = np.zeros(1, np.int32), ((seventeen,), ((2, 3), 5))
+    first = applies[(1,)](x, *arguments)
+    assert x[0] == 25 and len(told) == 1 and first is not None
+    applies.device_caches.clear()
+    preloaded = applies.preload(told[0])
+    assert preloaded is not None and preloaded.hash == first.hash and len(told) == 2
+    assert applies[(1,)](x, *arguments) is preloaded and len(told) == 2
+    source = seventeen.src
+    seventeen._unsafe_update_src(source.replace("17", "18"))
+    try:
+        with pytest.raises(OptionError, match="is another function"):
+            applies.preload(told[0])
+    finally:
+        seventeen._unsafe_update_src(source)
+
+
+def test_functions_that_no_name_leads_to_are_not_told() -> None:
+    told: list[Any] = []
+    knobs.runtime.jit_cache_hook = lambda **keywords: told.append(keywords["compile"]["specialization_data"])
+
+    @triton.jit
+    def hidden(x):
+        return x + 1
+
+    applies[(1,)](np.zeros(1, np.int32), (hidden,), ((2, 3), 5))
+    assert told == [None]
