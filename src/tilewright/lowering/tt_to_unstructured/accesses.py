@@ -107,7 +107,7 @@ def _keep_volatile(load: tt.LoadOp, gather: tts.GatherOp) -> None:
 
 
 class AccessRewriter:
-    """Rewrites the accesses of one function, once the places of their pointers are emitted."""
+    """Rewrites the accesses of one function, once the targets of their pointers are emitted."""
 
     def __init__(self, function: tt.FuncOp, origins: Origins, passed: Pairs) -> None:
         self.function = function
@@ -155,7 +155,7 @@ class AccessRewriter:
 
     @property
     def offsets(self) -> OffsetEmitter:
-        """The emitter of places."""
+        """The emitter of offsets."""
         assert self.emitter is not None
         return self.emitter
 
@@ -194,15 +194,15 @@ class AccessRewriter:
         element = element_type(pointer.type)
         assert isinstance(element, PointerType)
         type = _memory_pointer(element)
-        place = self.offsets.place(pointer)
-        if place.address is None:
-            assert place.base is not None
-            return self.offsets.base_as(place.base, type, builder), self.offsets.offset_of(pointer, builder)
+        target = self.offsets.target_of(pointer)
+        if target.address is None:
+            assert target.base is not None
+            return self.offsets.base_as(target.base, type, builder), self.offsets.offset_of(pointer, builder)
         size = pointee_bytes(type)
         assert size is not None
         if not is_tensor(pointer.type) and self._alignment(pointer) < size:
-            return self._at_address(place.address, type, builder), self.offsets.constant_like(0, i64, builder)
-        return self._counted(place.address, type, builder)
+            return self._at_address(target.address, type, builder), self.offsets.constant_like(0, i64, builder)
+        return self._counted(target.address, type, builder)
 
     def _alignment(self, pointer: SSAValue) -> int:
         """Bytes that the address, or the addresses, of a pointer are a multiple of."""
@@ -256,12 +256,12 @@ class AccessRewriter:
         Addresses are a multiple of what an integer has bytes: `i64` at a multiple of 4 is two `i32`."""
         element = element_type(pointer.type)
         assert isinstance(element, PointerType)
-        place, size = self.offsets.place(pointer), natural_alignment(element)
-        if place.address is None or not is_tensor(pointer.type) or self._alignment(pointer) >= size:
+        target, size = self.offsets.target_of(pointer), natural_alignment(element)
+        if target.address is None or not is_tensor(pointer.type) or self._alignment(pointer) >= size:
             return None
         width = self._alignment(pointer)
         kind = pointer_type(IntegerType(8 * width), element.address_space.data)
-        base, first = self._counted(place.address, kind, builder)
+        base, first = self._counted(target.address, kind, builder)
         steps = [self.offsets.constant_like(n, first.type, builder) for n in range(size // width)]
         return Pieces(base, [builder.result(arith.AddiOp(first, step)) for step in steps], 8 * width)
 
@@ -335,7 +335,7 @@ class AccessRewriter:
 
 
 def pointers_of(op: Operation) -> list[SSAValue]:
-    """The pointers that the rewrite of an op needs places of."""
+    """The pointers whose targets the rewrite of an op needs."""
     return [operand for operand in op.operands if is_address(operand.type)]
 
 

@@ -32,7 +32,7 @@ from tilewright.support.records import dataclass
 
 
 @dataclass(frozen=True)
-class Place:
+class PointerTarget:
     """Where a pointer points: `offset` elements after `base` (None: at it), or at `address` if that is not None."""
 
     base: SSAValue | None
@@ -58,23 +58,23 @@ LoadAddress = Callable[[tt.LoadOp, OpBuilder], SSAValue]
 
 
 class OffsetEmitter:
-    """Makes the places of pointer values of one function.
+    """Emits where the pointer values of one function point.
 
-    First `require` everything that will be asked for, then `emit`, then ask with `place`."""
+    First `require` all values whose targets are needed, then `emit`, then look them up by `target_of`."""
 
     def __init__(self, origins: Origins, order: ProgramOrder, load_address: LoadAddress) -> None:
         self.origins = origins
         self._order = order
         self._load_address = load_address
         self._required: dict[SSAValue, None] = {}
-        self._places: dict[SSAValue, Place] = {}
+        self._targets: dict[SSAValue, PointerTarget] = {}
         self._replacements: dict[SSAValue, SSAValue] = {}
         self._unfinished: list[Carried] = []
 
     # What is needed
 
     def require(self, values: Iterable[SSAValue]) -> None:
-        """Notes that the places of pointers, and of all that they are computed from, are needed."""
+        """Note that the targets of pointers, and of all that they are computed from, are needed."""
         pending = list(values)
         while pending:
             value = pending.pop()
@@ -92,20 +92,20 @@ class OffsetEmitter:
         return list(value.op.operands) if isinstance(value, OpResult) and isinstance(value.op, FOLLOWED) else []
 
     def emit(self) -> None:
-        """Makes all that is required, in program order, then connects what control flow carries."""
+        """Emit all that is required, in program order, then connect what control flow carries."""
         for value in sorted(self._required, key=self._order.position):
-            if value not in self._places and not isinstance(self.origins.origin(value), Opaque):
+            if value not in self._targets and not isinstance(self.origins.origin(value), Opaque):
                 self._emit(value)
         for carried in self._unfinished:
             self._connect(carried)
 
-    def place(self, value: SSAValue) -> Place:
-        """The place of a pointer that was required."""
-        place = self._places[value]
-        return Place(place.base, self._current(place.offset), self._current(place.address))
+    def target_of(self, value: SSAValue) -> PointerTarget:
+        """Return the target of a pointer that was required."""
+        target = self._targets[value]
+        return PointerTarget(target.base, self._current(target.offset), self._current(target.address))
 
     def replaced(self, value: SSAValue, by: SSAValue) -> None:
-        """Tells that a value that places may be made of gives way to another."""
+        """Note that a value that targets may be computed from is replaced by another."""
         self._replacements[value] = by
 
     def _current(self, value: SSAValue | None) -> SSAValue | None:
@@ -118,17 +118,17 @@ class OffsetEmitter:
         if merge_sources(value) is not None:
             self._carry(value, origin)
         elif isinstance(origin, Based) and origin.base is value and isinstance(value.owner, tt.BitcastOp):
-            self._places[value] = Place(self._cast_base(value.owner), None)
+            self._targets[value] = PointerTarget(self._cast_base(value.owner), None)
         elif isinstance(origin, Based) and origin.base is value and not isinstance(value.owner, arith.SelectOp):
-            self._places[value] = Place(value, None)
+            self._targets[value] = PointerTarget(value, None)
         else:
             assert isinstance(value, OpResult)
             builder = OpBuilder.after(value.op)
-            self._places[value] = self._computed(value.op, origin, builder)
+            self._targets[value] = self._computed(value.op, origin, builder)
 
-    def _computed(self, op: Operation, origin: object, builder: OpBuilder) -> Place:
+    def _computed(self, op: Operation, origin: object, builder: OpBuilder) -> PointerTarget:
         if isinstance(origin, Absolute):
-            return Place(None, None, self._address_of_result(op, builder))
+            return PointerTarget(None, None, self._address_of_result(op, builder))
         assert isinstance(origin, Based)
         match op:
             case tt.AddPtrOp():
@@ -138,19 +138,19 @@ class OffsetEmitter:
             case tt.BitcastOp():
                 return self._recast(op, origin, builder)
             case _ if isinstance(op, SHAPE_CHANGES):
-                source = self._places[op.operands[0]]
+                source = self._targets[op.operands[0]]
                 offset = source.offset
                 if offset is not None:
                     offset = self._like(op, [offset], offset.type, builder)
-                return Place(source.base, offset)
+                return PointerTarget(source.base, offset)
             case _:
                 operands = [self.offset_as(operand, origin.width, builder) for operand in op.operands]
-                return Place(self._base_of(origin), self._like(op, operands, operands[0].type, builder))
+                return PointerTarget(self._base_of(origin), self._like(op, operands, operands[0].type, builder))
 
     def _cast_base(self, op: tt.BitcastOp) -> SSAValue:
         """The pointer of a cast that is a base of its own, from where its source points."""
         builder = OpBuilder.after(op)
-        source = self._places[op.src]
+        source = self._targets[op.src]
         assert source.base is not None
         pointer = self.base_as(source.base, pointer_like(op.src), builder)
         if source.offset is not None:
@@ -159,19 +159,19 @@ class OffsetEmitter:
 
     def _base_of(self, origin: Based) -> SSAValue | None:
         """The base that an origin names: a root, or what control flow carries in its place."""
-        place = self._places.get(origin.base)
-        return origin.base if place is None else place.base
+        target = self._targets.get(origin.base)
+        return origin.base if target is None else target.base
 
-    def _moved(self, op: tt.AddPtrOp, origin: Based, builder: OpBuilder) -> Place:
-        source = self._places[op.ptr]
+    def _moved(self, op: tt.AddPtrOp, origin: Based, builder: OpBuilder) -> PointerTarget:
+        source = self._targets[op.ptr]
         step = widened(op.offset, origin.width, builder)
         if source.offset is None:
-            return Place(source.base, step)
+            return PointerTarget(source.base, step)
         total = arith.AddiOp(widened(source.offset, origin.width, builder), step)
-        return Place(source.base, builder.result(total))
+        return PointerTarget(source.base, builder.result(total))
 
-    def _selected(self, op: arith.SelectOp, origin: Based, builder: OpBuilder) -> Place:
-        left, right = self._places[op.operands[1]], self._places[op.operands[2]]
+    def _selected(self, op: arith.SelectOp, origin: Based, builder: OpBuilder) -> PointerTarget:
+        left, right = self._targets[op.operands[1]], self._targets[op.operands[2]]
         base, offset = left.base, None
         if left.base is not right.base:
             assert left.base is not None and right.base is not None
@@ -179,10 +179,10 @@ class OffsetEmitter:
         if origin.width:
             sides = [self.offset_as(operand, origin.width, builder) for operand in op.operands[1:]]
             offset = builder.result(arith.SelectOp(op.cond, *sides))
-        return Place(base, offset)
+        return PointerTarget(base, offset)
 
-    def _recast(self, op: tt.BitcastOp, origin: Based, builder: OpBuilder) -> Place:
-        source = self._places[op.src]
+    def _recast(self, op: tt.BitcastOp, origin: Based, builder: OpBuilder) -> PointerTarget:
+        source = self._targets[op.src]
         if source.offset is None:
             return source
         old, new = pointee_bytes(op.src.type), pointee_bytes(op.result.type)
@@ -191,7 +191,7 @@ class OffsetEmitter:
             return source
         offset = widened(source.offset, origin.width, builder)
         factor = self.constant_like(old // new, offset.type, builder)
-        return Place(source.base, builder.result(arith.MuliOp(offset, factor)))
+        return PointerTarget(source.base, builder.result(arith.MuliOp(offset, factor)))
 
     @staticmethod
     def _like(op: Operation, operands: Sequence[SSAValue], type: Attribute, builder: OpBuilder) -> SSAValue:
@@ -241,7 +241,7 @@ class OffsetEmitter:
         made = [[None if type is None else self._new_value(v, type) for type in types] for v in values]
         for v, (base, offset, address) in zip(values, made, strict=True):
             fixed = self._base_of(origin) if isinstance(origin, Based) and base is None else base
-            self._places[v] = Place(fixed, offset, address)
+            self._targets[v] = PointerTarget(fixed, offset, address)
         base, offset, address = made[0]
         self._unfinished.append(Carried(value, base, offset, address))
 
@@ -262,11 +262,11 @@ class OffsetEmitter:
             builder = OpBuilder.before(giver)
             if carried.address is not None:
                 return [self.address_of(source, builder)]
-            place = self._places[source]
+            target = self._targets[source]
             given: list[SSAValue] = []
             if carried.base is not None:
-                assert place.base is not None
-                given.append(self.base_as(place.base, carried.base.type, builder))
+                assert target.base is not None
+                given.append(self.base_as(target.base, carried.base.type, builder))
             if carried.offset is not None:
                 given.append(self.offset_as(source, bit_width(element_type(carried.offset.type)), builder))
             return given
@@ -277,32 +277,32 @@ class OffsetEmitter:
 
     def offset_as(self, pointer: SSAValue, width: int, builder: OpBuilder) -> SSAValue:
         """The offset of a based pointer as integers of a width."""
-        offset = self.place(pointer).offset
+        offset = self.target_of(pointer).offset
         if offset is not None:
             return widened(offset, width, builder)
         return self.constant_like(0, with_element_type(pointer.type, IntegerType(width)), builder)
 
     def offset_of(self, pointer: SSAValue, builder: OpBuilder) -> SSAValue:
         """The offset of a based pointer, as wide as it is."""
-        offset = self.place(pointer).offset
+        offset = self.target_of(pointer).offset
         if offset is not None:
             return offset
         return self.constant_like(0, with_element_type(pointer.type, i32), builder)
 
     def address_of(self, pointer: SSAValue, builder: OpBuilder) -> SSAValue:
         """The address of a pointer, whatever its origin."""
-        place = self.place(pointer)
-        if place.address is not None:
-            return place.address
-        assert place.base is not None
-        start: SSAValue = builder.result(tt.PtrToIntOp(place.base))
+        target = self.target_of(pointer)
+        if target.address is not None:
+            return target.address
+        assert target.base is not None
+        start: SSAValue = builder.result(tt.PtrToIntOp(target.base))
         if is_tensor(pointer.type):
             start = builder.result(tt.SplatOp(start, with_element_type(pointer.type, i64)))
-        if place.offset is None:
+        if target.offset is None:
             return start
         size = pointee_bytes(pointer.type)
         assert size is not None
-        step = self._scaled(widened(place.offset, 64, builder), size, builder)
+        step = self._scaled(widened(target.offset, 64, builder), size, builder)
         return builder.result(arith.AddiOp(start, step))
 
     def _scaled(self, value: SSAValue, factor: int, builder: OpBuilder) -> SSAValue:
