@@ -1,4 +1,4 @@
-"""The costs of loops on CPUs: every number that decides how loops are fused, merged, planned, and emitted, with its
+"""The costs of loops on CPUs: every number that decides how loops are fused, merged, scheduled, and emitted, with its
 unit.
 
 What differs between processors (caches, vectors, registers) is in `TargetFacts`, which `targets/cpu` fills; the table
@@ -81,8 +81,8 @@ FOLDED_BODY = 12
 """The same for bodies that combine several values, such as a maximum and its index, each step after the other."""
 
 STREAMING_COST = 2
-"""Bodies of at most this cost wait for memory, and on some processors those of this cost for each array that passes by:
-vectors of half the width pass more of it."""
+"""Bodies of at most this cost are bound by memory, on some processors those of this cost for each array: vectors of
+half the width then reach a higher bandwidth."""
 
 UNROLL = 4
 """Vectors that a reduction takes at a time, each with an accumulator of its own."""
@@ -130,7 +130,7 @@ WIDEST_STRIDE = 4
 """Elements between lanes up to which most of a line that is loaded is used, by fewer shuffles than a gather's loads."""
 
 MOST_COMPARED_ROWS = 1024
-"""Rows of a view up to which it is worth knowing that it is apart from another one."""
+"""Rows of a view up to which it is worth proving it disjoint from another one."""
 
 MOST_REPEATED_OPS = 24
 """Ops of an address up to which it is computed for another program, too."""
@@ -138,7 +138,7 @@ MOST_REPEATED_OPS = 24
 # The choice of the dimension that vectors go along: the one with the most points. No measurement is on record.
 
 ADJOINING_ACCESS = 8
-"""Points of an access whose lanes adjoin in memory; one whose lanes lie elsewhere loses as many."""
+"""Points of an access whose lanes are contiguous in memory; any other one loses as many."""
 
 READ_IN_EACH_STEP = 4
 READ_OUTSIDE = 1
@@ -159,7 +159,7 @@ MOST_REGISTER_BITS = 3
 directions and partners."""
 
 PASS_COST = 16
-"""What storing a tensor and loading it again counts as, in steps on one register."""
+"""Cost of storing a tensor and loading it again, in steps on one register."""
 
 # Memory, in bytes.
 
@@ -202,15 +202,15 @@ MOST_STREAMS = 8
 """Streams of a loop: line buffers are few, and beyond that many none is prefetched."""
 
 SMALLEST_TILE_BYTES = 1024
-"""Outputs of a program from this size on may pass the caches."""
+"""Outputs of a program from this size on may be stored non-temporally."""
 
 STREAMED_BYTES = 32 << 20
-"""Outputs of a launch from this size on pass the caches. Measured: 16 MiB are as fast either way once loops prefetch
-their inputs, 32 MiB 1.3 and 64 MiB 1.5 times as fast with non-temporal stores. An update in place takes 1.8 to 3 times
-as long with them, however large."""
+"""Outputs of a launch from this size on are stored non-temporally. Measured: 16 MiB are as fast either way once loops
+prefetch their inputs, 32 MiB 1.3 and 64 MiB 1.5 times as fast with non-temporal stores. An update in place takes 1.8 to
+3 times as long with them, however large."""
 
 STREAMED_RESULTS = 2
-"""Outputs of a nest; of more, halves of lines may reach memory one by one where stores pass the caches."""
+"""Outputs of a nest; of more, halves of lines may reach memory one by one if stores are non-temporal."""
 
 STREAMED_ELEMENTS = 512
 """Elements of a nest; of fewer, the loops around the vectors take longer than the memory."""

@@ -5,12 +5,12 @@ Blocks of 32 x 32 of C are four tiles; two tiles of A and two of a panel feed fo
     tileloadd C;  for k in depth by 32 {  tileloaddt1 A, tileloadd B;  four tdpbf16ps  };  tilestored C
 
 A is loaded first, with the hint that its rows are not kept in the first level cache, which belongs to the panel: 4 % of
-a product of a thousand terms. Blocks of 16 x 32 have one tile of A for two products. Rows of A that a block lacks are
+a matmul of a thousand terms. Blocks of 16 x 32 have one tile of A for two products. Rows of A that a block lacks are
 zeros in a copy of its own. Where C is not a full block the tiles go through a scratch block and masked additions.
 Results that are rounded (``_out_bf16``) go through it, too, while they are near.
 
 A unit that was idle for half a microsecond takes as long to reach its full speed again, and slows everything else down
-meanwhile: products that alternate with other work (attention) pay that each time.
+meanwhile: matmuls that alternate with other work (attention) pay that each time.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def configure_tiles(fn: FunctionText) -> None:
 
 
 def release_tiles(fn: FunctionText) -> None:
-    """Nobody expects anything of the tiles any more: the system need not save them."""
+    """Release the tiles, so that the system need not save them."""
     fn.call("void", "llvm.x86.tilerelease", [])
 
 

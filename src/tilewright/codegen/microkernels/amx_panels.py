@@ -165,7 +165,7 @@ class AmxPanelWriter:
         fn.start(done)
 
     def _fetch_later(self, sources: Sequence[str], offset: str, stride: str) -> None:
-        """Ask for rows that are packed some steps later."""
+        """Prefetch rows that are packed some steps later."""
         fn = self.fn
         for source in sources:
             later = fn.advance(fn.advance(source, offset), fn.scaled(stride, ROWS_AHEAD))

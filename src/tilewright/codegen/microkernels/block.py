@@ -154,7 +154,7 @@ class BlockWriter(TileWriter):
         fn.ret()
 
     def _output(self, is_last: str, c: str) -> Rows:
-        """Return where this step of k leaves its sums: the last one does so where they are wanted."""
+        """Return where this step of k stores its sums: the last one to the output, the others to C."""
         fn = self.fn
         out = fn.cast("inttoptr", "i64", "%out_ptr", "ptr")
         out_row = fn.scaled("%out_row_stride", self.element.accumulator_bytes)
@@ -164,7 +164,7 @@ class BlockWriter(TileWriter):
         )
 
     def _packed_group(self, b: str, c: str) -> Callable[[str, str], None]:
-        """All panels, where they are."""
+        """Read all panels in place."""
         fn = self.fn
         if self.filling is not None:
             b = self.filling.start(self._b_strides(), self.strides.b_row, self.k_step)
@@ -224,7 +224,7 @@ class BlockWriter(TileWriter):
         return self.fn.scaled(stride, self.k_group), str(size)
 
     def _is_like_a_panel(self) -> str | None:
-        """Return whether B needs no packing; None if it does anyhow."""
+        """Emit the check of whether B needs no packing; None if it always does."""
         fn = self.fn
         if self.transposed_b or self.element.memory != self.element.accumulator:
             return None
@@ -357,7 +357,7 @@ class BlockWriter(TileWriter):
         fn.call("void", name, zip(types, values, strict=True))
 
     def _edge_function(self, name: str) -> str:
-        """The same writer with the function's parameters in place of what it has computed."""
+        """Write the shared function by a copy of this writer that reads the function's parameters."""
         parameters = [Parameter(type, f"%{parameter}") for parameter, type in _EDGE_PARAMETERS]
         fn = FunctionText(self.fn.module, name, "void", parameters, linkage="internal", attributes="noinline nounwind")
         writer = copy(self)
@@ -378,7 +378,7 @@ class BlockWriter(TileWriter):
 
     @property
     def strips(self) -> tuple[tuple[int, int], ...]:
-        """Of half the vectors or fewer, twice the rows: else too few sums are under way at a time."""
+        """Strips of half the vectors or fewer have twice the rows: else too few sums are in flight."""
         vectors = self.tile.vectors
         return tuple((few, SHORT_ROWS * (2 if 2 * few <= vectors else 1)) for few in range(1, vectors + 1))
 
@@ -393,7 +393,7 @@ class BlockWriter(TileWriter):
         return lines_of_rows(self.fn, self.tile, b, (n0, m0), self.limits.count, self.element.bytes)
 
     def _below(self, c: str, rows: int) -> Rows:
-        """The rows of C after those of a tile, where they will be written to."""
+        """The rows of C after those of a tile, where they will be stored."""
         place = self.result or Rows(c, self.strides.c_row)
         return Rows(self._row_offset(place.first, place.stride, rows), place.stride)
 
@@ -419,7 +419,7 @@ class BlockWriter(TileWriter):
         return self._without(start, [self.fn.advance(first, self.fn.scaled(row, WORD_BYTES)) for row in numbers])
 
     def _without(self, start: list[list[str]], sums: list[str]) -> list[list[str]]:
-        """Less the sum at an address for each row."""
+        """Subtract from each row the sum at an address."""
         rows: list[list[str]] = []
         for row, address in zip(start, sums, strict=True):
             excess = self.vector.broadcast(self.fn.load("i32", address, align=WORD_BYTES), "i32")

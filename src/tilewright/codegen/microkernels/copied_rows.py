@@ -31,7 +31,7 @@ PADDING = 16
 
 
 class CopiedRows(ABC):
-    """Where register tiles read A. Subclasses copy; an element of the copy is as large as one of C."""
+    """Copies of A that register tiles read. Subclasses copy; an element of the copy is as large as one of C."""
 
     level = 3
     """The cache that the next rows are prefetched into: the first one, where lines of a chunk keep a distance."""

@@ -4,7 +4,7 @@
       columns of B adjoin:   for n0 in n by NR:  C[:, n0:] += copy B[k0:, n0:]     lanes along n
       rows of B adjoin:      for n0 in n by NC:  C[:, n0:] += copy B[k0:, n0:]     lanes along k, summed in the end
 
-A packed panel pays off by the rows of A that are multiplied by it. With one to four of them a product takes as long as
+A packed panel pays off by the rows of A that are multiplied by it. With one to four of them a matmul takes as long as
 memory takes to give B, which steps of k prefetch some rows ahead: a row of B is too short, and the next one too far
 away, for the machine to find out by itself. There is code for one row, and for as many as the kernel is for: those
 that do not exist are the last one again.
