@@ -112,7 +112,7 @@ def _read_value(text: str, expected: Any) -> Any:
 
 
 def refusal(text: str, expected: Any) -> str:
-    """What LLVM's command line says of a value that is not of a type."""
+    """Return what LLVM's command line says of a value that is not of a type."""
     arguments = [each for each in typing.get_args(expected) if each is not type(None)]
     if typing.get_origin(expected) in (tuple, list, typing.Union, types.UnionType):
         return refusal(text, arguments[0])

@@ -72,7 +72,7 @@ class _Reader:
         return entries
 
     def _name(self) -> str:
-        """What stands before the next bracket or comma."""
+        """Read the name before the next bracket or comma."""
         start = self._at
         while self._at < len(self._text) and self._text[self._at] not in ",(){":
             self._at += 1
@@ -91,7 +91,7 @@ class _Reader:
         return fail_at(self._text, start - 1, "missing closing '}' while processing pass options")
 
     def _close(self, anchors: tuple[str, ...], outermost: int) -> tuple[str, ...]:
-        """What is left of the anchors after the closing brackets that follow."""
+        """Return the anchors that are left after the closing brackets that follow."""
         while self._takes(")"):
             if len(anchors) == outermost:
                 reason = "encountered extra closing ')' creating unbalanced parentheses while parsing pipeline"

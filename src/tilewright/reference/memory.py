@@ -113,7 +113,7 @@ class Storage:
 
     @property
     def address(self) -> int:
-        """Where the first element lies, as this process sees it."""
+        """The address of the first element in this process."""
         return int(self.data.ctypes.data)
 
     def describe(self) -> str:
@@ -155,7 +155,7 @@ class Everything(Storage):
 
     @property
     def address(self) -> int:
-        """Where the first element lies."""
+        """The address of the first element."""
         return self.start
 
     def view(self, start: int, element: Attribute) -> Storage:

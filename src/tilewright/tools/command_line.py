@@ -26,7 +26,7 @@ class UsageError(TilewrightError):
     """The command line cannot be understood."""
 
     def rendered(self) -> str:
-        """What the tool prints."""
+        """Return what the tool prints."""
         return f"{PROGRAM}: error: {self} (--help lists all flags)\n"
 
 
@@ -118,7 +118,7 @@ def _read_flag(request: Request, word: str, following: list[str]) -> str:
 
 
 def _wrong_value(flag: Flag, value: str) -> str:
-    """What LLVM says of a value that a flag cannot have; empty of others."""
+    """Return what LLVM says of a value that a flag cannot have; nothing of others."""
     if not flag.metavar or flag.choices == (*TRUE, *FALSE):
         return "" if value in (*TRUE, *FALSE, "") else refusal(value, bool)
     if flag.choices == NUMBER:
@@ -141,7 +141,7 @@ def _dashed(name: str) -> str:
 
 
 def _distance(left: Iterable[str], right: str) -> int:
-    """How many letters must be inserted, removed or replaced to come from one word to the other."""
+    """Return how many letters must be inserted, removed or replaced to turn one word into the other."""
     row = list(range(len(right) + 1))
     for at, letter in enumerate(left, 1):
         above, row = row, [at]

@@ -45,7 +45,7 @@ class Accumulators:
 
     @property
     def combination(self) -> Combination | None:
-        """How all results are combined together, where lanes are."""
+        """The combination of all results together, if lanes are combined by it."""
         return self.nest.combination if self.nest.folds() else None
 
     # -- starting ---------------------------------------------------------------------------------------------------
