@@ -87,7 +87,7 @@ def lower(
 
 def _with_more_room(source: Source, target: Target, module: ModuleOp) -> Target | None:
     """Return the target that a kernel is to be lowered for in place of this one."""
-    if getattr(source, "is_gluon", False) or not isinstance(target, HasSmallerPlans):
+    if source.is_gluon or not isinstance(target, HasSmallerPlans):
         return None
     return target.with_more_room(module)
 
