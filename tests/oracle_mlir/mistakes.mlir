@@ -1730,3 +1730,264 @@ func.func @f(%a: vector<4xf32>) {
   %0 = vector.shape_cast %a : vector<4xf32> to vector<4xi32>
   return
 }
+// -----
+#m = affine_map<(d0) -> (d0 + )>
+// -----
+#m = affine_map<(d0) -> (+ d0)>
+// -----
+#m = affine_map<(d0) -> ()
+// -----
+#m = affine_map<(d0) -> (d0, )>
+// -----
+#m = affine_map<(d0) -> d0>
+// -----
+#m = affine_map<(d0) (d0)>
+// -----
+#m = affine_map<(d0)[s0 -> (d0)>
+// -----
+#m = affine_map<(d0 -> (d0)>
+// -----
+#m = affine_map<d0 -> (d0)>
+// -----
+#m = affine_map<(d0) -> (d0 d0)>
+// -----
+#m = affine_map<(d0) -> ((d0)>
+// -----
+#m = affine_map<(d0) -> (x)>
+// -----
+#m = affine_map<(d0, d0) -> (d0)>
+// -----
+#m = affine_map<(d0) -> (d0 * d0)>
+// -----
+#m = affine_map<(d0)[3] -> (d0)>
+// -----
+#m = affine_map<(3) -> (d0)>
+// -----
+#m = affine_map<(d0) -> (d0 mod d0)>
+// -----
+#m = affine_map<(d0) -> (d0 ceildiv s0)>
+// -----
+#m = affine_map (d0) -> (d0)
+// -----
+#m = affine_map<(d0) -> (d0)
+// -----
+#m = affine_set<(d0) : (d0)>
+// -----
+#m = affine_set<(d0) : (d0 >= )>
+// -----
+#m = affine_set<(d0) : (d0 > 0)>
+// -----
+#m = affine_set<(d0) (d0 >= 0)>
+// -----
+#m = affine_map<(d0) -> (d0 + "x")>
+// -----
+#m = affine_map<(d0) -> (%d0)>
+// -----
+#m = affine_map<(d0) -> (d0 * 99999999999999999999)>
+// -----
+#m = affine_map<() -> ( ())>
+// -----
+func.func @f(tensor 4xf32>) {
+  return
+}
+// -----
+func.func @f(tensor<4xf32) {
+  return
+}
+// -----
+func.func @f(memref 4xf32>) {
+  return
+}
+// -----
+func.func @f(memref<4xf32) {
+  return
+}
+// -----
+func.func @f(vector 4xf32>) {
+  return
+}
+// -----
+func.func @f(vector<4xf32) {
+  return
+}
+// -----
+func.func @f(complex f32>) {
+  return
+}
+// -----
+func.func @f(complex<f32) {
+  return
+}
+// -----
+func.func @f(tuple f32>) {
+  return
+}
+// -----
+func.func @f(tuple<f32) {
+  return
+}
+// -----
+func.func @f(!) {
+  return
+}
+// -----
+func.func @f(()) {
+  return
+}
+// -----
+func.func @f((i32) {
+  return
+}
+// -----
+func.func @f(i32, %b: i32) {
+  return
+}
+// -----
+func.func @f(%b: i32, i32) {
+  return
+}
+// -----
+func.func @f(%b: i32, ) {
+  return
+}
+// -----
+func.func @f(%b i32) {
+  return
+}
+// -----
+func.func @f(=) {
+  return
+}
+// -----
+func.func @f(%b: i32 {a = #}) {
+  return
+}
+// -----
+func.func @f(tensor<4xf32) {
+  return
+}
+// -----
+func.func @f(%a: i32, %a: i32) {
+  return
+}
+// -----
+func.func @f(%) {
+  return
+}
+// -----
+func.func @f(%m: memref<4xf32>) {
+  %0 = memref.subview %m[] [=] [1] : memref<4xf32> to memref<2xf32>
+  return
+}
+// -----
+func.func @f(%m: memref<4xf32>) {
+  %0 = memref.subview %m[0 [2] [1] : memref<4xf32> to memref<2xf32>
+  return
+}
+// -----
+func.func @f(%m: memref<4xf32>) {
+  %0 = memref.subview %m[1.5] [2] [1] : memref<4xf32> to memref<2xf32>
+  return
+}
+// -----
+func.func @f(%m: memref<4xf32>) {
+  %0 = memref.subview %m[x] [2] [1] : memref<4xf32> to memref<2xf32>
+  return
+}
+// -----
+func.func @f(%m: memref<4xf32>) {
+  %0 = memref.subview %m{0} [2] [1] : memref<4xf32> to memref<2xf32>
+  return
+}
+// -----
+func.func @f(%m: memref<4xf32>) {
+  %0 = memref.subview %m[0] [2] [1 : memref<4xf32> to memref<2xf32>
+  return
+}
+// -----
+func.func @f(%m: memref<4xf32>) {
+  %0 = memref.subview %m[0] [2,] [1] : memref<4xf32> to memref<2xf32>
+  return
+}
+// -----
+func.func @f(%x: i32, %m: memref<4xf32>, %t: tensor<4x8xf32>) {
+  %0 = arith.extsi %x : i32 too i64
+  return
+}
+// -----
+func.func @f(%x: i32, %m: memref<4xf32>, %t: tensor<4x8xf32>) {
+  %0 := arith.addi %x, %x : i32
+  return
+}
+// -----
+func.func @f(%x: i32, %m: memref<4xf32>, %t: tensor<4x8xf32>) {
+  %0 = arith.constant - : i32
+  return
+}
+// -----
+func.func @f(%x: i32, %m: memref<4xf32>, %t: tensor<4x8xf32>) {
+  cf.br : ^bb1(%x : i32)
+  return
+}
+// -----
+func.func @f(%x: i32, %m: memref<4xf32>, %t: tensor<4x8xf32>) {
+  cf.br ^
+  return
+}
+// -----
+func.func @f(%x: i32, %m: memref<4xf32>, %t: tensor<4x8xf32>) {
+  %0 = arith.addi %x, % : i32
+  return
+}
+// -----
+func.func @f(%x: i32, %m: memref<4xf32>, %t: tensor<4x8xf32>) {
+  %0 = arith.addi %1, %x : i32
+  %1 = arith.constant 1 : index
+  return
+}
+// -----
+func.func @f(%x: i32, %m: memref<4xf32>, %t: tensor<4x8xf32>) {
+  %0 = arith.constant dense 1 : tensor<2xi32>
+  return
+}
+// -----
+func.func @f(%x: i32, %m: memref<4xf32>, %t: tensor<4x8xf32>) {
+  %0 = arith.constant 1 : ()
+  return
+}
+// -----
+func.func @f(%x: i32, %m: memref<4xf32>, %t: tensor<4x8xf32>) {
+  %0 = arith.addi %x, %x {1 = 2} : i32
+  return
+}
+// -----
+func.func @f(%x: i32, %m: memref<4xf32>, %t: tensor<4x8xf32>) {
+  %0 = arith.addi %x, %x {a = 1, , b} : i32
+  return
+}
+// -----
+func.func @f(%x: i32, %m: memref<4xf32>, %t: tensor<4x8xf32>) {
+  %0 = memref.extract_aligned_pointer_as_index %m : memref<4xf32> -> i32
+  return
+}
+// -----
+func.func @f(%x: i32, %m: memref<4xf32>, %t: tensor<4x8xf32>) {
+  %0 = linalg.reduce [{ arith.addf } ins(%t : tensor<4x8xf32>) outs(%t : tensor<4x8xf32>) dimensions = [1]
+  return
+}
+// -----
+func.func @f(%x: i32, %m: memref<4xf32>, %t: tensor<4x8xf32>) {
+  %0 = linalg.transpose ins(%t : tensor<4x8xf32>) outs(%t : tensor<4x8xf32>) permutaion = [1, 0]
+  return
+}
+// -----
+func.func @f(%x: i32, %m: memref<4xf32>, %t: tensor<4x8xf32>) {
+  scf.for %i = %x too %x step %x {
+  }
+  return
+}
+// -----
+func.func @f(%x: i32, %m: memref<4xf32>, %t: tensor<4x8xf32>) {
+  %0 = tensor.cast %t : tensor<4x8xf32> : tensor<?x8xf32>
+  return
+}

@@ -28,7 +28,7 @@ from tilewright.dialects.definition import Op
 from tilewright.dialects.fields import Body, opt_prop_def, prop_def, region_def
 from tilewright.dialects.text import write
 from tilewright.ir.diagnostics import note_at, verify_error
-from tilewright.ir.wording import BareVerifyException
+from tilewright.ir.wording import BareVerifyException, CustomOpException
 
 RESERVED = ("sym_name", "function_type", "sym_visibility", "arg_attrs", "res_attrs")
 """What the text says without a dictionary."""
@@ -238,9 +238,11 @@ def _parse_inputs(
     attrs: list[Mapping[str, Attribute]] = []
 
     def parse_input() -> None:
+        first = parser._current_token.span  # pyright: ignore[reportPrivateUsage]
         argument = parser.parse_optional_argument()
         if (argument is None) != (not named) and types:
-            parser.raise_error("expected all arguments to be named or all to be unnamed")
+            reason = "expected SSA identifier" if named else "expected type instead of SSA identifier"
+            raise CustomOpException(reason, first)
         types.append(parser.parse_type() if argument is None else argument.type)
         attrs.append(parser.parse_optional_dictionary_attr_dict())
         location = parser.parse_optional_location()

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from math import prod
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, IntegerAttr
-from xdsl.dialects.utils import DynamicIndexList
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import traits_def
 from xdsl.traits import Pure
@@ -35,6 +34,7 @@ from tilewright.dialects.fields import (
     result_def,
     var_operand_def,
 )
+from tilewright.dialects.index_lists import DynamicIndexList
 from tilewright.dialects.types import I64_ARRAY, INDEX, shape_of
 
 Groups = ArrayAttr[ArrayAttr[IntegerAttr]]

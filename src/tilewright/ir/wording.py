@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.lexer import Span
 
 
 class BareVerifyException(VerifyException):
@@ -12,7 +13,12 @@ class BareVerifyException(VerifyException):
 
 
 class CustomOpException(VerifyException):
-    """What the parser of an op says: upstream's begins with ``custom op 'NAME'``."""
+    """What the parser of an op says, of a token or of all: upstream's begins with ``custom op 'NAME'``. Another error
+    of a parser that is its cause is told before."""
+
+    def __init__(self, message: str, at: Span[str] | None = None) -> None:
+        super().__init__(message)
+        self.at = at
 
 
 UNENDED_STRING = "expected '\"' in string literal"
@@ -50,11 +56,30 @@ _WORDS = tuple(
         ),
         (r"Expected '=' after operation result list", "expected '=' after SSA name"),
         (r"Expected 'x' .*", "expected 'x' in dimension list"),
+        (
+            r"Expected ('(?:.|->)'|',' or '>')( in (?:tensor|vector|memref|complex|tuple|function) type)",
+            r"expected \1\2",
+        ),
+        (r"Expected '<' in dense attribute", "expected '<' after 'dense'"),
+        (
+            r"(?:Expected )?'(.)'(?: expected)?( in (?:affine map|affine map range|integer set|symbol list"
+            r"|integer set constraint list|dimensional identifier list|dynamic index list))",
+            r"expected '\1'\2",
+        ),
         (r"Expected '(.*)'(?: .*)?", r"expected '\1'"),
-        (r"'\)' expected in dimensional identifier list.*", "expected ')' in dimensional identifier list"),
         (r"'\]' expected", "expected ',' or ']'"),
         (r"'\}' expected", "expected '}' in attribute dictionary"),
-        (r"'(.)' expected", r"expected '\1'"),
+        (r"'(.)' expected(?: in stride list)?", r"expected '\1'"),
+        (r"Expected an operand\.", "expected SSA operand"),
+        (r"Expected SSA value tuple size", "expected integer number of results"),
+        (r"Expected bare-id or string-literal here as part of attribute entry!", "expected attribute name"),
+        (r"Expected integer or float literal after '-'", "expected constant integer or floating point value"),
+        (r"Expected ':' after block argument name!", "expected ':'"),
+        (r"successor expected", "expected block name"),
+        (
+            r"(operand|result) '\w+' at position (\d+) does not verify:? Expected attribute (\w+) but got (.*)",
+            r"\1 #\2 must be \3, but got '\4'",
+        ),
         (r"type expected|Expected (shape type|vector element type)\.?", "expected non-function type"),
         (r"operand expected", "expected SSA operand"),
         (r"operation name expected", "expected operation name in quotes"),

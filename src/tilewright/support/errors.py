@@ -35,9 +35,10 @@ class Note:
     message: str
     span: Span | None = None
     source_line: str | None = None
+    severity: str = "note"
 
     def render(self) -> str:
-        return render_message("note", self.message, self.span, source_line=self.source_line)
+        return render_message(self.severity, self.message, self.span, source_line=self.source_line)
 
 
 def _rendered(notes: Sequence[Note]) -> list[str]:

@@ -48,7 +48,7 @@ class DiagnosticStyle:
         """The notes; one at the same place as what stands above it does not show the line again."""
         rendered: list[str] = []
         for note in notes if self.with_notes else ():
-            entry = self._entry("note", note.message, note.span, note.source_line)
+            entry = self._entry(note.severity, note.message, note.span, note.source_line)
             rendered.append(entry.partition("\n")[0] if _place(note.span) == _place(place) else entry)
             place = note.span
         return rendered

@@ -69,7 +69,7 @@ def diagnostics_of_error(error: TilewrightError) -> list[Diagnostic]:
             notes = error.notes if isinstance(error, VerifyError) else ()
         case _:
             first, notes = Diagnostic("error", 0, str(error)), ()
-    return [first, *(Diagnostic("note", note.span.line if note.span else 0, note.message) for note in notes)]
+    return [first, *(Diagnostic(note.severity, note.span.line if note.span else 0, note.message) for note in notes)]
 
 
 def diagnostic_of_remark(remark: Remark) -> Diagnostic:

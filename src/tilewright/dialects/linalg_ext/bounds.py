@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
-from xdsl.dialects.utils import DynamicIndexList
 from xdsl.irdl import traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
@@ -13,6 +12,7 @@ from xdsl.utils.exceptions import VerifyException
 from tilewright.dialects.construction import Index, MixedIndex, Value, init_op, join_mixed, split_mixed, value_of
 from tilewright.dialects.definition import Op
 from tilewright.dialects.fields import I64Array, Operand, Operands, operand_def, prop_def, var_operand_def
+from tilewright.dialects.index_lists import DynamicIndexList
 from tilewright.dialects.types import ANY_TENSOR, I64_ARRAY, INDEX, shape_of
 
 

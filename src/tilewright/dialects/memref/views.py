@@ -14,7 +14,6 @@ from xdsl.dialects.builtin import (
     UnrankedMemRefType,
     i8,
 )
-from xdsl.dialects.utils import DynamicIndexList
 from xdsl.interfaces import HasFolderInterface
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import traits_def
@@ -38,6 +37,7 @@ from tilewright.dialects.fields import (
     result_def,
     var_operand_def,
 )
+from tilewright.dialects.index_lists import DynamicIndexList
 from tilewright.dialects.reshapes import CollapseOp, ExpandOp
 from tilewright.dialects.shaped import ShapedCastOp
 from tilewright.dialects.slices import (

@@ -7,7 +7,6 @@ from math import prod
 from typing import ClassVar
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType, UnitAttr
-from xdsl.dialects.utils import DynamicIndexList
 from xdsl.interfaces import HasFolderInterface
 from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.irdl import AnyAttr, AttrSizedOperandSegments, VarConstraint, traits_def
@@ -39,6 +38,7 @@ from tilewright.dialects.fields import (
     result_def,
     var_operand_def,
 )
+from tilewright.dialects.index_lists import DynamicIndexList
 from tilewright.dialects.numeric import array_of, attr_of
 from tilewright.dialects.types import I64_ARRAY, INDEX, as_tensor, is_tensor, shapes_agree
 from tilewright.ir.wording import BareVerifyException

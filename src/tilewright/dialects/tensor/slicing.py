@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
-from xdsl.dialects.utils import DynamicIndexList
 from xdsl.interfaces import HasFolderInterface
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import VarConstraint, base, traits_def
@@ -14,6 +13,7 @@ from xdsl.traits import Pure
 
 from tilewright.dialects.construction import MixedIndex, Value, init_op, static_values, value_of
 from tilewright.dialects.fields import Operand, Operands, Result, operand_def, result_def, var_operand_def
+from tilewright.dialects.index_lists import DynamicIndexList
 from tilewright.dialects.slices import (
     SlicingOp,
     find_kept_dims,

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import ClassVar, cast
 
-from xdsl.dialects.utils import DynamicIndexList
 from xdsl.ir import Attribute
 from xdsl.irdl import IRDLOperation
 from xdsl.irdl.declarative_assembly_format import (
@@ -23,6 +22,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 
 from tilewright.dialects.construction import i32_attr
+from tilewright.dialects.index_lists import DynamicIndexList
 from tilewright.dialects.tt import enums
 from tilewright.dialects.tt.cache_policy import ATTRIBUTE_SINCE
 from tilewright.dialects.tt.types import PointerType, TensorDescType, is_pointer_like, pointee_like

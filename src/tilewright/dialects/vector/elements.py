@@ -13,7 +13,6 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     VectorType,
 )
-from xdsl.dialects.utils import DynamicIndexList
 from xdsl.interfaces import HasFolderInterface
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import AnyAttr, ParsePropInAttrDict, VarConstraint, traits_def
@@ -50,6 +49,7 @@ from tilewright.dialects.fields import (
     var_operand_def,
     var_result_def,
 )
+from tilewright.dialects.index_lists import DynamicIndexList
 from tilewright.dialects.numeric import array_of, attr_of
 from tilewright.dialects.text import write
 from tilewright.dialects.types import (

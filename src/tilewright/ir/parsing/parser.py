@@ -27,6 +27,7 @@ from xdsl.utils.mlir_lexer import MLIRTokenKind
 from tilewright.ir.lexing import QuickLexer
 from tilewright.ir.naming import hint_value
 from tilewright.ir.older_spellings import RENAMED, RENAMED_KEYS, OlderSpellings, find_renaming
+from tilewright.ir.parsing.affine import AffineTextParser
 from tilewright.ir.parsing.aliases import AliasParser
 from tilewright.ir.parsing.locations import LocationParser
 from tilewright.ir.parsing.numbers import NumberParser
@@ -34,10 +35,16 @@ from tilewright.ir.parsing.places import TextPlaces
 from tilewright.ir.parsing.types import TypeParser
 from tilewright.ir.passes import Remark
 from tilewright.ir.wording import CustomOpException, upstream_words
-from tilewright.support.errors import ParseError
+from tilewright.support.errors import Note, ParseError
 
 _OP_NAME = re.compile(r'"?([^\s"({<%@]+)"?')
 _BLANKS = re.compile(r"\s*")
+MORE_ON_DIALECTS = (
+    "for more info on dialect registration see "
+    "https://mlir.llvm.org/getting_started/Faq/#registered-loaded-dependent-whats-up-with-dialects-management"
+)
+WITHOUT_DEFAULT = frozenset({"affine", "linalg", "memref", "scf", "tensor"})
+"""Dialects whose ops' regions name every dialect."""
 
 
 @lru_cache(maxsize=4096)
@@ -45,7 +52,7 @@ def _int(value: int) -> IntAttr:
     return IntAttr(value)
 
 
-class MLIRParser(TypeParser, NumberParser, AliasParser, LocationParser):
+class MLIRParser(TypeParser, NumberParser, AffineTextParser, AliasParser, LocationParser):
     """xDSL's parser with upstream's rules where the two differ."""
 
     needs_module = False
@@ -59,6 +66,7 @@ class MLIRParser(TypeParser, NumberParser, AliasParser, LocationParser):
         self._first_uses: dict[str, int] = {}
         self._definitions: dict[str, int] = {}
         self._op_start = 0
+        self._in_attribute = 0
         self.older = OlderSpellings()
         self._alias_positions: dict[str, int] | None = None
         self._simple_types: dict[str, TypeAttribute] = {}
@@ -130,7 +138,10 @@ class MLIRParser(TypeParser, NumberParser, AliasParser, LocationParser):
         return today + name[len(older) :]
 
     def _parse_extended_type_or_attribute(self, attr_or_dialect_name: str, is_type: bool) -> Any:
-        return super()._parse_extended_type_or_attribute(self._name_today(attr_or_dialect_name), is_type)
+        self._in_attribute += 1
+        parsed = super()._parse_extended_type_or_attribute(self._name_today(attr_or_dialect_name), is_type)
+        self._in_attribute -= 1
+        return parsed
 
     def _parse_attribute_entry(self) -> tuple[str, Attribute]:
         name, attribute = super()._parse_attribute_entry()
@@ -143,7 +154,7 @@ class MLIRParser(TypeParser, NumberParser, AliasParser, LocationParser):
 
     def _get_op_by_name(self, name: str) -> type[Operation]:
         name = self._name_today(name)
-        found = self.ctx.get_optional_op(name, dialect_stack=self._parser_state.dialect_stack)
+        found = self.ctx.get_optional_op(name, dialect_stack=self._default_dialects())
         if found is not None and not (issubclass(found, UnregisteredOp) and not self._is_generic(name)):
             return found
         dialect = name.partition(".")[0]
@@ -158,11 +169,35 @@ class MLIRParser(TypeParser, NumberParser, AliasParser, LocationParser):
                     "-allow-unregistered-dialect with the MLIR tool used"
                 )
         if not known and "." not in name and self._parser_state.dialect_stack:
-            reason += f" (tried '{self._parser_state.dialect_stack[-1]}.{name}' as well)"
+            default = "".join(self._default_dialects()[-1:])
+            reason = reason if default else f"Dialect `' not found for custom op '{name}' "
+            reason += f" (tried '{default}.{name}' as well)"
         start = self.places.text.find(name, self._op_start)
         if reason.startswith("operation being parsed"):
             start += len(name) + 1  # upstream finds out after the name
-        raise self.places.error_at(start, start + len(name), f"{reason}; did you mean '{near[0]}'?" if near else reason)
+        error = self.places.error_at(
+            start, start + len(name), f"{reason}; did you mean '{near[0]}'?" if near else reason
+        )
+        if not reason.startswith("Dialect"):
+            raise error
+        listed = ", ".join(sorted(self.ctx.registered_dialect_names))
+        raise self.places.with_place(error, start, len(name), f"Available dialects: {listed} ; {MORE_ON_DIALECTS}")
+
+    def _default_dialects(self) -> list[str]:
+        """The dialects whose names may be left out where the parser is."""
+        stack = self._parser_state.dialect_stack
+        return [] if stack and stack[-1] in WITHOUT_DEFAULT else stack
+
+    def parse_keyword(self, keyword: str, context_msg: str = "") -> str:
+        """As xDSL; upstream's op says at the token what it expects there."""
+        token = self._current_token
+        if self.parse_optional_keyword(keyword) is not None:
+            return keyword
+        name = _OP_NAME.match(self.places.text, self._op_start)
+        if name is None or self._in_attribute or name[0].startswith('"'):
+            return super().parse_keyword(keyword, context_msg)
+        reason = f"custom op '{self._full_name(name[1])}' expected '{keyword}'"
+        raise self.places.error_at(token.span.start, token.span.end, reason)
 
     def _is_generic(self, name: str) -> bool:
         """Return whether the op that is being read is written in generic form, with its name in quotes."""
@@ -177,24 +212,39 @@ class MLIRParser(TypeParser, NumberParser, AliasParser, LocationParser):
             blanks = _BLANKS.match(self.places.text, self.places.text.find("=", start) + 1)
             assert blanks is not None
             start = blanks.end()
-        self._op_start = start
+        outer, self._op_start = self._op_start, start
         try:
             op = super().parse_operation()
+            self._op_start = outer
         except exceptions.VerifyException as error:
-            name = _OP_NAME.match(self.places.text, start)
-            assert name is not None
-            written, said = self._full_name(name[1]), upstream_words(str(error))
-            custom = isinstance(error, CustomOpException)
-            reason = f"custom op '{written}' {said}" if custom else f"'{written}' op {said}"
-            raise self.places.error_at(start, name.end(), reason) from error
+            raise self._op_error(error, start) from error
         if op.location is UNKNOWN_LOC:
             line, col = self.places.line_and_column(start)
             op.location = FileLineColLoc(self._file_attribute, _int(line), _int(col))
         return op
 
+    def _op_error(self, error: exceptions.VerifyException, start: int) -> ParseError:
+        """What the op that begins at `start` says, at its name or at a token of its text."""
+        name = _OP_NAME.match(self.places.text, start)
+        assert name is not None
+        written, said = self._full_name(name[1]), upstream_words(str(error))
+        if not isinstance(error, CustomOpException):
+            return self.places.error_at(start, name.end(), f"'{written}' op {said}")
+        at = (start, name.end()) if error.at is None else (error.at.start, error.at.end)
+        own = self.places.error_at(*at, f"custom op '{written}' {said}")
+        match error.__cause__:
+            case CustomOpException() as cause:
+                first = self._op_error(cause, start)
+            case exceptions.ParseError() as cause:
+                first = self.places.error_in_upstream_words(cause)
+            case _:
+                return own
+        first.notes.append(Note(own.message, own.span, own.source_line, "error"))
+        return first
+
     def _full_name(self, written: str) -> str:
         """The name of an op that may be written without its dialect."""
-        found = self.ctx.get_optional_op(written, dialect_stack=self._parser_state.dialect_stack)
+        found = self.ctx.get_optional_op(written, dialect_stack=self._default_dialects())
         return written if found is None or issubclass(found, UnregisteredOp) else found.name
 
     def parse_optional_region(self, arguments: Iterable[Parser.Argument] | None = None) -> Region | None:
@@ -214,13 +264,24 @@ class MLIRParser(TypeParser, NumberParser, AliasParser, LocationParser):
         token = self._current_token
         if token.text[1:] in self.blocks and token.text[1:] not in self.forward_block_references:
             raise self.places.error_at(token.span.start, token.span.end, f"redefinition of block '{token.text}'")
-        return super()._parse_block()
+        try:
+            return super()._parse_block()
+        except exceptions.ParseError as error:
+            if error.msg != "Expected ':'" or error.span.start != self._current_token.span.start:
+                raise
+            raise exceptions.ParseError(error.span, "expected ':' after block name") from None
 
     def _register_ssa_definition(self, name: str, values: Sequence[SSAValue], span: Span[str]) -> None:
         if name in self.ssa_values and span.text:
             error = self.places.error_at(span.start, span.end, f"redefinition of SSA value '%{name}'")
             raise self.places.with_place(error, self._definitions[name], len(name) + 1, "previously defined here")
         self._definitions[name] = span.start
+        for index, used in self.forward_ssa_references.get(name, {}).items():
+            if index < len(values) and values[index].type != used.type:
+                reason = f"definition of SSA value '%{name}#{index}' has type '{values[index].type}'"
+                error = self.places.error_at(span.start, span.end, reason)
+                said = f"previously used here with type '{used.type}'"
+                raise self.places.with_place(error, self._first_uses[name], len(name) + 1, said)
         super()._register_ssa_definition(name, values, span)
         if name.startswith("_"):
             for value in values:

@@ -12,12 +12,27 @@ from tilewright.support.errors import ParseError
 
 AFTER_THE_LAST_TOKEN = (
     "expected '",
+    "expected attribute name",
+    "expected bare identifier",
+    "expected block name",
+    "expected constant integer",
+    "expected integer number of results",
+    "use of undeclared identifier",
     "expected non-function type",
     "expected attribute value",
     "expected SSA operand",
     "expected operation name",
 )
 """What is said of a missing token points, as upstream's parser does, at the end of the one before it."""
+
+
+WITHOUT_A_NAME = {
+    "%": "invalid SSA name",
+    "#": "invalid attribute name",
+    "!": "invalid type identifier",
+    "^": "invalid block name",
+}
+"""What is said of a character that begins a name, and no name behind it."""
 
 
 class TextPlaces:
@@ -55,14 +70,18 @@ class TextPlaces:
     def error_in_upstream_words(self, error: exceptions.ParseError) -> ParseError:
         """An error of xDSL's, in the words and at the place of upstream's parser."""
         start, end, reason = error.span.start, error.span.end, upstream_words(error.msg)
-        if reason == UNENDED_STRING:
+        if reason.startswith("Expected suffix identifier"):
+            reason = WITHOUT_A_NAME[self.text[start]]
+        elif reason == UNENDED_STRING:
             start, end = start + len(self.line_from(start)), 0
         elif reason.startswith("duplicate key"):
             start, end = self._last_entry(reason.removeprefix("duplicate key '").partition("' in ")[0], start, end)
         elif reason.startswith("redefinition of attribute alias"):
             start = self.line_starts[self.line_and_column(start)[0] - 1]
+        elif reason.startswith("expected '== affine-expr'"):
+            pass
         elif reason.startswith(AFTER_THE_LAST_TOKEN) or start >= len(self.text.rstrip()):
-            start, end = self.end_of_token_before(start), 0
+            start, end = self.end_of_token_before(min(start, len(self.text) - 1)), 0
         return self.error_at(start, end, reason)
 
     def _last_entry(self, key: str, start: int, end: int) -> tuple[int, int]:

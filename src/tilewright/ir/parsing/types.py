@@ -7,12 +7,14 @@ from typing import Any
 
 from xdsl.dialects.builtin import (
     AffineMapAttr,
+    FunctionType,
     MemRefType,
     StridedLayoutAttr,
     VectorType,
 )
 from xdsl.ir import Attribute, TypeAttribute
 from xdsl.parser import Parser
+from xdsl.utils import exceptions
 from xdsl.utils.lexer import Span, Token
 from xdsl.utils.mlir_lexer import KIND_BY_PUNCTUATION_SPELLING, MLIRTokenKind
 
@@ -88,6 +90,30 @@ class TypeParser(Parser):
             return None
         self._consume_token()
         return punctuation
+
+    def _parse_optional_builtin_parametrized_type(self) -> TypeAttribute | None:
+        """As xDSL, which does not say in which type a bracket is missing."""
+        name, opening = self._current_token.text, self._current_token.span.end
+        try:
+            return super()._parse_optional_builtin_parametrized_type()
+        except exceptions.ParseError as error:
+            if "after builtin name" in error.msg:
+                raise exceptions.ParseError(error.span, f"Expected '<' in {name} type") from None
+            if "after builtin parameter list" not in error.msg:
+                raise
+            has_comma = "," in self.places.text[opening : error.span.start]
+            closing = "'>'" if name != "memref" else "',' or '>'"
+            within = "" if has_comma and name == "memref" else f" in {name} type"
+            raise exceptions.ParseError(error.span, f"expected {closing}{within}") from None
+
+    def parse_optional_function_type(self) -> FunctionType | None:
+        """As xDSL, which does not say what the arrow is missing in."""
+        try:
+            return super().parse_optional_function_type()
+        except exceptions.ParseError as error:
+            if error.msg != "Expected '->'":
+                raise
+            raise exceptions.ParseError(error.span, "Expected '->' in function type") from None
 
     def parse_optional_type(self) -> TypeAttribute | None:
         token = self._current_token
