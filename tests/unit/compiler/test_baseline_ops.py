@@ -20,7 +20,10 @@ from tilewright.ir.verify import verify_module
 from tilewright.lowering.convert_linalg_to_loops.convert_linalg_to_loops import LOWERINGS as TO_LOOPS
 from tilewright.lowering.loops_to_llvm.lower import RULES as TO_LLVM
 from tilewright.support import knobs
+from tilewright.support.modules import import_modules
 from tilewright.transforms.linalg.one_shot_bufferize.rules import RULES
+
+import_modules("tilewright.transforms.linalg.one_shot_bufferize")  # they fill RULES
 
 WITH_THE_OP_AROUND = {
     "affine.yield", "func.func", "linalg.index", "linalg.yield", "memref.global", "scf.reduce", "scf.reduce.return",
