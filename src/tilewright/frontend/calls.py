@@ -103,7 +103,7 @@ def call(state: FunctionState, function: Any, args: list[Any], keywords: dict[st
         try:
             return wrap(function(*args, **keywords))
         except TypeError as error:
-            _explain_keywords(function, keywords, error)
+            _explain_arguments(function, args, keywords, error)
             raise
     if isinstance(function, ConstexprFunction | CompileTimeLambda):
         _check_compile_time(function, args, keywords)
@@ -122,15 +122,25 @@ def call(state: FunctionState, function: Any, args: list[Any], keywords: dict[st
     return wrap(function(*[unwrap(a) for a in args], **{k: unwrap(v) for k, v in keywords.items()}))
 
 
-def _explain_keywords(function: Any, keywords: dict[str, Any], error: TypeError) -> None:
-    """Add the nearest parameter, or all, to the error of a call with a keyword that there is no parameter for."""
+def _explain_arguments(function: Any, args: list[Any], keywords: dict[str, Any], error: TypeError) -> None:
+    """Add the nearest parameter, or all, to the error of a call with a keyword that there is no parameter for, and the
+    signature to that of one with too few or too many arguments."""
     import difflib
 
-    parameters = inspect.signature(function).parameters
+    signature = inspect.signature(function)
+    parameters = signature.parameters
     unknown = [name for name in keywords if name not in parameters]
-    if unknown and not hasattr(error, "hint"):
+    if hasattr(error, "hint"):
+        return
+    if unknown:
         near = difflib.get_close_matches(unknown[0], parameters, n=1)
         with_hint(error, f"did you mean `{near[0]}`?" if near else f"its parameters are {', '.join(parameters)}")
+        return
+    try:
+        signature.bind(*args, **keywords)
+    except TypeError:
+        plain = [parameter.replace(annotation=parameter.empty) for parameter in parameters.values()]
+        with_hint(error, f"its signature is {function.__name__}{inspect.Signature(plain)}")
 
 
 def _class_of(argument: Any) -> Any:

@@ -101,7 +101,8 @@ def unwrap_list(items: Any, what: str) -> list[Any]:
     if isinstance(items, tuple):
         items = items.values
     if not isinstance(items, list | _PyTuple):
-        raise TypeError(f"{what} must be a list or tuple, got {items!r}")
+        error = TypeError(f"{what} must be a list or tuple, got {items!r}")
+        raise with_hint(error, f"one dimension is written `({items},)`") if isinstance(items, int) else error
     return [item.value if isinstance(item, constexpr) else item for item in cast("Sequence[Any]", items)]
 
 

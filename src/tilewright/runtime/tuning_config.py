@@ -67,6 +67,8 @@ class Config:
 
 def checked_configs(configs: Sequence[Any]) -> list[Config]:
     """The configurations. Raises TypeError for what is none."""
+    if isinstance(configs, Config):
+        raise NoConfigError("autotune(configs=...): expected a list, got one: write [triton.Config(...)]")
     for config in configs:
         if not isinstance(config, Config):
             raise NoConfigError(f"autotune(configs=...): expected triton.Config({{...}}), got {type(config).__name__}")

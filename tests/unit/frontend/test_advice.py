@@ -43,6 +43,11 @@ def kernel(body: str) -> Any:
         ("y = load(x_ptr + i)", "did you mean `tl.load`?"),
         ("y = ad(x, x)", "did you mean `tl.add`?"),
         ("print(x)", '`print("x", x)`'),
+        ("y = tl.arange(BLOCK)", "its signature is arange(start, end)"),
+        ("y = tl.program_id()", "its signature is program_id(axis)"),
+        ("y = tl.where(x > 0, x)", "its signature is where(condition, x, y)"),
+        ("y = tl.load(x_ptr + i, i < n, mask=i < n)", "its signature is load(pointer, mask=None, other=None, "),
+        ("y = tl.zeros(BLOCK, tl.float32)", "one dimension is written `(256,)`"),
         ("y = x.astype(tl.float16)", "x.to(tl.float32)"),
         ("y = x.relu()", "tl.maximum(x, 0)"),
         ("y = tl.relu(x)", "tl.maximum(x, 0)"),
@@ -177,6 +182,9 @@ def _frame(entry: Any) -> Any:
 
 
 def test_configurations_are_configs(arrays: tuple[Any, Any]) -> None:
-    configs: Any = [{"BLOCK": 128}]
+    configs: Any = triton.Config({"BLOCK": 128})
+    with pytest.raises(TilewrightError, match=r"got one: write \[triton\.Config\(\.\.\.\)\]"):
+        triton.autotune(configs=configs, key=["n"])(kernel("pass"))
+    configs = [{"BLOCK": 128}]
     with pytest.raises(TilewrightError, match=r"expected triton\.Config\(\{...\}\), got dict"):
         triton.autotune(configs=configs, key=["n"])(kernel("pass"))
