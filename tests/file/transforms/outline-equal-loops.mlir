@@ -100,12 +100,8 @@
 //     %c8 = arith.constant 8 : index
 //     %cst = arith.constant 1.000000e+00 : f32
 //     scf.for %arg2 = %c0 to %arg1 step %c8 {
-//       scf.for %arg3 = %c0 to %arg2 step %c8 {
-//         memref.store %cst, %arg0[%arg3] : memref<256xf32>
-//       }
-//       scf.for %arg3 = %c0 to %arg1 step %c8 {
-//         memref.store %cst, %arg0[%arg3] : memref<256xf32>
-//       }
+//       func.call @inside_loop_0(%arg2, %arg0) : (index, memref<256xf32>) -> ()
+//       func.call @inside_loop_0(%arg1, %arg0) : (index, memref<256xf32>) -> ()
 //     }
 //     return
 //   }
@@ -132,5 +128,14 @@
 //       scf.yield %2 : f32
 //     }
 //     return %0 : f32
+//   }
+//   func.func private @inside_loop_0(%arg0: index, %arg1: memref<256xf32>) attributes {no_inline} {
+//     %c0 = arith.constant 0 : index
+//     %c8 = arith.constant 8 : index
+//     %cst = arith.constant 1.000000e+00 : f32
+//     scf.for %arg2 = %c0 to %arg0 step %c8 {
+//       memref.store %cst, %arg1[%arg2] : memref<256xf32>
+//     }
+//     return
 //   }
 // }

@@ -212,3 +212,35 @@ def test_long_functions_are_calls_of_their_parts() -> None:
     definitions = compiled.asm["llir"].split("\ndefine ")
     assert sum("@sums_between_part_" in definition for definition in definitions) >= 3
     assert max(len(re.findall("(?m)^loop|call void @", definition)) for definition in definitions) < 200
+
+
+@triton.jit
+def passes_over_a_row(p, q, n, N: tl.constexpr):
+    limit = tl.load(q)
+    for i in tl.static_range(N):  # pyright: ignore[reportGeneralTypeIssues, reportAttributeAccessIssue]
+        total = 0.0
+        least = float("inf")
+        for start in range(0, 32768, 1024):
+            r = start + tl.arange(0, 1024)
+            x = tl.load(p + r, r < n, -float("inf"))
+            total += tl.sum(tl.where(x > limit, x, 0), 0)
+            least = tl.minimum(least, tl.min(tl.where(x > limit, x * 2, float("inf")), 0))
+        limit = least - total * 0.25
+        tl.store(q + i, limit)
+
+
+@pytest.mark.costly
+@pytest.mark.parametrize("n", [2, 1000, 5000])
+def test_few_loops_that_run_long_are_one_function(n: int) -> None:
+    """Each gives the next one its results."""
+    x, y = np.arange(n, 0, -1, dtype=np.float32), np.full(5, 0.5, np.float32)
+    compiled = passes_over_a_row[(1,)](x, y, n, 5)
+    limit, expected = np.float32(0.5), list[np.float32]()
+    for _ in range(5):
+        above = x[x > limit]
+        limit = above.min(initial=np.inf) * 2 - above.sum() * np.float32(0.25) if above.size else np.float32(np.inf)
+        expected.append(limit)
+    np.testing.assert_allclose(y, np.array(expected, np.float32), rtol=1e-5)
+    text = compiled.asm["llir"]
+    assert text.count("call { float, float } @passes_over_a_row_loop_0(") == 5
+    assert len(re.findall(r"^define internal .*@passes_over_a_row_loop_\d+\(", text, re.MULTILINE)) == 1

@@ -1,4 +1,4 @@
-"""`outline-equal-loops`: loops that a long kernel has many copies of become calls of one function."""
+"""`outline-equal-loops`: loops that a kernel has copies of become calls of one function."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from tilewright.dialects.types import is_vector
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import ops_within
 from tilewright.support.records import dataclass
+from tilewright.transforms.common.loop_rules import constant_trip_count
 
 STAYING = (
     func.CallOp,
@@ -25,6 +26,9 @@ STAYING = (
     scf.WhileOp,
 )
 """Ops that code generation ties to the function they are in: its frame, its exit, what it knows of waiting."""
+
+ROUNDS = 8
+"""Rounds that a loop without constant bounds is taken to have."""
 
 MADE_AGAIN = (vector.BroadcastOp, vector.StepOp, memref.ReinterpretCastOp, memref.CastOp)
 """Ops before a loop that cost nothing: the function has its own, rather than a parameter for the result."""
@@ -53,7 +57,8 @@ class OutlineEqualLoopsPass(Pass):
     Constants that all copies agree on are in the function; what else is read from outside is a parameter. Most of what
     LLVM does takes as long as the code is, and a kernel of a thousand tile copies has thousands of loops. A call costs
     some nanoseconds, which pays where the copies do not fit the processor's cache of code: 30 masked copies of 64
-    numbers run 1.15 times as long with calls (250 ns without), 200 of them 0.88 times (3.2 us).
+    numbers run 1.15 times as long with calls (250 ns without), 200 of them 0.88 times (3.2 us). Of loops that run
+    thousands of ops, two are enough: the steps of a sort, the passes over a row that a sampler makes again and again.
     """
 
     name = "outline-equal-loops"
@@ -63,6 +68,12 @@ class OutlineEqualLoopsPass(Pass):
 
     least: int = 1024
     """Ops that equal loops must have in all."""
+
+    saved: int = 128
+    """Ops of all copies but the first from which on two are enough, if they run long."""
+
+    long: int = 3072
+    """Ops that a loop runs, from which on its call costs nothing (some 1,000 cycles)."""
 
     parameters: int = 24
     """Most parameters of a function."""
@@ -74,39 +85,32 @@ class OutlineEqualLoopsPass(Pass):
                 continue
             renamed: dict[SSAValue, SSAValue] = {}
             names = (name for n in count() if (name := f"{function.sym_name.data}_loop_{n}") not in taken)
-            for group in self._groups(function):
-                self._outline(module, group, names, renamed)
+            level = list(_outermost_loops(function.body))
+            while level:
+                outlined: set[scf.ForOp] = set()
+                for group in equal_loops(level):
+                    if self._pays(group) and self._outline(module, group, names, renamed):
+                        outlined.update(copy.loop for copy in group)
+                level = [inner for loop in level if loop not in outlined for inner in _outermost_loops(loop.body)]
 
-    def _groups(self, function: func.FuncOp) -> Iterator[list[Copy]]:
-        """Equal loops, the outermost first; what is in loops that have no equals is looked at next."""
-        level = list(_outermost_loops(function.body))
-        while len(level) >= self.copies:
-            groups: dict[Hashable, list[Copy]] = defaultdict(list)
-            alone: list[scf.ForOp] = []
-            for loop in level:
-                copy = read_copy(loop)
-                if copy is None:
-                    alone.append(loop)
-                else:
-                    groups[copy.form].append(copy)
-            for group in groups.values():
-                if len(group) >= self.copies and len(group) * group[0].size >= self.least:
-                    yield group
-                else:
-                    alone += [copy.loop for copy in group]
-            level = [inner for loop in alone for inner in _outermost_loops(loop.body)]
+    def _pays(self, group: Sequence[Copy]) -> bool:
+        """Return whether a function for equal loops is worth their calls."""
+        number, size = len(group), group[0].size
+        if number >= self.copies and number * size >= self.least:
+            return True
+        return (number - 1) * size >= self.saved and all(_ops_run(copy.loop) >= self.long for copy in group)
 
     def _outline(
         self, module: ModuleOp, group: list[Copy], names: Iterator[str], renamed: dict[SSAValue, SSAValue]
-    ) -> None:
-        """Make a function of the first of equal loops, and calls of all, unless that takes too many parameters. What
-        loops gave, later ones read from calls: `renamed`.
+    ) -> bool:
+        """Make a function of the first of equal loops, and calls of all, and return that, unless it takes too many
+        parameters. What loops gave, later ones read from calls: `renamed`.
         """
         columns = list(zip(*(copy.reads for copy in group), strict=True))
         keys = [tuple(map(_identity, column)) for column in columns]
         passed = {key: column for key, column in zip(keys, columns, strict=True) if not _is_shared(column)}
         if len(passed) > self.parameters:
-            return
+            return False
         places = {key: place for place, key in enumerate(passed)}
         name, first = next(names), group[0]
         for number, copy in enumerate(group):
@@ -119,6 +123,20 @@ class OutlineEqualLoopsPass(Pass):
             copy.loop.detach()
             copy.loop.erase()
             erase_unread(operands)
+        return True
+
+
+def equal_loops(level: Sequence[scf.ForOp]) -> list[list[Copy]]:
+    """Those of some loops that have equals. What no other is as long as need not be described."""
+    by_size: dict[int, list[scf.ForOp]] = defaultdict(list)
+    for loop in level:
+        by_size[len(ops_within(loop))].append(loop)
+    groups: dict[Hashable, list[Copy]] = defaultdict(list)
+    for loops in by_size.values():
+        for copy in map(read_copy, loops) if len(loops) > 1 else ():
+            if copy is not None:
+                groups[copy.form].append(copy)
+    return [group for group in groups.values() if len(group) > 1]
 
 
 @dataclass(frozen=True)
@@ -256,6 +274,15 @@ def erase_unread(values: Iterable[SSAValue]) -> None:
             op.detach()
             op.erase()
             erase_unread(operands)
+
+
+def _ops_run(op: Operation) -> int:
+    """Estimate how many ops an op runs, with those inside of it."""
+    inside = sum(_ops_run(inner) for region in op.regions for block in region.blocks for inner in block.ops)
+    if not isinstance(op, scf.ForOp):
+        return inside + 1
+    rounds = constant_trip_count(op)
+    return inside * (ROUNDS if rounds is None else rounds)
 
 
 def _latest(value: SSAValue, renamed: Mapping[SSAValue, SSAValue]) -> SSAValue:
