@@ -1991,3 +1991,21 @@ func.func @f(%x: i32, %m: memref<4xf32>, %t: tensor<4x8xf32>) {
   %0 = tensor.cast %t : tensor<4x8xf32> : tensor<?x8xf32>
   return
 }
+// -----
+func.func @f(%x: i32) {
+  cf.br ^bb1
+^bb1 cf.br ^bb1
+}
+// -----
+func.func @f(%x: i32) {
+  cf.br ^bb1
+^bb1:
+  %0 = arith.addi %x, %x i32
+  return
+}
+// -----
+#m = affine_map<(d0) -> (d0 + * 2)>
+// -----
+func.func @f(%m: memref<4xf32, 1 : i32) {
+  return
+}

@@ -19,10 +19,11 @@ from xdsl.parser.affine_parser import AffineParser
 from xdsl.utils.exceptions import ParseError
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
-_BINARY = frozenset({"+", "*", "floordiv", "ceildiv", "mod"})
+_BINARY = ("+", "*")
 _CONSTANT_ON_THE_RIGHT = ("floordiv", "ceildiv", "mod")
 _BITS = 64
 EXPECTED = "expected affine expression"
+MISSING = "missing left operand of binary operator"
 
 FindName = Callable[[], AffineExpr | None]
 
@@ -82,7 +83,7 @@ class _AffineReader(AffineParser):
     def _parse_primary(self, parse_optional_bare_id: FindName) -> AffineExpr:
         token = self._current_token
         match token.kind:
-            case MLIRTokenKind.BARE_IDENT if token.text not in _BINARY:
+            case MLIRTokenKind.BARE_IDENT:
                 return super()._parse_primary(parse_optional_bare_id)
             case MLIRTokenKind.INTEGER_LIT:
                 if int(token.text, 0) >= 1 << _BITS - 1:
@@ -101,9 +102,7 @@ class _AffineReader(AffineParser):
                 return self._fail("unexpected ssa identifier")
             case _:
                 is_binary = token.text in _BINARY
-                return self._fail(
-                    "missing left operand of binary operator" if is_binary else "expected affine expression"
-                )
+                return self._fail(MISSING if is_binary else EXPECTED)
 
     def _parse_binop_rhs(self, lhs: AffineExpr, prec: int, parse_optional_bare_id: FindName) -> AffineExpr:
         while (own := self._get_token_precedence()) >= prec:
@@ -111,7 +110,7 @@ class _AffineReader(AffineParser):
             try:
                 right = self._parse_primary(parse_optional_bare_id)
             except ParseError as error:
-                if error.msg != EXPECTED:
+                if error.msg not in (EXPECTED, MISSING):
                     raise
                 self._fail("missing right operand of binary operator")
             if own < self._get_token_precedence():

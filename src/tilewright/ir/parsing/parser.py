@@ -264,12 +264,13 @@ class MLIRParser(TypeParser, NumberParser, AffineTextParser, AliasParser, Locati
         token = self._current_token
         if token.text[1:] in self.blocks and token.text[1:] not in self.forward_block_references:
             raise self.places.error_at(token.span.start, token.span.end, f"redefinition of block '{token.text}'")
-        try:
-            return super()._parse_block()
-        except exceptions.ParseError as error:
-            if error.msg != "Expected ':'" or error.span.start != self._current_token.span.start:
-                raise
-            raise exceptions.ParseError(error.span, "expected ':' after block name") from None
+        return super()._parse_block()
+
+    def _parse_optional_block_arg_list(self, block: Block) -> Any:
+        parsed = super()._parse_optional_block_arg_list(block)
+        if self._current_token.kind is not MLIRTokenKind.COLON:
+            self.raise_error("expected ':' after block name")
+        return parsed
 
     def _register_ssa_definition(self, name: str, values: Sequence[SSAValue], span: Span[str]) -> None:
         if name in self.ssa_values and span.text:
