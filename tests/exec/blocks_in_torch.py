@@ -48,7 +48,9 @@ tilewright.set_num_threads(1)
 # A block that crossed the end of an image's channels would read them one by one; rows at indices have their own dimension.
 images, at = torch.randn(2, 96, 14, 14).to(memory_format=torch.channels_last), torch.randint(0, 30, (50,))
 assert blocks_of(lambda x: x.mean((2, 3)), images) == [[{"XBLOCK": 32, "R0_BLOCK": 8}]]
-assert blocks_of(lambda x, at: x[at] * 2, x[:, :64], at) == [[{"XBLOCK": 32, "YBLOCK": 32}]]
+# Whole rows where their length is a power of two: what belongs to a row is found once.
+assert blocks_of(lambda x, at: x[at] * 2, x[:, :64], at) == [[{"XBLOCK": 64, "YBLOCK": 16}]]
+assert blocks_of(lambda x, at: x[at] * 2, x, at) == [[{"XBLOCK": 32, "YBLOCK": 32}]]
 assert blocks_of(lambda x, y: (x[..., None] * y).exp(), x, torch.randn(96, 8)) == [[{"XBLOCK": 8, "YBLOCK": 128}]]
 # So have rows that become columns: squares do not lie in two images.
 for side, block in (96, 32), (128, 64), (12, 64):

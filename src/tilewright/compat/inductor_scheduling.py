@@ -78,9 +78,12 @@ def parts_of_rows(rows: int, length: int, threads: int) -> dict[str, int]:
     return {**blocks, "R0_BLOCK": min(ELEMENTS // blocks["XBLOCK"], power_of_two(length))}
 
 
-def elementwise_blocks(sizes: Mapping[str, int], threads: int, *, length: int = 0) -> dict[str, int] | None:
+def elementwise_blocks(
+    sizes: Mapping[str, int], threads: int, *, length: int = 0, along_rows: bool = False
+) -> dict[str, int] | None:
     """Return the blocks of an elementwise kernel of one dimension or two, or None of three. What `y` counts is cut into
-    parts of `length`, if that is not 0: a block within one is copied in squares from rows to columns.
+    parts of `length`, if that is not 0: a block within one is copied in squares from rows to columns. Where neighbours
+    in memory are `along_rows` only, a block has whole rows: what belongs to a row is found once.
     """
     if has_one_block(sizes):
         return {"XBLOCK": share(sizes["x"], ELEMENTS, COLUMNS, threads)}
@@ -89,6 +92,8 @@ def elementwise_blocks(sizes: Mapping[str, int], threads: int, *, length: int = 
     columns, rows = power_of_two(sizes["x"]), power_of_two(sizes["y"])
     elements = share(columns * rows, ELEMENTS, COLUMNS, threads)
     x = max(min(SQUARE, columns), min(columns, elements // rows))
+    if along_rows:
+        x = max(x, min(sizes["x"] & -sizes["x"], elements))
     y = cut(max(1, min(rows, elements // x)), length)
     return {"XBLOCK": x, "YBLOCK": y}
 
@@ -100,7 +105,8 @@ def kernel_blocks(features: Any, tiling: Mapping[str, Any], keywords: Mapping[st
     if not features.is_reduction():
         # Where neighbours in memory are in both dimensions, tiles are copied from rows to columns.
         length = row_of_rows(features, sizes["x"]) if scores.get("y") else 0
-        return elementwise_blocks(sizes, threads, length=length)
+        along_rows = scores.get("x", 0) > 0 and not scores.get("y")
+        return elementwise_blocks(sizes, threads, length=length, along_rows=along_rows)
     length = usual_size(tiling.get("r0_", 1))
     return reduction_blocks(features, sizes, scores, length, threads)
 

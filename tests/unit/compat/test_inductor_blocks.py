@@ -43,6 +43,25 @@ def test_blocks_of_two_dimensions_have_a_thousand_elements(y: int, x: int, block
     assert elementwise_blocks({"z": 2, "y": y, "x": x}, 1) is None
 
 
+@pytest.mark.parametrize(
+    ("y", "x", "threads", "blocks"),
+    [
+        (2048, 64, 1, (16, 64)),
+        (2048, 128, 1, (8, 128)),
+        (2048, 4096, 1, (1, 1024)),
+        (1568, 96, 1, (32, 32)),
+        (64, 100, 1, (32, 32)),
+        (512, 8, 1, (128, 8)),
+        (64, 64, 16, (4, 64)),
+    ],
+)
+def test_rows_stay_whole_where_neighbours_are_along_them_only(
+    y: int, x: int, threads: int, blocks: tuple[int, int]
+) -> None:
+    found = elementwise_blocks({"y": y, "x": x}, threads, along_rows=True)
+    assert found == dict(zip(("YBLOCK", "XBLOCK"), blocks, strict=True))
+
+
 @pytest.mark.parametrize(("length", "block"), [(0, 64), (96, 32), (24, 8), (12, 64), (128, 64)])
 def test_blocks_of_rows_end_where_these_are_cut(length: int, block: int) -> None:
     assert elementwise_blocks({"y": 2688, "x": 14}, 1, length=length) == {"XBLOCK": 16, "YBLOCK": block}
