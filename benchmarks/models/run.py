@@ -30,6 +30,7 @@ def time_rounds(calls: dict[str, Callable[[], Any]], rounds: int) -> dict[str, l
     """Seconds a call of each function, round by round, in turns."""
     counts: dict[str, int] = {}
     for name, call in calls.items():
+        call()  # which may compile again, after a reset
         started = time.perf_counter()
         call()
         counts[name] = max(1, min(1000, int(ROUND_SECONDS / (time.perf_counter() - started))))
