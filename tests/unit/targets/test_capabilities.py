@@ -25,8 +25,8 @@ CLASSES = {name: cls for name, cls in vars(capabilities).items() if inspect.iscl
 PROTOCOLS = {name: cls for name, cls in CLASSES.items() if getattr(cls, "_is_protocol", False)}
 CAPABILITIES = {
     CpuTarget: {"HasBaseline", "HasGluon", "HasLibraries", "IgnoresOptions", "LinksFiles", "PreparesToLoad"},
-    CudaTarget: {"Configurable", "HasGluon", "HasLateStages", "NamesCode", "Placed"},
-    SimulatedTarget: {"Configurable", "HasGluon", "HasLateStages", "NamesCode", "Placed", "Untimed"},
+    CudaTarget: {"Configurable", "HasGluon", "HasLateStages", "HasSmallerPlans", "NamesCode", "Placed"},
+    SimulatedTarget: {"Configurable", "HasGluon", "HasLateStages", "HasSmallerPlans", "NamesCode", "Placed", "Untimed"},
     ReferenceTarget: {"HasGluon", "Untimed"},
     CpuKernel: {"HostKernel", "Recognisable", "Repeatable"},
     CudaKernel: {"CountsRegisters", "DeviceKernel", "HasOtherForm", "Recognisable", "Repeatable"},

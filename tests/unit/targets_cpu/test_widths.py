@@ -16,6 +16,7 @@ from tilewright import compat
 from tilewright.compiler.compilation import build_entry
 from tilewright.compiler.options import CompileOptions
 from tilewright.runtime.request import kernel_source
+from tilewright.support import knobs
 from tilewright.targets.cpu.facts import named_facts
 from tilewright.targets.cpu.target import CpuTarget
 
@@ -121,3 +122,17 @@ def test_code_of_a_sort_grows_with_its_stages_only() -> None:
         for block in (32, 512)
     )
     assert large <= 4 * small, (small, large)
+
+
+@tilewright.jit
+def clear_in_bins(bins, N: tl.constexpr, BINS: tl.constexpr):
+    tl.atomic_and(bins + tl.arange(0, N) % BINS, tl.zeros((N,), tl.int32))
+
+
+@pytest.mark.parametrize("cpu", ["x86-64-v3", "x86-64-v4", "generic-aarch64"])
+def test_atomics_of_many_lanes(cpu: str) -> None:
+    """As many lanes as a machine's mask has bits, fewer and more."""
+    with knobs.scope(opt="strict"):
+        for lanes in (16, 64, 128):
+            entry = compile_for(cpu, clear_in_bins, np.zeros(lanes, np.int32), N=lanes, BINS=1)
+            assert entry.sections["obj"]

@@ -205,7 +205,7 @@ class LaneFunction(ABC):
     def first_lane(self, bits: str) -> str:
         """The number of the lowest bit that is set, as i64."""
         lane = self.fn.call(self.bits, f"llvm.cttz.{self.bits}", [(self.bits, bits), ("i1", "true")])
-        return self.fn.cast("zext", self.bits, lane, "i64")
+        return lane if self.bits == "i64" else self.fn.cast("zext", self.bits, lane, "i64")
 
     def spill(self, type: str, value: str) -> str:
         """The lanes in memory, to be read one by one."""
