@@ -144,7 +144,7 @@ class Storage:
 
 @dataclass(eq=False)
 class Everything(Storage):
-    """All memory that addresses reach, counted from one of them: what is behind address 0."""
+    """All memory that addresses reach, counted from one of them: from address 0 on."""
 
     start: int = 0
 

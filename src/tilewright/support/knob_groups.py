@@ -183,7 +183,7 @@ class FromEnvironment:
     variable: str
     default: Any
     convert: Callable[[str, str], Any]
-    """The value from the variable's name and text."""
+    """The value from the variable's name and text; its ValueError becomes a KnobError."""
     meaning: str
 
     def __post_init__(self) -> None:
@@ -195,7 +195,10 @@ class FromEnvironment:
         text = os.environ.get(self.variable)
         if text is None:
             return self.default() if callable(self.default) else self.default
-        return self.convert(self.variable, text)
+        try:
+            return self.convert(self.variable, text)
+        except ValueError as error:
+            raise KnobError(f"{self.variable}={text!r}: {error}") from error
 
     def set(self, value: Any) -> None:
         self._value = value
@@ -216,8 +219,11 @@ def class_named(variable: str, text: str, base: str) -> type[Any]:
     module, separator, name = text.partition(":")
     if not separator:
         raise KnobError(f"{variable}={text!r} does not name a class: expected module:class")
-    found = getattr(import_module(module), name)
-    if not any(one.__name__ == base for one in found.__mro__):
+    try:
+        found = getattr(import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise KnobError(f"{variable}={text!r} does not name a class: {error}") from error
+    if not isinstance(found, type) or not any(one.__name__ == base for one in found.__mro__):
         raise KnobError(f"{variable}={text!r} does not derive from {base}")
     return found
 

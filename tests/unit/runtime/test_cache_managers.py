@@ -103,11 +103,20 @@ def test_classes_that_the_environment_names(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("TRITON_REMOTE_CACHE_BACKEND", "tilewright.compat.cache:FileCacheManager")
     with pytest.raises(KnobError, match="does not derive from RemoteCacheBackend"):
         _ = knobs.cache.remote_manager_class
-    monkeypatch.setenv("TRITON_CACHE_MANAGER", "FileCacheManager")
-    with pytest.raises(KnobError, match="module:class"):
-        _ = knobs.cache.manager_class
+    for text, words in (
+        ("FileCacheManager", "module:class"),
+        ("no.such.module:Class", "does not name a class: No module named 'no'"),
+        ("tilewright.compat.cache:NoSuchManager", "does not name a class: .*NoSuchManager"),
+        ("os:path", "does not derive from CacheManager"),
+    ):
+        monkeypatch.setenv("TRITON_CACHE_MANAGER", text)
+        with pytest.raises(KnobError, match=words):
+            _ = knobs.cache.manager_class
     monkeypatch.setenv("TRITON_REDIS_PORT", "7000")
     assert knobs.redis.port == 7000 and knobs.redis.host == "localhost"
+    monkeypatch.setenv("TRITON_REDIS_PORT", "abc")
+    with pytest.raises(KnobError, match="TRITON_REDIS_PORT='abc': invalid literal for int"):
+        _ = knobs.redis.port
 
 
 class Server:

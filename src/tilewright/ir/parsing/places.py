@@ -32,7 +32,7 @@ WITHOUT_A_NAME = {
     "!": "invalid type identifier",
     "^": "invalid block name",
 }
-"""What is said of a character that begins a name, and no name behind it."""
+"""What is said of a character that begins a name, and no name after it."""
 
 
 class TextPlaces:
