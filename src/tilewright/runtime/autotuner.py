@@ -10,6 +10,7 @@ import inspect
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from tilewright.runtime import hooks
@@ -137,10 +138,13 @@ class Autotuner(NamedKernel):
     @ends_tracebacks
     def warmup(self, *args: Any, grid: Any = None, **keywords: Any) -> list[Any]:
         """Compile every configuration without launching; the compiled kernels."""
+        from tilewright.runtime.compiling_ahead import compiled_in_parts
+
         self.nargs = dict(zip(self.arg_names, args, strict=False))
+        find_code = partial(self._find_code, args=args, grid=grid, keywords=keywords)
         return [
             self.fn.run(*args, grid=grid, warmup=True, **keywords, **config.all_kwargs())
-            for config in self.prune_configs(keywords)
+            for config in compiled_in_parts(self.prune_configs(keywords), find_code)
         ]
 
     def prune_configs(self, keywords: Mapping[str, Any]) -> list[Config]:
@@ -247,13 +251,12 @@ class Autotuner(NamedKernel):
         """The times of each configuration. Those without hooks that are compiled to the same code, since the target
         does not know warps or stages, are measured once. Where time says nothing, the first that runs is enough; where
         there are many, a model of the times chooses (`tuning_search`)."""
-        if address := knobs.get("farm"):
-            self._compile_on_farm(address, candidates, args, grid, keywords)
         is_timed = self._do_bench is not None or chosen_target_is_timed()
         timings: dict[Config, Sequence[float]] = {}
         first_with: dict[str, Config] = {}
-        for config in candidates if search is None else _chosen(search, candidates):
-            code = None if config.pre_hook is not None else self._code_of(config, args, grid, keywords)
+        find_code = partial(self._find_code, args=args, grid=grid, keywords=keywords)
+        for config in self._compiled(candidates, find_code, search) if is_timed else candidates:
+            code = find_code(config)
             twin = None if code is None else first_with.setdefault(code, config)
             if twin is None or twin is config:
                 timings[config] = self._bench(*args, config=config, grid=grid, **keywords)
@@ -269,6 +272,19 @@ class Autotuner(NamedKernel):
         if search is not None:
             self._note_unmeasured(search, candidates, timings, table)
         return timings
+
+    def _compiled(
+        self, candidates: Sequence[Config], find_code: Callable[[Config], str | None], search: TuningSearch | None
+    ) -> Iterator[Config]:
+        """The configurations to measure, in order, once they are compiled."""
+        from tilewright.runtime.compiling_ahead import compile_on_farm, compiled_in_parts
+
+        if search is not None:
+            return _chosen(search, candidates)
+        if address := knobs.get("farm"):
+            compile_on_farm(candidates, find_code, address)
+            return iter(candidates)
+        return compiled_in_parts(candidates, find_code)
 
     def _search(self, candidates: Sequence[Config]) -> TuningSearch | None:
         """Return what chooses among many configurations; None where all are measured: with hooks, a user's own clock or
@@ -295,27 +311,12 @@ class Autotuner(NamedKernel):
                 self.configs_skipped[config] = note
                 table.add(config.all_kwargs(), [INFEASIBLE] * len(QUANTILES), note)
 
-    def _compile_on_farm(
-        self, address: str, candidates: Sequence[Config], args: tuple[Any, ...], grid: Any, keywords: dict[str, Any]
-    ) -> None:
-        """Have other machines compile what the candidates need and the disk cache does not have. What fails there is
-        compiled here, which then says why. Raises FarmError."""
-        from tilewright.compiler.compilation import deferring
-        from tilewright.compiler.farm import Farm, compile_all
-
-        with deferring() as requests:
-            for config in candidates:
-                self._code_of(config, args, grid, keywords)
-        if requests:
-            with Farm(address) as farm:
-                compile_all(farm, requests)
-
-    def _code_of(self, config: Config, args: tuple[Any, ...], grid: Any, keywords: dict[str, Any]) -> str | None:
-        """Return what names the code of a configuration; None where it is not compiled, which `_bench` says why, and of
-        what cannot be compiled without a launch, such as launchers of libraries.
-        """
+    def _find_code(self, config: Config, args: tuple[Any, ...], grid: Any, keywords: dict[str, Any]) -> str | None:
+        """Compile a configuration and return what names its code; None where it is not compiled, which `_bench` says
+        why, where hooks may change what is compiled, and of what cannot be compiled without a launch, such as launchers
+        of libraries."""
         self._check_conflicts(config, keywords)
-        if not hasattr(self.fn, "warmup"):
+        if config.pre_hook is not None or not hasattr(self.fn, "warmup"):
             return None
         try:
             kernel = self.fn.run(*args, grid=grid, **{**keywords, **config.all_kwargs(), "warmup": True})
