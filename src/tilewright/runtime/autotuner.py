@@ -186,7 +186,7 @@ class Autotuner(NamedKernel):
         if len(candidates) == 1:
             self.cache[key] = candidates[0]
             return
-        search = self._search(candidates)
+        search = self._search(candidates, args, grid, keywords)
         kept = self._cached_timings(key, candidates, "all" if search is None else "some")
         name = getattr(self.fn, "__name__", str(self.fn))
         timings = kept.load() if kept is not None else None
@@ -286,18 +286,26 @@ class Autotuner(NamedKernel):
             return iter(candidates)
         return compiled_in_parts(candidates, find_code)
 
-    def _search(self, candidates: Sequence[Config]) -> TuningSearch | None:
+    def _search(
+        self, candidates: Sequence[Config], args: tuple[Any, ...], grid: Any, keywords: dict[str, Any]
+    ) -> TuningSearch | None:
         """Return what chooses among many configurations; None where all are measured: with hooks, a user's own clock or
-        pruning, other machines that compile, or where the switch says so."""
+        pruning, other machines that compile, where the switch says so, and where nothing is known of tiles."""
         from tilewright.runtime.tuning_search import MANY, TuningSearch
 
         is_users = self._do_bench is not None or self.early_config_prune is not None or self.perf_model is not None
         has_hooks = any(config.pre_hook is not None for config in candidates)
-        if not chosen_target_is_timed():
+        if len(candidates) <= MANY or is_users or has_hooks or not hasattr(self.fn, "warmup"):
             return None
-        if len(candidates) <= MANY or is_users or has_hooks or knobs.get("farm") or not knobs.get("model_autotuning"):
+        if knobs.get("farm") or not knobs.get("model_autotuning") or not chosen_target_is_timed():
             return None
-        return TuningSearch([config.all_kwargs() for config in candidates])
+        from tilewright.runtime.tuning_tiles import find_tile_parameters
+
+        configs = [config.all_kwargs() for config in candidates]
+        constants = {value for value in (*self.nargs.values(), *keywords.values()) if type(value) is int}
+        compile = partial(self.fn.run, *args, grid=grid, warmup=True, **keywords)
+        tile = find_tile_parameters(configs, constants, lambda config: compile(**config))
+        return TuningSearch(configs, tile) if tile else None
 
     def _note_unmeasured(
         self, search: TuningSearch, candidates: Sequence[Config], timings: Mapping[Config, Any], table: TuningTable
@@ -419,10 +427,11 @@ def autotune(
 
     `reset_to_zero` and `restore_value` name arguments that are zeroed or restored around each trial, since a trial runs
     the kernel for real. `prune_configs_by` may hold `early_config_prune(configs, named_args, **kwargs)`,
-    `perf_model(**args)` and `top_k`. With TILEWRIGHT_MODEL_AUTOTUNING=1 a tenth of more than 20 configurations is
-    measured (10 at least), which a model of the times chooses. Timings are kept on disk for later processes (not
-    with TILEWRIGHT_KEEP_AUTOTUNING=0), with `cache_results` or TILEWRIGHT_CACHE_AUTOTUNING=1 also those of a `do_bench`
-    of one's own. `use_cuda_graph` is accepted and without effect: there are no CUDA graphs on the CPU.
+    `perf_model(**args)` and `top_k`. Of more than 40 configurations of a CPU kernel's tiles a tenth is measured (10 at
+    least), which a model of the times chooses; with TILEWRIGHT_MODEL_AUTOTUNING=0 all are. Timings are kept on disk for
+    later processes (not with TILEWRIGHT_KEEP_AUTOTUNING=0), with `cache_results` or TILEWRIGHT_CACHE_AUTOTUNING=1 also
+    those of a `do_bench` of one's own. `use_cuda_graph` is accepted and without effect: there are no CUDA graphs on the
+    CPU.
     """
 
     @ends_tracebacks

@@ -1,53 +1,101 @@
 """Which configurations the autotuner measures where there are many: a model of the times says what to measure next.
 
-The model is a Gaussian process over the configurations. Logarithms of times are a sum: a function of each parameter by
-itself, and a function of all of them, which differs the less the closer two configurations are; a factor of two in a
-number counts as one step, and so does another value of anything that is not a number. How much each part varies, and
-over how many steps, is not known: the expectations of several models are averaged by how likely the measurements make
-each. The first few configurations are spread over the list; after that the next is that of the least expected time,
-less one standard deviation, so that what nothing is known of is tried, too. (Rasmussen and Williams, Gaussian Processes
-for Machine Learning, 2006, chapters 2 and 5; Duvenaud and others, Additive Gaussian Processes, 2011; Srinivas and
-others, Gaussian Process Optimization in the Bandit Setting, 2010.) docs/speed.md says what it loses."""
+The model is a Gaussian process over the configurations. How times vary is not known: the expectations of several models
+are averaged by how likely the measurements make each. There are two kinds.
+
+- The logarithm of a time is what is expected of tiles with such rows and columns (`tuning_prior`), and a function of
+  all parameters, which differs the less the closer two configurations are; a factor of two in a number counts as one
+  step, and so does another value of anything that is not a number.
+- In case that this kernel is unlike those that were learned from: a function of each parameter by itself, and one of
+  all of them.
+
+The first is what is expected to be fastest. After that the next is that of the least expected time, less one standard
+deviation, so that what nothing is known of is tried, too.
+(Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006, chapters 2 and 5; Duvenaud and others, Additive
+Gaussian Processes, 2011; Srinivas and others, Gaussian Process Optimization in the Bandit Setting, 2010.)
+docs/speed.md says what it loses."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from tilewright.runtime.tuning_prior import Prior, learned_prior, tile_weights
+from tilewright.support.records import dataclass
+
 Array = np.ndarray[Any, np.dtype[np.float64]]
 
-MANY = 20
+MANY = 40
 """Up to so many configurations are measured all."""
 
 LEAST = 10
 """So many are measured at least, and a tenth of all."""
 
-SPREAD = 4
-"""So many are measured before the model chooses: one in the middle, then those far from each other ..."""
-
-INWARDS = 0.7
-"""... where the mean distance to all counts so much against a place, since the best are seldom at the edge."""
-
 NOISE = 0.02
 """How exact logarithms of times are measured: a standard deviation."""
 
-MODELS = tuple(product((0.03, 0.15), (2.0, 8.0), (0.01, 0.05), (2.0, 8.0)))
-"""Of logarithms of times: the variance by each parameter and over how many steps, the same by all parameters."""
+
+class _Sizes(NamedTuple):
+    """Of logarithms of times: the variance by each parameter and over how many steps, the same by all parameters."""
+
+    own: float
+    own_reach: float
+    joint: float
+    joint_reach: float
+
+
+MODELS = tuple(map(_Sizes._make, product((0.03, 0.15), (2.0, 8.0), (0.01, 0.05), (2.0, 8.0))))
+
+TILE_PARTS = (0.3, 1.0)
+"""Of the covariance that was learned for tiles."""
+
+TILE_MODELS = tuple(map(_Sizes._make, product((0.06,), (4.0,), (0.005, 0.02), (2.0, 6.0))))
+"""Only parameters that are not sizes of tiles vary by themselves in these."""
+
+DOUBT = 3.0
+"""Models that do not know of tiles count so much less: a difference of logarithms."""
 
 HOPELESS = 4.0
 """What does not run counts as so many times the slowest that does."""
 
 
-class TuningSearch:
-    """Chooses configurations one after the other; `tell` it what one took before the next is asked for."""
+@dataclass(frozen=True)
+class _Model:
+    """What is expected before anything is measured, and how alike the times of two configurations are."""
 
-    def __init__(self, configs: Sequence[Mapping[str, Any]]) -> None:
-        self._places = _places(configs)
-        self._remoteness: Array = np.array([self._distances([index]).mean() for index in range(len(configs))])
+    weight: float
+    """A logarithm."""
+    mean: Array
+    tiles: Array
+    """The covariance of two configurations is the product of their rows here, plus what follows."""
+    sizes: _Sizes
+    varies: Array
+    """Which parameters vary by themselves."""
+
+    def alike(self, steps: Array, seen: Sequence[int]) -> Array:
+        """The covariances of all with those seen; `steps` is by how many they differ, by parameter."""
+        own = (self.varies * np.exp(-steps / self.sizes.own_reach)).sum(-1)
+        joint = np.exp(-np.sqrt((steps**2).sum(-1)) / self.sizes.joint_reach)
+        return self.tiles @ self.tiles[seen].T + self.sizes.own * own + self.sizes.joint * joint
+
+    def variances(self) -> Array:
+        """The variance of each."""
+        return (self.tiles**2).sum(-1) + self.sizes.own * self.varies.sum() + self.sizes.joint
+
+
+class TuningSearch:
+    """Chooses configurations one after the other; `tell` it what one took before the next is asked for. `tile` has the
+    names of the parameters that are a tile's rows and columns, and of a third size, if there is one."""
+
+    def __init__(self, configs: Sequence[Mapping[str, Any]], tile: Sequence[str], prior: Prior | None = None) -> None:
+        self._places, names = _places(configs)
+        is_other = np.array([name not in tile[:3] for name in names], float)
+        self._models = _tile_models(tile_weights(configs, tile), prior or learned_prior(), is_other)
+        self._models += _plain_models(len(configs), len(names))
         self._times: dict[int, float] = {}
         self._asked = 0
         self._left = max(LEAST, math.ceil(len(configs) / 10))
@@ -56,10 +104,8 @@ class TuningSearch:
         """The index of the configuration to measure; None at the end."""
         if len(self._times) == len(self._places) or (self._left <= 0 and self._runs()):
             return None
-        if len(self._times) < SPREAD:
-            bound = INWARDS * self._remoteness
-            if self._times:
-                bound -= self._distances(list(self._times)).min(1)
+        if not self._times:
+            bound = self._models[0].mean.copy()
         else:
             expected, deviation = self._expect()
             bound = expected - deviation
@@ -81,52 +127,66 @@ class TuningSearch:
     def _runs(self) -> list[float]:
         return [time for time in self._times.values() if time < math.inf]
 
-    def _steps(self, seen: Sequence[int]) -> Array:
-        """Return by how many steps configurations differ from those seen: [configuration, seen, parameter]."""
-        return np.abs(self._places[:, None] - self._places[None, seen])
-
-    def _distances(self, seen: Sequence[int]) -> Array:
-        return np.sqrt((self._steps(seen) ** 2).sum(-1))
-
     def _expect(self) -> tuple[Array, Array]:
         """The logarithms of times of all configurations: what is expected, and its standard deviation."""
         seen, runs = list(self._times), self._runs()
         worst = HOPELESS * max(runs, default=1.0)
         known = np.log([max(1e-9, min(self._times[index], worst)) for index in seen])
-        steps, distances = self._steps(seen), self._distances(seen)
-        fits: list[tuple[float, Array, Array]] = []
-        for own, own_reach, joint, joint_reach in MODELS:
-            alike = own * np.exp(-steps / own_reach).sum(-1) + joint * np.exp(-distances / joint_reach)
-            fits.append(_fit(alike, seen, known - known.mean(), own * steps.shape[-1] + joint))
+        steps = np.abs(self._places[:, None] - self._places[None, seen])
+        fits = [_fit(model, steps, seen, known) for model in self._models]
         likely = np.exp([fit[0] - max(fit[0] for fit in fits) for fit in fits])
         weights = likely / likely.sum()
-        expected = sum((weight * fit[1] for weight, fit in zip(weights, fits, strict=True)), known.mean())
-        deviation = sum(
-            (weight * fit[2] for weight, fit in zip(weights, fits, strict=True)), np.zeros(len(self._places))
-        )
+        nothing = np.zeros(len(self._places))
+        expected = sum((weight * fit[1] for weight, fit in zip(weights, fits, strict=True)), nothing)
+        deviation = sum((weight * fit[2] for weight, fit in zip(weights, fits, strict=True)), nothing)
         return np.asarray(expected), np.asarray(deviation)
 
 
-def _fit(alike: Array, seen: Sequence[int], known: Array, variance: float) -> tuple[float, Array, Array]:
-    """Return the logarithm of the likelihood of what is known, what is expected of all, and its standard deviation.
-
-    `alike` has the covariances of all with those seen, `variance` is that of each.
-    """
-    factor = np.linalg.cholesky(alike[seen] + NOISE**2 * np.eye(len(seen)))
-    own, others = np.linalg.solve(factor, known), np.linalg.solve(factor, alike.T)
-    likelihood = -0.5 * float(own @ own) - float(np.log(np.diag(factor)).sum())
-    return likelihood, others.T @ own, np.sqrt(np.maximum(variance - (others**2).sum(0), 0))
+def _plain_models(num_configs: int, num_names: int) -> list[_Model]:
+    nothing, all_vary = np.zeros(num_configs), np.ones(num_names)
+    return [_Model(-DOUBT, nothing, nothing[:, None], sizes, all_vary) for sizes in MODELS]
 
 
-def _places(configs: Sequence[Mapping[str, Any]]) -> Array:
-    """Coordinates of configurations: a row each, a step apart where one value differs by a factor of two."""
+def _tile_models(weights: Array, prior: Prior, varies: Array) -> list[_Model]:
+    mean = weights @ prior.mean
+    values, vectors = np.linalg.eigh(prior.covariance)
+    tiles = weights @ (vectors * np.sqrt(np.maximum(values, 0)))
+    return [
+        _Model(0.0, mean - mean.mean(), math.sqrt(part) * tiles, sizes, varies)
+        for part, sizes in product(TILE_PARTS, TILE_MODELS)
+    ]
+
+
+def _fit(model: _Model, steps: Array, seen: Sequence[int], known: Array) -> tuple[float, Array, Array]:
+    """Return the logarithm of a model's likelihood, what it expects of all, and the standard deviation of that."""
+    alike = model.alike(steps, seen)
+    rest = known - model.mean[seen]
+    factor: Array = np.asarray(np.linalg.cholesky(alike[seen] + NOISE**2 * np.eye(len(seen))), np.float64)
+    own: Array = np.asarray(np.linalg.solve(factor, rest - rest.mean()), np.float64)
+    others: Array = np.asarray(np.linalg.solve(factor, alike.T), np.float64)
+    likelihood = model.weight - 0.5 * float(own @ own) - float(np.log(np.diag(factor)).sum())
+    deviation = np.sqrt(np.maximum(model.variances() - (others**2).sum(0), 0))
+    return likelihood, model.mean + rest.mean() + others.T @ own, deviation
+
+
+def _places(configs: Sequence[Mapping[str, Any]]) -> tuple[Array, list[str]]:
+    """Coordinates of configurations: a row each, a step apart where one value differs by a factor of two; and the
+    parameter of each column."""
     columns: list[list[float]] = []
+    names: list[str] = []
     for name in dict.fromkeys(name for config in configs for name in config):
         values = [config.get(name) for config in configs]
-        if all(isinstance(value, (int, float)) and value > 0 for value in values):
+        if all(map(is_size, values)):
             columns.append([math.log2(value) for value in values])  # pyright: ignore[reportArgumentType]
+            names.append(name)
             continue
         kinds = {repr(value): None for value in values}
         if len(kinds) > 1:
             columns += [[math.sqrt(0.5) * (repr(value) == kind) for value in values] for kind in kinds]
-    return np.array(columns or [[0.0] * len(configs)]).T
+            names += [name] * len(kinds)
+    return np.array(columns or [[0.0] * len(configs)]).T, names or [""]
+
+
+def is_size(value: object) -> bool:
+    """Return whether a value is a number with a logarithm."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and value > 0

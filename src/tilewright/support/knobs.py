@@ -173,8 +173,8 @@ KNOBS: tuple[Knob, ...] = (
          triton_env="TRITON_PRINT_AUTOTUNING"),
     Knob("keep_autotuning", bool, True, "Keep measurements that the autotuner made with its own clock on disk, for "
          "later processes."),
-    Knob("model_autotuning", bool, False, "With more than 20 configurations, measure only a tenth of them, but at "
-         "least 10, chosen by a model of the times measured so far."),
+    Knob("model_autotuning", bool, True, "With more than 40 configurations of a CPU kernel's tiles, measure only a "
+         "tenth of them, but at least 10, chosen by a model of the times."),
     Knob("cache_autotuning", bool, False, "Keep measurements that the autotuner made with any clock on disk.",
          triton_env="TRITON_CACHE_AUTOTUNING"),
     Knob("autotuning_reports", str, "", "Directory for the autotuner's reports: one HTML page per kernel and key."),
