@@ -6,12 +6,69 @@ from typing import Self
 
 from tilewright.codegen.llvm_text import FunctionText
 from tilewright.codegen.microkernels.elements import ElementKind, RegisterTile
+from tilewright.codegen.microkernels.grouping import Grouping
+from tilewright.codegen.microkernels.spec import MatmulKernel
 from tilewright.codegen.microkernels.tile import Rows
 from tilewright.support.facts import TargetFacts
 from tilewright.support.records import dataclass
 
+GROUP_COLUMNS = 128
+"""Columns that are packed together, so that each row of B is visited once for several panels."""
+
 SHORT_ROWS = 4
 """Rows of the tiles for what is left of the rows."""
+
+
+def steps_of_panel(panel_bytes: int, tile: RegisterTile, element: ElementKind) -> int:
+    """Return how many steps of k a panel of at most so many bytes has."""
+    return max(64, panel_bytes // (tile.columns * element.accumulator_bytes) // 32 * 32)
+
+
+@dataclass(frozen=True)
+class PanelRows:
+    """How tiles read the rows of a panel."""
+
+    stride: str
+    """Bytes from one to the next."""
+    align: int
+
+
+@dataclass(frozen=True)
+class BlockShape:
+    """What a kernel for whole blocks multiplies, in which register tiles and by how much of k at a time."""
+
+    element: ElementKind
+    tile: RegisterTile
+    k_panel: int
+    """Steps of k that a panel has at most."""
+    kernel: MatmulKernel
+    grouping: Grouping | None = None
+    """How words are multiplied; None: elements are."""
+
+    @property
+    def k_group(self) -> int:
+        """Elements of k in a step."""
+        return 1 if self.grouping is None else self.grouping.group
+
+    @property
+    def lane_type(self) -> str:
+        """What one lane multiplies: an element, or a word."""
+        return self.element.accumulator if self.grouping is None else "i32"
+
+    @property
+    def row_bytes(self) -> int:
+        """Bytes of a row of a panel."""
+        return self.tile.columns * self.element.accumulator_bytes
+
+    @property
+    def panel_rows(self) -> PanelRows:
+        """The rows of a panel that is packed, which are aligned."""
+        return PanelRows(str(self.row_bytes), align=min(64, self.tile.lanes * self.element.accumulator_bytes))
+
+    @property
+    def panels(self) -> int:
+        """Panels that are packed together."""
+        return max(1, GROUP_COLUMNS // self.tile.columns)
 
 
 @dataclass(frozen=True)

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from tilewright.codegen.llvm_text import FunctionText
-from tilewright.codegen.microkernels.block_tiles import Upcoming
+from tilewright.codegen.microkernels.block_tiles import GROUP_COLUMNS, Upcoming
 from tilewright.codegen.microkernels.elements import RegisterTile
 from tilewright.codegen.microkernels.k_loop import KState, LinesAhead
 from tilewright.codegen.microkernels.tile import Rows
 from tilewright.support.records import dataclass
-
-GROUP_COLUMNS = 128
-"""Columns that are packed together, so that each row of B is visited once for several panels."""
 
 CHUNK = 16
 """Steps of k that prefetch a line of each row of A, a row of C and the lines of B."""
@@ -26,6 +23,8 @@ class Ahead:
     a: str
     b: Upcoming
     c: Rows
+    a_level: int = 2
+    """The cache that the rows of A go to, as `llvm.prefetch` counts: 3 is the nearest."""
 
 
 def lines_of_panel(
@@ -72,9 +71,9 @@ def _number_of(fn: FunctionText, tile: RegisterTile, position: tuple[str, str], 
 
 
 def lines_of_chunk(
-    fn: FunctionText, ahead: Ahead, state: KState, *, a_stride: str, rows: int, row_bytes: int, level: int
+    fn: FunctionText, ahead: Ahead, state: KState, *, a_stride: str, rows: int, row_bytes: int
 ) -> list[tuple[LinesAhead, ...]]:
-    """A row of C, which is waited for, into the first level cache; the next rows of B, and of A if `level` says so,
+    """A row of C, which is waited for, into the first level cache; the next rows of B, and of A if `a_level` says so,
     into the second.
 
     In the first, rows of A that are a power of two apart would take the place of the panel.
@@ -82,6 +81,6 @@ def lines_of_chunk(
     number = fn.binary("udiv", "i64", state.k, CHUNK)
     c_row = fn.advance(ahead.c.first, fn.scaled(number, ahead.c.stride))
     c = LinesAhead(c_row, "64", -(-row_bytes // 64), level=3, is_written=True)
-    a = LinesAhead(fn.advance(ahead.a, state.a_offset), a_stride, rows, level=level)
+    a = LinesAhead(fn.advance(ahead.a, state.a_offset), a_stride, rows, level=ahead.a_level)
     b = fn.advance(ahead.b.first, fn.scaled(number, ahead.b.per_chunk))
     return [(c,), (a, LinesAhead(b, ahead.b.stride, PREFETCHED_ROWS, level=2))]

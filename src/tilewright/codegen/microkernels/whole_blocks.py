@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tilewright.codegen.llvm_text import FunctionText, ModuleText
-from tilewright.codegen.microkernels.block import BlockWriter, steps_of_panel
-from tilewright.codegen.microkernels.block_tiles import plan_block_tile
+from tilewright.codegen.microkernels.block import BlockWriter
+from tilewright.codegen.microkernels.block_tiles import BlockShape, plan_block_tile, steps_of_panel
 from tilewright.codegen.microkernels.copied_rows import LONGEST_LINE, CopiedRows
 from tilewright.codegen.microkernels.filling import SOURCE_PARAMETERS, PanelFilling
 from tilewright.codegen.microkernels.grouping import find_grouping
@@ -39,8 +39,7 @@ def emit_block_kernel(name: str, module: ModuleText, facts: TargetFacts, kernel:
             copies = WidenedRows(fn, element, tile, k_panel)
     elif kernel.fills_panels:
         filling = PanelFilling(fn, element, tile, k_panel, transposed_b=kernel.transposed_b)
-    writer = BlockWriter(fn, element, tile, k_panel, kernel, copies=copies, filling=filling, grouping=grouping)
-    writer.write()
+    BlockWriter(fn, BlockShape(element, tile, k_panel, kernel, grouping), copies=copies, filling=filling).write()
     return fn.text()
 
 
