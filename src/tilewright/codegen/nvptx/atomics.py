@@ -1,4 +1,4 @@
-"""Atomic operations on global memory, and read-modify-writes of shared memory.
+"""Atomic operations on global memory, and read-modify-writes of shared memory, that of other CTAs included.
 
 What PTX has is one predicated instruction: `@$p atom.acq_rel.gpu.global.add.f32 $0, [$1], $2;`, or `red` where nobody
 wants the old value. What it lacks (16-bit exchanges, bf16 before 9.0) is LLVM's `atomicrmw`, a loop of compare and
@@ -15,6 +15,9 @@ from tilewright.codegen.nvptx.inline_asm import inline_asm
 from tilewright.codegen.nvptx.memory import build_vector
 from tilewright.support.records import dataclass
 
+GLOBAL, SHARED, CLUSTER = "global", "shared", "shared::cluster"
+"""Where an atomic is: of addresses in the last (`ClusterInstructions.address_in_cta`) the pointer is an i32."""
+_POINTERS = {GLOBAL: ("ptr addrspace(1)", "l"), SHARED: ("ptr addrspace(3)", "r"), CLUSTER: ("i32", "r")}
 _LLVM_ORDERINGS = {"relaxed": "monotonic", "acquire": "acquire", "release": "release", "acq_rel": "acq_rel"}
 _LLVM_SCOPES = {"gpu": ' syncscope("device")', "cta": ' syncscope("block")', "sys": ""}
 _LLVM_OPS = {
@@ -40,7 +43,7 @@ class AtomicOrder:
     semantics: str = "relaxed"
     """``relaxed``, ``acquire``, ``release`` or ``acq_rel``."""
     scope: str = "gpu"
-    """``gpu``, ``cta`` or ``sys``."""
+    """``gpu``, ``cta``, ``cluster`` or ``sys``."""
 
 
 class AtomicInstructions:
@@ -75,29 +78,27 @@ class AtomicInstructions:
         order: AtomicOrder,
         predicate: str | None,
         wants_old: bool,
-        shared: bool = False,
+        space: str = GLOBAL,
     ) -> list[str]:
-        """The elements as they were, of global memory or shared; not known where the predicate is false.
+        """The elements as they were, in one of the spaces above; not known where the predicate is false.
 
         `kind` is one of add, fadd, max, min, umax, umin, and, or, xor, exch; several values only as `atomic_width`
         allows.
         """
-        if not self._has_instruction(kind, scalar, bits, len(values)):
-            return [
-                self._in_branch(text, kind, f"{_pointer_type(shared)} {pointer}", scalar, values[0], order, predicate)
-            ]
+        type, letter = _POINTERS[space]
+        if not self.has_atomic(kind, scalar, bits, len(values)):
+            return [self._in_branch(text, kind, f"{type} {pointer}", scalar, values[0], order, predicate)]
         words = _Words(scalar, bits, len(values), as_integers=kind == "exch")
         count, register = words.count, _CLASSES.get(words.type, "r")
         uses_red = not wants_old and order.semantics in ("relaxed", "release") and kind != "exch"
         results = 0 if uses_red else count
-        constraints = [f"={register}"] * results + ["r" if shared else "l", *[register] * count]
-        operands = [(_pointer_type(shared), pointer), *((words.type, word) for word in words.pack(text, values))]
+        constraints = [f"={register}"] * results + [letter, *[register] * count]
+        operands = [(type, pointer), *((words.type, word) for word in words.pack(text, values))]
         guard = ""
         if predicate is not None:
             constraints.append("b")
             operands.append(("i1", predicate))
             guard = f"@${len(constraints) - 1} "
-        space = "shared" if shared else "global"
         opcode = f"{order.semantics}.{order.scope}.{space}.{_operation(kind)}{_suffix(kind, scalar, bits, len(values))}"
         accessed = f"[${results}], {_braced(results + 1, count)}"
         asm = (
@@ -162,7 +163,8 @@ class AtomicInstructions:
         """The GPU's clock, as i64."""
         return inline_asm(text, "mov.u64 $0, %globaltimer;", "=l", ["i64"], [], clobbers_memory=True)[0]
 
-    def _has_instruction(self, kind: str, scalar: str, bits: int, count: int) -> bool:
+    def has_atomic(self, kind: str, scalar: str, bits: int, count: int = 1) -> bool:
+        """Return whether one instruction does it; of addresses in other CTAs there is nothing else."""
         if kind == "fadd":
             return scalar != "bfloat" or self.facts.capability >= 90
         return bits in (32, 64) and count == 1
@@ -191,10 +193,6 @@ class AtomicInstructions:
         phi.add("0" if scalar.startswith("i") else "zeroinitializer", before)
         phi.add(old, body)
         return phi.name
-
-
-def _pointer_type(shared: bool) -> str:
-    return "ptr addrspace(3)" if shared else "ptr addrspace(1)"
 
 
 def _integer_words(bits: int) -> tuple[str, str, str]:

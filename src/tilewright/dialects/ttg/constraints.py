@@ -10,6 +10,7 @@ from xdsl.irdl import EqAttrConstraint
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.definition import Op
+from tilewright.dialects.ttg.shared_encodings import find_shared_layout
 from tilewright.dialects.ttg.types import ASYNC_TOKEN, MemDescType
 from tilewright.dialects.types import TypeWhere, is_tensor
 
@@ -29,6 +30,16 @@ def as_memdesc(type: Attribute) -> MemDescType:
     if not isinstance(type, MemDescType):
         raise VerifyException(f"expected a memdesc, got {type}")
     return type
+
+
+def may_begin_elsewhere(buffer: MemDescType) -> bool:
+    """Return whether a buffer may begin in another CTA: it is a slice along a dimension that the CTAs share out."""
+    layout = find_shared_layout(buffer.encoding)
+    for basis in () if layout is None else layout.cga:
+        extents = zip(buffer.get_shape()[-len(basis) :], buffer.get_alloc_shape()[-len(basis) :], strict=True)
+        if any(step and extent != whole for step, (extent, whole) in zip(basis, extents, strict=True)):
+            return True
+    return False
 
 
 def as_tensor(type: Attribute) -> TensorType[Attribute]:

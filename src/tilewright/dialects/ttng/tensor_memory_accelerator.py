@@ -25,7 +25,7 @@ from tilewright.dialects.tt.types import (
     NO_ENCODING,
     TensorDescType,
 )
-from tilewright.dialects.ttg.constraints import MEMDESC, TritonGPUOp, as_memdesc, check_mutable
+from tilewright.dialects.ttg.constraints import MEMDESC, TritonGPUOp, as_memdesc, check_mutable, may_begin_elsewhere
 from tilewright.dialects.ttg.effects import GLOBAL, READ, SHARED, WRITE, Touches
 from tilewright.dialects.ttg.encodings import layout_of
 from tilewright.dialects.ttg.shared_encodings import encoding_of_rank, find_shared_layout
@@ -74,15 +74,9 @@ def _check_box(descriptor: SSAValue, coordinates: Sequence[SSAValue], buffer: SS
 
 
 def _check_source(buffer: Attribute) -> None:
-    """VerifyException for a part of a buffer that may lie in another CTA than the one that copies out of it: one along
-    a dimension that the CTAs of a cluster share out."""
-    memory = as_memdesc(buffer)
-    layout = find_shared_layout(memory.encoding)
-    for basis in () if layout is None else layout.cga:
-        rank = len(basis)
-        extents = zip(memory.get_shape()[-rank:], memory.get_alloc_shape()[-rank:], strict=True)
-        if any(step and extent != whole for step, (extent, whole) in zip(basis, extents, strict=True)):
-            raise VerifyException("source subview may have an origin in another CTA")
+    """VerifyException for a part of a buffer that may lie in another CTA than the one that copies out of it."""
+    if may_begin_elsewhere(as_memdesc(buffer)):
+        raise VerifyException("source subview may have an origin in another CTA")
 
 
 def _check_multicast(buffer: Attribute) -> None:

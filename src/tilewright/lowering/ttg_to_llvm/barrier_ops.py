@@ -113,18 +113,18 @@ def lower_fence_async_shared(op: ttng.FenceAsyncSharedOp, fn: FunctionLowering) 
 
 @lowers(ttng.ClusterArriveOp)
 def lower_cluster_arrive(op: ttng.ClusterArriveOp, fn: FunctionLowering) -> None:
-    fn.emitter.cluster_arrive(fn.text, relaxed=bool(op.relaxed.value.data))
+    fn.cluster_arrive(relaxed=bool(op.relaxed.value.data))
 
 
 @lowers(ttng.ClusterWaitOp)
 def lower_cluster_wait(op: ttng.ClusterWaitOp, fn: FunctionLowering) -> None:
-    fn.emitter.cluster_wait(fn.text)
+    fn.cluster_wait()
 
 
 @lowers(ttng.ClusterBarrierOp)
 def lower_cluster_barrier(op: ttng.ClusterBarrierOp, fn: FunctionLowering) -> None:
-    fn.emitter.cluster_arrive(fn.text, relaxed=bool(op.relaxed.value.data))
-    fn.emitter.cluster_wait(fn.text)
+    fn.cluster_arrive(relaxed=bool(op.relaxed.value.data))
+    fn.cluster_wait()
 
 
 @lowers(ttng.FenceMBarrierInitReleaseClusterOp)

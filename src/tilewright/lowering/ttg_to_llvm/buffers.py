@@ -9,6 +9,7 @@ from functools import lru_cache
 from xdsl.ir import SSAValue
 
 from tilewright.dialects.ttg import MemDescType, memdesc_type
+from tilewright.dialects.ttg.constraints import may_begin_elsewhere
 from tilewright.dialects.ttg.shared_encodings import find_shared_layout
 from tilewright.layouts.access import SharedAccess, plan_access
 from tilewright.layouts.between_ctas import reaches_other_ctas
@@ -16,9 +17,10 @@ from tilewright.layouts.distributed import BLOCK, LANE, REGISTER, WARP
 from tilewright.layouts.linear import LinearLayout
 from tilewright.layouts.shared import OFFSET, PaddedSharedLayout, SharedLayout
 from tilewright.lowering.ttg_to_llvm.function_lowering import FunctionLowering
-from tilewright.lowering.ttg_to_llvm.shared_access import Pads, SharedAddresses, step_pointer, thread_part
+from tilewright.lowering.ttg_to_llvm.index import Partial, constant
+from tilewright.lowering.ttg_to_llvm.shared_access import ALL_BITS, Pads, SharedAddresses, step_pointer, thread_part
 from tilewright.lowering.ttg_to_llvm.types import UnsupportedTypeError, element_of
-from tilewright.lowering.ttg_to_llvm.values import SharedValue
+from tilewright.lowering.ttg_to_llvm.values import OFFSET_BITS, RANK_SHIFT, SharedValue, is_literal
 
 
 def as_buffer(value: SSAValue) -> MemDescType:
@@ -115,15 +117,20 @@ def _access(
 
 def reaches_elsewhere(registers: LinearLayout, buffer: MemDescType, *, writes: bool) -> bool:
     """Return whether an access of a tensor goes to the memory of other CTAs."""
-    return reaches_other_ctas(registers, offsets_of(buffer), buffer_layout(buffer).cga, writes=writes)
+    return may_begin_elsewhere(buffer) or reaches_other_ctas(
+        registers, offsets_of(buffer), buffer_layout(buffer).cga, writes=writes
+    )
 
 
-def check_begins_in_own_part(buffer: MemDescType) -> None:
-    """UnsupportedTypeError for a slice along a dimension that CTAs share out: it may begin in another CTA."""
-    for basis in buffer_layout(buffer).cga:
-        extents = zip(buffer.get_shape()[-len(basis) :], buffer.get_alloc_shape()[-len(basis) :], strict=True)
-        if any(step and extent != whole for step, (extent, whole) in zip(basis, extents, strict=True)):
-            raise UnsupportedTypeError("a slice of a buffer along a dimension that the CTAs of a cluster share out")
+def beginning(fn: FunctionLowering, view: SSAValue) -> tuple[Partial, Partial]:
+    """Where a view begins, to be added by XOR to the bytes at which its elements lie, and to the number of the CTA."""
+    flip = fn.shared(view).flip
+    if not may_begin_elsewhere(as_buffer(view)):
+        return Partial(flip, int(flip) if is_literal(flip) else ALL_BITS), constant(0)
+    if is_literal(flip):
+        return constant(int(flip) & OFFSET_BITS), constant(int(flip) >> RANK_SHIFT)
+    offset, rank = fn.text.binary("and", "i32", flip, OFFSET_BITS), fn.text.binary("lshr", "i32", flip, RANK_SHIFT)
+    return Partial(offset, OFFSET_BITS), Partial(rank, ALL_BITS >> RANK_SHIFT)
 
 
 def plan_buffer_access(
@@ -159,7 +166,10 @@ def buffer_addresses(
 
 
 def first_element(fn: FunctionLowering, view: SSAValue) -> str:
-    """The address of a view's first element, for engines that permute by address bits themselves (TMA, `wgmma`)."""
+    """The address of a view's first element, for engines that permute by address bits themselves (TMA, `wgmma`).
+    UnsupportedTypeError where it may lie in another CTA."""
+    if may_begin_elsewhere(as_buffer(view)):
+        raise UnsupportedTypeError("a slice that may begin in another CTA, as a box or a matrix operand")
     held = fn.shared(view)
     return step_pointer(fn, held.base, held.flip)
 
@@ -178,8 +188,8 @@ def writer_predicate(
     return fn.text.icmp("eq", "i32", bits, last_lanes & mask)
 
 
-def static_image(type: MemDescType, coordinates: Sequence[int]) -> int:
-    """The byte offset of an element, gaps included."""
+def static_image(type: MemDescType, coordinates: Sequence[int]) -> tuple[int, int]:
+    """The byte offset of an element, gaps included, and the CTA that has it."""
     columns = offsets_of(type)
-    indices = dict(zip(columns.in_dims, coordinates, strict=True))
-    return padded(columns.apply(indices)[OFFSET] * element_bytes(type), pads_of(type))
+    place = columns.apply(dict(zip(columns.in_dims, coordinates, strict=True)))
+    return padded(place[OFFSET] * element_bytes(type), pads_of(type)), place.get(BLOCK, 0)

@@ -18,8 +18,8 @@ from tilewright.layouts.distributed import BLOCK, LANE, WARP
 from tilewright.lowering.ttg_to_llvm.between_ctas import in_bytes, load_from_cta
 from tilewright.lowering.ttg_to_llvm.buffers import (
     as_buffer,
+    beginning,
     buffer_layout,
-    check_begins_in_own_part,
     element_bytes,
     offsets_of,
     pads_of,
@@ -27,9 +27,8 @@ from tilewright.lowering.ttg_to_llvm.buffers import (
 from tilewright.lowering.ttg_to_llvm.function_lowering import FunctionLowering
 from tilewright.lowering.ttg_to_llvm.index import Partial, combine, constant
 from tilewright.lowering.ttg_to_llvm.packing import to_words
-from tilewright.lowering.ttg_to_llvm.shared_access import ALL_BITS, padded_operand
+from tilewright.lowering.ttg_to_llvm.shared_access import padded_operand
 from tilewright.lowering.ttg_to_llvm.types import ElementType
-from tilewright.lowering.ttg_to_llvm.values import is_literal
 from tilewright.lowering.ttg_to_llvm.words import WORD_BITS, pack_words
 
 MAX_BYTES = 16
@@ -39,7 +38,6 @@ MAX_BYTES = 16
 def plan_in_cluster(fn: FunctionLowering, tensor: SSAValue, target: SSAValue) -> ClusterAccess:
     """Plan how a tensor is read from, or written to, a buffer."""
     buffer = as_buffer(target)
-    check_begins_in_own_part(buffer)
     size = element_bytes(buffer)
     most = MAX_BYTES // size
     for interval, padding in pads_of(buffer):
@@ -54,14 +52,14 @@ class ClusterAddresses:
         self._fn = fn
         self._pads = pads_of(as_buffer(buffer))
         self._size = element_bytes(as_buffer(buffer))
-        view = fn.shared(buffer)
-        self._base = view.base
-        flip = Partial(view.flip, int(view.flip) if is_literal(view.flip) else ALL_BITS)
+        self._base = fn.shared(buffer).base
+        flip, begins = beginning(fn, buffer)
         part = fn.index.thread_part(in_bytes(plan.layout, self._size), OFFSET)
         self._part = combine(fn.text.value, part, flip)
         kept = plan.own & ~plan.spread
         own = Partial(fn.text.binary("and", "i32", fn.block, kept), kept) if kept else constant(0)
-        self._rank = combine(fn.text.value, fn.index.thread_part(plan.layout, BLOCK), own)
+        among = combine(fn.text.value, fn.index.thread_part(plan.layout, BLOCK), begins)
+        self._rank = combine(fn.text.value, among, own)
         self._made: dict[tuple[str, int], str] = {}
 
     def beside(self, pointer: str, number: int) -> str:

@@ -237,20 +237,41 @@ class FunctionLowering(ControlFlowLowering[LocatedFunctionText]):
         partition."""
         if self.partition is not None:
             self.emitter.barrier_of(self.text, self.partition.barrier, 32 * self.partition.count)
-        elif self.module.total_warps != self.num_warps:
+        elif self._has_roles():
             self.emitter.barrier_of(self.text, 0, 32 * self.num_warps)
         else:
             self.emitter.barrier(self.text)
 
     def program_barrier(self) -> None:
-        """As `barrier`, of all CTAs that run the program. Raises UnsupportedTypeError in partitions of its warps."""
+        """As `barrier`, of all CTAs that run the program; in partitions, of the same warps in each of them."""
         if self.module.num_ctas == 1:
             self.barrier()
             return
-        if self.module.total_warps != self.num_warps:
-            raise UnsupportedTypeError("CTAs that exchange elements while their warps have several roles")
-        self.emitter.cluster_arrive(self.text, relaxed=False)
-        self.emitter.cluster_wait(self.text)
+        self.cluster_arrive()
+        self.cluster_wait()
+
+    def cluster_arrive(self, *, relaxed: bool = False) -> None:
+        """The first half of it; `relaxed`, others do not see by that what was written before."""
+        if self._has_roles():
+            self._workers().arrive_in_cluster()
+        else:
+            self.emitter.cluster_arrive(self.text, relaxed=relaxed)
+
+    def cluster_wait(self) -> None:
+        """The second half."""
+        if self._has_roles():
+            self._workers().wait_for_cluster()
+        else:
+            self.emitter.cluster_wait(self.text)
+
+    def _has_roles(self) -> bool:
+        return self.module.total_warps != self.module.num_warps
+
+    def _workers(self) -> Workers:
+        """Raises UnsupportedTypeError in functions, whose callers may have any role."""
+        if self.workers is None:
+            raise UnsupportedTypeError("CTAs that meet in a function that is not inlined, while their warps have roles")
+        return self.workers
 
     @contextmanager
     def on_warps(self, warps: Warps) -> Generator[None]:

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 from xdsl.ir import SSAValue
 
-from tilewright.codegen.nvptx.atomics import AtomicOrder
+from tilewright.codegen.nvptx.atomics import CLUSTER, SHARED, AtomicOrder
 from tilewright.dialects import ttg
 from tilewright.dialects.tt.enums import RMWOp
 from tilewright.dialects.types import as_tensor
@@ -28,8 +28,8 @@ from tilewright.lowering.ttg_to_llvm.atomic_ops import share_result
 from tilewright.lowering.ttg_to_llvm.between_ctas import load_from_cta
 from tilewright.lowering.ttg_to_llvm.buffers import (
     as_buffer,
+    beginning,
     buffer_layout,
-    check_begins_in_own_part,
     element_bytes,
     offsets_of,
     pads_of,
@@ -41,8 +41,7 @@ from tilewright.lowering.ttg_to_llvm.index import Partial, combine, constant, ma
 from tilewright.lowering.ttg_to_llvm.indexing_ops import as_i32
 from tilewright.lowering.ttg_to_llvm.memory_ops import from_memory, memory_type, to_memory
 from tilewright.lowering.ttg_to_llvm.packing import from_words, to_words
-from tilewright.lowering.ttg_to_llvm.shared_access import ALL_BITS, SHARED_SPACE, padded_operand, step_pointer
-from tilewright.lowering.ttg_to_llvm.values import is_literal
+from tilewright.lowering.ttg_to_llvm.shared_access import SHARED_SPACE, padded_operand, step_pointer
 
 
 @lowers(ttg.LocalGatherOp)
@@ -83,31 +82,55 @@ def lower_local_atomic_scatter(op: ttg.LocalAtomicScatterRMWOp, fn: FunctionLowe
     kind = RMWOp.of(op.atomic_rmw_op).keyword
     if element.bits < 16 or (element.bits == 16 and not element.is_float):
         raise op_error(op, f"has no atomic {kind} on {element.bits} bits: use 32 or 64", pass_name=PASS_NAME)
+    old: dict[int, str] = {}
     if _is_split(op.dst) or _spread(layout, op.dst):
-        raise op_error(op, "an atomic on the shared memory of another CTA is not supported", pass_name=PASS_NAME)
-    scalar, owner = memory_type(element), fn.owner_predicate(layout, in_each_cta=True)
-    pointers, values = _pointers(fn, op.dst, op.indices, op.axis.value.data), fn.registers(op.values)
+        if not fn.emitter.has_atomic(kind, memory_type(element), element.bits):
+            reason = f"has no atomic {kind} on {element.bits} bits in another CTA: use 32 or 64"
+            raise op_error(op, reason, pass_name=PASS_NAME)
+        owner = _first_cta_that_has(fn, layout, op.dst)
+        for places in reversed(_places_of_copies(op, fn, layout)):  # what all of them found in one copy is the result
+            old = _update_all(op, fn, kind, places, owner, space=CLUSTER, order=AtomicOrder(scope="cluster"))
+    else:
+        pointers = _pointers(fn, op.dst, op.indices, op.axis.value.data)
+        owner = fn.owner_predicate(layout, in_each_cta=True)
+        old = _update_all(op, fn, kind, pointers, owner, space=SHARED, order=AtomicOrder(scope="cta"))
+    count = len(fn.registers(op.values))
+    if op.result.uses:
+        repeated = layout.free_variable_masks.get(REGISTER, 0)
+        share_result(fn, op.result, element, [old[register & ~repeated] for register in range(count)])
+    else:
+        fn.set(op.result, [element.zero] * count)
+
+
+def _update_all(
+    op: ttg.LocalAtomicScatterRMWOp,
+    fn: FunctionLowering,
+    kind: str,
+    places: Sequence[str],
+    owner: str | None,
+    *,
+    space: str,
+    order: AtomicOrder,
+) -> dict[int, str]:
+    """Run the atomic of each register that holds another element; what it found, if anybody wants that."""
+    element, values = fn.element(op.values), fn.registers(op.values)
     masks = fn.registers(op.mask) if op.mask is not None else None
     old: dict[int, str] = {}
-    for register in distinct_registers(layout):
+    for register in distinct_registers(fn.layout(op.values)):
         found = fn.emitter.atomic_rmw(
             fn.text,
             kind,
-            pointers[register],
-            scalar,
+            places[register],
+            memory_type(element),
             element.bits,
             [to_memory(fn, element, values[register])],
-            order=AtomicOrder("relaxed", "cta"),
+            order=order,
             predicate=fn.both(None if masks is None else masks[register], owner),
             wants_old=bool(op.result.uses),
-            shared=True,
+            space=space,
         )
         old.update((register, from_memory(fn, element, value)) for value in found)
-    if op.result.uses:
-        repeated = layout.free_variable_masks.get(REGISTER, 0)
-        share_result(fn, op.result, element, [old[register & ~repeated] for register in range(len(values))])
-    else:
-        fn.set(op.result, [element.zero] * len(values))
+    return old
 
 
 def _pointers(fn: FunctionLowering, buffer: SSAValue, indices: SSAValue, axis: int) -> list[str]:
@@ -116,7 +139,7 @@ def _pointers(fn: FunctionLowering, buffer: SSAValue, indices: SSAValue, axis: i
     offsets, size = offsets_of(type), element_bytes(type)
     columns = [[basis * size for basis in _column(offsets, dim, OFFSET)] for dim in offsets.in_dims]
     placed = _without_index(fn, indices, columns, axis)
-    flip = Partial(view.flip, int(view.flip) if is_literal(view.flip) else ALL_BITS)
+    flip, _ = beginning(fn, buffer)
     thread = combine(fn.text.value, fn.index.thread_part(placed, OFFSET), flip)
     made: dict[tuple[str, int], str] = {}
     pointers: list[str] = []
@@ -152,15 +175,30 @@ def _spread(layout: LinearLayout, buffer: SSAValue) -> int:
     return sum(1 << bit for bit, column in enumerate(held) if column) & _own(buffer)
 
 
+def _places_of_copies(
+    op: ttg.LocalScatterOp | ttg.LocalAtomicScatterRMWOp, fn: FunctionLowering, layout: LinearLayout
+) -> list[list[str]]:
+    """`_places` in each copy of the buffer that elements go to."""
+    spread = _spread(layout, op.dst)
+    copies = span_of([1 << bit for bit in range(spread.bit_length()) if spread >> bit & 1])
+    axis = op.axis.value.data
+    return [_places(fn, op.dst, op.indices, axis, spread=spread, copy=copy) for copy in copies]
+
+
+def _first_cta_that_has(fn: FunctionLowering, layout: LinearLayout, buffer: SSAValue) -> str | None:
+    """An i1 that holds in one thread of those that hold an element for one place, in each CTA that has a copy of it."""
+    owner = fn.owner_predicate(layout, in_each_cta=True)
+    same = sum(1 << bit for bit, column in enumerate(layout.packed_bases[BLOCK]) if not column) & ~_own(buffer)
+    if not same:
+        return owner
+    return fn.both(owner, fn.text.icmp("eq", "i32", fn.text.binary("and", "i32", fn.block, same), 0))
+
+
 def _scatter_in_cluster(op: ttg.LocalScatterOp, fn: FunctionLowering) -> None:
     """Store each element in the CTAs that have its place; of CTAs that hold the same the first one does."""
     element, layout, values = fn.element(op.values), fn.layout(op.values), fn.registers(op.values)
-    spread, owner = _spread(layout, op.dst), fn.owner_predicate(layout, in_each_cta=True)
-    same = sum(1 << bit for bit, column in enumerate(layout.packed_bases[BLOCK]) if not column) & ~_own(op.dst)
-    if same:
-        owner = fn.both(owner, fn.text.icmp("eq", "i32", fn.text.binary("and", "i32", fn.block, same), 0))
-    for copy in span_of([1 << bit for bit in range(spread.bit_length()) if spread >> bit & 1]):
-        places = _places(fn, op.dst, op.indices, op.axis.value.data, spread=spread, copy=copy)
+    owner = _first_cta_that_has(fn, layout, op.dst)
+    for places in _places_of_copies(op, fn, layout):
         for register in distinct_registers(layout):
             words, bits = words_of(fn, element, [values[register]])
             fn.emitter.store_to_cta(fn.text, places[register], words, bits, owner)
@@ -172,16 +210,17 @@ def _places(
     """Per register of the indices the address of the element that it names, in the CTA that has it: the own one as far
     as each has a copy, but for the bits of `spread`, which are those of `copy`."""
     type, view, emit = as_buffer(buffer), fn.shared(buffer), fn.text.value
-    check_begins_in_own_part(type)
     offsets, size = offsets_of(type), element_bytes(type)
     columns = [[basis * size for basis in _column(offsets, dim, OFFSET)] for dim in offsets.in_dims]
     ranks = [_column(offsets, dim, BLOCK) for dim in offsets.in_dims]
     placed, ranked = (_without_index(fn, indices, each, axis) for each in (columns, ranks))
-    flip = Partial(view.flip, int(view.flip) if is_literal(view.flip) else ALL_BITS)
+    flip, begins = beginning(fn, buffer)
     thread = combine(emit, fn.index.thread_part(placed, OFFSET), flip)
     kept = _own(buffer) & ~spread
     own = Partial(fn.text.binary("and", "i32", fn.block, kept), kept) if kept else constant(0)
-    among = combine(emit, combine(emit, fn.index.thread_part(ranked, OFFSET), own), constant(copy))
+    among = combine(
+        emit, combine(emit, fn.index.thread_part(ranked, OFFSET), own), combine(emit, begins, constant(copy))
+    )
     places: list[str] = []
     constants = zip(register_constants(placed, OFFSET), register_constants(ranked, OFFSET), strict=True)
     for index, (place, rank) in zip(fn.registers(indices), constants, strict=True):

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from tilewright.codegen.nvptx.inline_asm import inline_asm
 from tilewright.dialects import tt, ttg
+from tilewright.dialects.ttg.constraints import may_begin_elsewhere
 from tilewright.ir.diagnostics import op_error
 from tilewright.lowering.ttg_to_llvm.buffers import pads_of
 from tilewright.lowering.ttg_to_llvm.function_lowering import PASS_NAME, FunctionLowering, lowers
@@ -46,6 +47,8 @@ def lower_inline_asm_of_threads(op: ttg.InlineAsmOp, fn: FunctionLowering) -> No
     operands: list[tuple[str, str]] = []
     for operand in op.args:
         if isinstance(operand.type, ttg.MemDescType):
+            if may_begin_elsewhere(operand.type):
+                raise op_error(op, "takes a slice that may begin in another CTA", pass_name=PASS_NAME)
             operands.append(("i32", _address(fn, fn.shared(operand), pads_of(operand.type))))
         else:
             operands += [(fn.element(operand).text, register) for register in fn.registers(operand)]

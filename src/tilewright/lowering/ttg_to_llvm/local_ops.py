@@ -26,7 +26,7 @@ from tilewright.lowering.ttg_to_llvm.buffers import (
 from tilewright.lowering.ttg_to_llvm.cluster_access import load_in_cluster, store_in_cluster
 from tilewright.lowering.ttg_to_llvm.function_lowering import FunctionLowering, lowers
 from tilewright.lowering.ttg_to_llvm.shared_access import emit_loads, emit_stores, step_pointer
-from tilewright.lowering.ttg_to_llvm.values import SharedValue, is_literal
+from tilewright.lowering.ttg_to_llvm.values import RANK_SHIFT, SharedValue, is_literal
 
 STORE_MATRIX_CAPABILITY, LOAD_MATRIX_CAPABILITY = 90, 75
 
@@ -92,13 +92,13 @@ def lower_memdesc_subslice(op: ttg.MemDescSubsliceOp, fn: FunctionLowering) -> N
     source, type, offsets = fn.shared(op.src), as_buffer(op.src), static_values(op.offsets)
     tile = tile_of(type)
     before = slots_before(type, offsets) * slot_bytes(type)  # whole buffers lie one after the other
-    offset = static_image(tile, offsets[-len(tile.get_shape()) :])
+    offset, rank = static_image(tile, offsets[-len(tile.get_shape()) :])
     if pads_of(type):  # gaps come in between: such layouts permute nothing, and offsets add up
-        fn.set(op.result, SharedValue(step_pointer(fn, source.base, str(before + offset)), source.flip))
-        return
+        before, offset = before + offset, 0
     base = step_pointer(fn, source.base, str(before)) if before else source.base
-    flip = str(int(source.flip) ^ offset) if is_literal(source.flip) else f"xor i32 {source.flip}, {offset}"
-    fn.set(op.result, SharedValue(base, flip if is_literal(source.flip) else fn.text.value(flip)))
+    moved = offset | rank << RANK_SHIFT
+    flip = str(int(source.flip) ^ moved) if is_literal(source.flip) else f"xor i32 {source.flip}, {moved}"
+    fn.set(op.result, SharedValue(base, flip if is_literal(source.flip) or not moved else fn.text.value(flip)))
 
 
 @lowers(ttg.MemDescTransOp, ttg.MemDescReshapeOp, ttg.MemDescReinterpretOp)

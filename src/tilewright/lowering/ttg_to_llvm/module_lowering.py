@@ -54,6 +54,8 @@ class Warps:
     first: int
     count: int
     barrier: int
+    role: int
+    """Its number among those of all partitions, from 1 on."""
 
 
 class Workers(Protocol):
@@ -63,3 +65,9 @@ class Workers(Protocol):
 
     def end_kernel(self) -> None:
         """Before the kernel returns."""
+
+    def arrive_in_cluster(self) -> None:
+        """The warps that run the current region have come so far, in this CTA."""
+
+    def wait_for_cluster(self) -> None:
+        """They have in all CTAs."""

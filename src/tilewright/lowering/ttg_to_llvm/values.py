@@ -17,6 +17,10 @@ from typing import TypeAlias
 
 from tilewright.support.records import dataclass
 
+RANK_SHIFT = 24
+OFFSET_BITS = (1 << RANK_SHIFT) - 1
+"""How the beginning of a slice that may lie in another CTA is packed, see `SharedValue.flip`."""
+
 Registers: TypeAlias = tuple[str, ...]
 
 
@@ -32,7 +36,8 @@ class SharedValue:
     base: str
     """ptr addrspace(3) to the start of the buffer (after `memdesc_index`, to that of the slot)."""
     flip: str = "0"
-    """i32: the offset of the view's first element; `"0"` except after `memdesc_subslice`."""
+    """i32: the offset of the view's first element; `"0"` except after `memdesc_subslice`. Where the CTAs of a cluster
+    share out a dimension that is sliced, the bits from RANK_SHIFT on are one more summand of the CTA's number."""
 
 
 Held: TypeAlias = Registers | str | SharedValue | None

@@ -34,7 +34,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import field
 
-from xdsl.dialects.builtin import IntegerAttr
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.ir import Operation, Region, SSAValue
 
 from tilewright.analysis.scratch import CAPTURE_BYTES, captured_in_memory
@@ -44,10 +44,12 @@ from tilewright.dialects.ttg.verification import integer_attribute
 from tilewright.ir.diagnostics import op_error
 from tilewright.lowering.control_flow import lower_joined, lower_region_end
 from tilewright.lowering.ttg_to_llvm.carried_values import flat_types
+from tilewright.lowering.ttg_to_llvm.cluster_meetings import Meetings
 from tilewright.lowering.ttg_to_llvm.function_lowering import ALLOCATION_OFFSET, PASS_NAME, FunctionLowering, lowers
 from tilewright.lowering.ttg_to_llvm.module_lowering import Warps
 from tilewright.lowering.ttg_to_llvm.values import SharedValue
 from tilewright.support.records import dataclass
+from tilewright.transforms.ttg.allocate_shared_memory import WORKER_STATE_BYTES, count_meetings
 from tilewright.transforms.ttg.allocate_warp_groups import LEAST_REGISTERS, MAX_REGISTERS, WARP_GROUP, groups_of
 
 MEETING = 1
@@ -68,13 +70,19 @@ class Workers:
     state_offset: int
     registers: int
     """Registers of every thread where nothing is specialised; 0 where nobody has asked for others."""
+    meetings: Meetings | None
+    """Of programs of several CTAs."""
     wait: str = ""
     starts: list[str] = field(default_factory=list[str])
     """The block of each `ttg.warp_specialize`, whose state is its number from 1 on."""
+    roles: int = 0
+    """Partitions that were lowered."""
 
     def begin(self) -> None:
         """At the start of the kernel: only its own warps go on."""
         text = self.fn.text
+        if self.meetings is not None:
+            self.meetings.begin()
         own = text.new_label("kernel")
         self.wait = text.new_label("workers")
         is_worker = text.icmp("uge", "i32", self.fn.uniform_warp, self.fn.num_warps)
@@ -84,6 +92,19 @@ class Workers:
     def meet(self) -> None:
         """All warps of the CTA wait for each other."""
         self.fn.emitter.barrier_of(self.fn.text, MEETING, 32 * self.total_warps)
+
+    def arrive_in_cluster(self) -> None:
+        """The warps that run the current region have come so far, in this CTA."""
+        assert self.meetings is not None
+        self.meetings.arrive(self._role())
+
+    def wait_for_cluster(self) -> None:
+        """They have in all CTAs."""
+        assert self.meetings is not None
+        self.meetings.wait(self._role())
+
+    def _role(self) -> int:
+        return 0 if self.fn.partition is None else self.fn.partition.role
 
     def tell(self, state: int) -> None:
         """Say what comes. Takes effect when the workers are met."""
@@ -203,7 +224,8 @@ def _lower_partitions(
         text.branch_if(text.icmp("ult", "i32", number, count), mine, other)
         text.start(mine)
         _bind_captures(op, fn, region, captures, loaded)
-        with fn.on_warps(Warps(first, count, FIRST_OF_PARTITIONS + index)):
+        workers.roles += 1
+        with fn.on_warps(Warps(first, count, FIRST_OF_PARTITIONS + index, workers.roles)):
             fn.lower_blocks(region.blocks[0], lambda block: text.branch(end) if _returns(block.last_op) else None)
         text.start(other)
     text.branch(end)
@@ -270,6 +292,9 @@ def workers_of(fn: FunctionLowering, kernel: Operation, state_offset: int) -> Wo
     if fn.module.total_warps == fn.module.num_warps:
         return None
     module = kernel.parent_op()
-    registers = None if module is None else integer_attribute(module, MAX_REGISTERS)
+    assert isinstance(module, ModuleOp)
+    registers = integer_attribute(module, MAX_REGISTERS)
     given = registers if registers is not None and fn.facts.capability >= 90 else 0
-    return Workers(fn, fn.module.total_warps, state_offset, given)
+    count = count_meetings(module)
+    meetings = Meetings(fn, state_offset + WORKER_STATE_BYTES, count) if count else None
+    return Workers(fn, fn.module.total_warps, state_offset, given, meetings)

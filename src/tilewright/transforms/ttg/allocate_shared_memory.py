@@ -12,6 +12,7 @@ from tilewright.analysis.shared_views import buffer_bytes
 from tilewright.dialects import tt, ttg
 from tilewright.dialects.construction import i32_attr
 from tilewright.dialects.ttg.constraints import as_memdesc
+from tilewright.dialects.ttg.verification import program_shape
 from tilewright.ir.diagnostics import op_place
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import ops_within
@@ -22,6 +23,9 @@ SHARED = "ttg.shared"
 WORKER_STATE = "ttg.worker_state"
 """Of modules with `ttg.warp_specialize`: the byte of shared memory at which the kernel's warps say what others run."""
 WORKER_STATE_BYTES = 16
+MEETING_BYTES = 8
+"""Behind that, in programs of several CTAs: an mbarrier for each role of warps, the kernel's own first, at which they
+meet those of the other CTAs."""
 
 
 def find_shared_limit(context: PassContext) -> int | None:
@@ -61,7 +65,7 @@ class AllocateSharedMemoryPass(Pass):
         total = allocation.shared_bytes
         if has_workers(module):
             module.attributes[WORKER_STATE] = i32_attr(-(-total // WORKER_STATE_BYTES) * WORKER_STATE_BYTES)
-            total = with_worker_state(total)
+            total = with_worker_state(total, module)
         if limit is not None and total > limit:
             raise _out_of_memory(allocation, total, limit)
         for function in allocation.functions.values():
@@ -74,7 +78,7 @@ def needed_bytes(module: ModuleOp, *, enough: int = 0) -> int:
     """Count the bytes of shared memory that a kernel needs, or more, as many as `enough` at most: for that it need not
     be found when each buffer is live.
     """
-    state = WORKER_STATE_BYTES if has_workers(module) else 0
+    state = with_worker_state(0, module) if has_workers(module) else 0
     all_at_once = state + WORKER_STATE_BYTES
     for op in ops_within(module):
         if isinstance(op, tt.CallOp):
@@ -85,7 +89,7 @@ def needed_bytes(module: ModuleOp, *, enough: int = 0) -> int:
             all_at_once += size + SCRATCH_ALIGNMENT
         if all_at_once > enough:
             total = ModuleAllocation(module).shared_bytes
-            return with_worker_state(total) if state else total
+            return with_worker_state(total, module) if state else total
     return all_at_once
 
 
@@ -94,9 +98,18 @@ def has_workers(module: ModuleOp) -> bool:
     return any(isinstance(op, ttg.WarpSpecializeOp) for op in ops_within(module))
 
 
-def with_worker_state(total: int) -> int:
+def with_worker_state(total: int, module: ModuleOp) -> int:
     """The bytes that a kernel needs with workers, beside so many for its buffers."""
-    return (-(-total // WORKER_STATE_BYTES) + 1) * WORKER_STATE_BYTES
+    state = WORKER_STATE_BYTES + count_meetings(module) * MEETING_BYTES
+    return -(-total // WORKER_STATE_BYTES) * WORKER_STATE_BYTES + state
+
+
+def count_meetings(module: ModuleOp) -> int:
+    """Count the roles of warps that meet those of other CTAs at mbarriers."""
+    shape = program_shape(module)
+    if shape is None or shape.blocks == 1:
+        return 0
+    return 1 + sum(len(op.num_warps) for op in ops_within(module) if isinstance(op, ttg.WarpSpecializeOp))
 
 
 def set_minimum_shared_memory(module: ModuleOp, minimum: int) -> None:

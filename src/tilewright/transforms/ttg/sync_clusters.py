@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from types import UnionType
+
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tilewright.analysis.scratch import scratch_bytes
 from tilewright.analysis.shared_views import view_of
 from tilewright.dialects import scf, tt, ttg, ttng
+from tilewright.dialects.ttg.constraints import may_begin_elsewhere
 from tilewright.dialects.ttg.encodings import layout_of
 from tilewright.dialects.ttg.shared_encodings import find_shared_layout
 from tilewright.dialects.ttg.types import MemDescType
 from tilewright.dialects.ttg.verification import program_shape
 from tilewright.dialects.types import as_tensor
 from tilewright.ir.builder import OpBuilder
-from tilewright.ir.diagnostics import op_error
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import ops_within
 from tilewright.layouts.between_ctas import reaches_other_ctas
@@ -23,9 +25,14 @@ from tilewright.layouts.distributed import Vectors
 BARRIER_OPS = (ttng.InitBarrierOp, ttng.BarrierExpectOp, ttng.ArriveBarrierOp, ttng.WaitBarrierOp)
 """Ops on mbarriers, whose memory no copy writes while they live."""
 
-MEETINGS = (ttng.ClusterBarrierOp, ttng.ClusterArriveOp, ttng.ClusterWaitOp)
-"""Ops at which all threads of a cluster meet, whatever their role is."""
-DIRECT = (ttg.LocalLoadOp, ttg.LocalStoreOp, ttg.LocalAllocOp, ttg.LocalGatherOp, ttg.LocalScatterOp)
+DIRECT = (
+    ttg.LocalLoadOp,
+    ttg.LocalStoreOp,
+    ttg.LocalAllocOp,
+    ttg.LocalGatherOp,
+    ttg.LocalScatterOp,
+    ttg.LocalAtomicScatterRMWOp,
+)
 """Ops by which threads access buffers."""
 
 
@@ -49,8 +56,8 @@ class SyncClustersPass(Pass):
     Loads and stores that reach into other CTAs have such barriers on both sides.
     mbarriers are made known before others use them; a copy to several CTAs waits until all of them are done with what
     it overwrites, where the buffer was used before; and no CTA ends while others may still reach it. Kernels need not
-    say any of this, as in Triton 3.9. In partitions of warps such copies and arrivals are errors, and barriers of the
-    cluster, for which the warps of other roles would have to come.
+    say any of this, as in Triton 3.9. In partitions of warps a barrier of the cluster is one of the warps of the same
+    role in all CTAs; copies there get none, as what other roles still read is theirs to say, by mbarriers.
     """
 
     name = "tritongpu-sync-clusters"
@@ -59,14 +66,8 @@ class SyncClustersPass(Pass):
         shape = program_shape(module)
         if shape is None or shape.blocks == 1:
             return
-        for op in ops_within(module):
-            if isinstance(op, MEETINGS):
-                _check_place(op, "meets the other CTAs")
-        reaching = [op for op in ops_within(module) if _reaches(op)]
-        if not reaching:
+        if not any(_reaches(op) for op in ops_within(module)):
             return
-        for op in reaching:
-            _check_place(op, "reaches into the shared memory of other CTAs")
         for op in list(ops_within(module)):
             match op:
                 case ttng.InitBarrierOp() if not isinstance(_next(op), ttng.InitBarrierOp):
@@ -101,7 +102,7 @@ def _reaches(op: Operation) -> bool:
             return _is_elsewhere(op.src.type, op.result.type, writes=True)
         case ttg.LocalGatherOp():
             return any(any(basis) for basis in _cga_of(op.src.type))
-        case ttg.LocalScatterOp():
+        case ttg.LocalScatterOp() | ttg.LocalAtomicScatterRMWOp():
             held = layout_of(as_tensor(op.values.type).encoding).cga
             return any(any(basis) for basis in (*_cga_of(op.dst.type), *held))
         case ttng.ArriveBarrierOp() | ttng.BarrierExpectOp():
@@ -125,6 +126,8 @@ def _is_elsewhere(tensor: Attribute, buffer: Attribute, *, writes: bool) -> bool
     layout = find_shared_layout(buffer.encoding)
     if layout is None or not layout.cga:
         return False
+    if may_begin_elsewhere(buffer):
+        return True
     kind = as_tensor(tensor)
     registers = layout_of(kind.encoding).to_linear(kind.get_shape())
     names = list(registers.out_dims)[-layout.rank :]
@@ -132,15 +135,6 @@ def _is_elsewhere(tensor: Attribute, buffer: Attribute, *, writes: bool) -> bool
     offsets = layout.to_linear(buffer.get_alloc_shape()[-layout.rank :]).pseudoinvert()
     held = held.rename_outs(dict(zip(names, offsets.in_dims, strict=True)))
     return reaches_other_ctas(held, offsets, layout.cga, writes=writes)
-
-
-def _check_place(op: Operation, what: str) -> None:
-    """PassError in partitions, whose warps do not meet those of others."""
-    parent = op.parent_op()
-    while parent is not None:
-        if isinstance(parent, ttg.WarpSpecializeOp):
-            raise op_error(op, f"{what}, which partitions of warps cannot", pass_name=SyncClustersPass.name)
-        parent = parent.parent_op()
 
 
 def _next(op: Operation) -> Operation | None:
@@ -165,7 +159,9 @@ def _is_kernel(function: Operation | None) -> bool:
 
 def _overwrites(op: Operation, target: SSAValue) -> bool:
     """Return whether a copy into a buffer may overwrite what some CTA still reads: in a loop, or where the buffer was
-    used before, unless the cluster has just met."""
+    used before, unless the cluster has just met. In partitions it is the kernel's to see to that."""
+    if _is_inside(op, ttg.WarpSpecializeOp):
+        return False
     before = op.prev_op
     while before is not None and (not _touches_memory(before) or _starts_another(before, target)):
         if isinstance(before, ttng.ClusterBarrierOp) and not before.relaxed.value.data:
@@ -173,7 +169,7 @@ def _overwrites(op: Operation, target: SSAValue) -> bool:
         if before.regions:
             break
         before = before.prev_op
-    return _is_in_loop(op) or any(_uses_memory(other) for other in _before(op))
+    return _is_inside(op, scf.ForOp | scf.WhileOp) or any(_uses_memory(other) for other in _before(op))
 
 
 def _starts_another(op: Operation, target: SSAValue) -> bool:
@@ -187,10 +183,10 @@ def _starts_another(op: Operation, target: SSAValue) -> bool:
             return False
 
 
-def _is_in_loop(op: Operation) -> bool:
+def _is_inside(op: Operation, what: type[Operation] | UnionType) -> bool:
     parent = op.parent_op()
     while parent is not None and not isinstance(parent, tt.FuncOp):
-        if isinstance(parent, scf.ForOp | scf.WhileOp):
+        if isinstance(parent, what):
             return True
         parent = parent.parent_op()
     return False
