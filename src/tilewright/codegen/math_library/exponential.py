@@ -64,7 +64,7 @@ EXPM1_COEFFICIENTS = (
 
 @dataclass(frozen=True)
 class ExponentialFacts:
-    """What a type's exponentials are made of; exp is 0 below `least` and infinite above `most`."""
+    """What a type's exponentials are made of; exp is infinite above `most`, expm1 is -1 below `least`."""
 
     ln2_high: float
     ln2_low: float
@@ -72,17 +72,13 @@ class ExponentialFacts:
     """(exp(r) - 1 - r) / r^2."""
     least: float
     most: float
-    largest_power: float
-    """The largest n whose 2^n is a number."""
     exact_below: float
     """Where expm1(x) is x."""
 
 
 FACTS = {
-    "float": ExponentialFacts(LN2_HIGH, LN2_LOW, EXPM1_COEFFICIENTS, -104.0, 89.0, 127.0, 2.0**-26),
-    "double": ExponentialFacts(
-        double.LN2_HIGH, double.LN2_LOW, double.EXP_COEFFICIENTS, -746.0, 710.0, 1023.0, 2.0**-55
-    ),
+    "float": ExponentialFacts(LN2_HIGH, LN2_LOW, EXPM1_COEFFICIENTS, -20.0, 89.0, 2.0**-26),
+    "double": ExponentialFacts(double.LN2_HIGH, double.LN2_LOW, double.EXP_COEFFICIENTS, -40.0, 710.0, 2.0**-55),
 }
 
 
@@ -127,21 +123,18 @@ def exp_of_rest(r: Number, lost: Number) -> Number:
 
 
 def emit_expm1(b: FormBuilder, x: str) -> str:
-    """2^n (1 + q) - 1 = 2^n q + (2^n - 1) with q = expm1(r), and what rounding took from q and from the sum."""
+    """2^n (1 + q) - 1 = 2 (2^m q + (2^m - 1/2)) with q = expm1(r) and m = n - 1, whose power is a number for every n,
+    and what rounding took from q and from the sum."""
     value, facts = Number(b, x), FACTS[b.scalar]
     bounded = (value > facts.most).pick(facts.most, value)
-    n, r, lost = reduced((value < facts.least).pick(facts.least, bounded))
+    n, r, lost = reduced((bounded < facts.least).pick(facts.least, bounded))
     q, q_low = fast_two_sum(r, (r * r).fma(r.polynomial(facts.coefficients), lost))
-    # n reaches one more than the largest power: the last factor 2 is applied at the end, where it may overflow.
-    is_largest = n > facts.largest_power
-    m = is_largest.pick(facts.largest_power, n).intrinsic("maxnum", 1.0 - facts.largest_power)
-    power = power_of_two(b, exponent_bits(m), b.scalar)
-    less_one, lost = fast_two_sum(power, power.of(-1.0))
-    result = power.fma(q, less_one)
-    result = result + power.fma(q_low, power.fma(q, less_one - result) + lost)
-    result = is_largest.pick(result + result, result)
+    power = power_of_two(b, exponent_bits(n - 1.0), b.scalar)
+    less_half, lost = fast_two_sum(power, power.of(-0.5))
+    half = power.fma(q, less_half)
+    half = half + power.fma(q_low, power.fma(q, less_half - half) + lost)
     # Tiny arguments (and the sign of zero) are their own result.
-    return (abs(value) < facts.exact_below).pick(value, result).name
+    return (abs(value) < facts.exact_below).pick(value, half + half).name
 
 
 def half_exp(x: Number) -> Number:
