@@ -1,5 +1,5 @@
 """Rows that are gathered by one list of indices and added to the rows that another list names, as message passing does,
-in kernels that count rows and columns in one index."""
+in kernels that count rows and columns in one index, and in such with tiles of both."""
 
 from __future__ import annotations
 
@@ -27,6 +27,14 @@ def add_to_all_rows(source_ptr, target_ptr, x_ptr, out_ptr, W: tl.constexpr, BLO
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     source, target = tl.load(source_ptr + i // W), tl.load(target_ptr + i // W)
     tl.atomic_add(out_ptr + i % W + W * target, tl.load(x_ptr + i % W + W * source), sem="relaxed")
+
+
+@triton.jit
+def add_tiles_to_rows(source_ptr, target_ptr, x_ptr, out_ptr, W: tl.constexpr, ROWS: tl.constexpr):
+    row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)[:, None]
+    column = tl.arange(0, W)[None, :]
+    source, target = tl.load(source_ptr + row), tl.load(target_ptr + row)
+    tl.atomic_add(out_ptr + column + W * target, tl.load(x_ptr + column + W * source), sem="relaxed")
 
 
 def _graph(width: int, dtype: Any) -> tuple[Any, ...]:
@@ -62,12 +70,32 @@ def test_indices_that_the_sums_overwrite() -> None:
     np.testing.assert_array_equal(out, expected)
 
 
-def test_rows_go_by_vectors_in_one_loop(every_target: str) -> None:
+@pytest.mark.parametrize("width", [8, 16, 64])
+def test_sums_of_tiles_over_edges(width: int) -> None:
+    edges, x, expected = _graph(width, np.float32)
+    out = np.zeros_like(x)
+    add_tiles_to_rows[(25,)](edges[0].copy(), edges[1].copy(), x, out, W=width, ROWS=4)
+    np.testing.assert_array_equal(out, expected)
+
+
+def test_rows_that_the_sums_overwrite() -> None:
+    """All rows of a tile are gathered before one of them is added to, also where they lie in the output."""
+    x = np.arange(64, dtype=np.float32).reshape(4, 16)
+    source, target = np.array([0, 1, 2, 3]), np.array([1, 2, 3, 0])
+    expected = x.copy()
+    np.add.at(expected, target, x[source])
+    add_tiles_to_rows[(1,)](source, target, x, x, W=16, ROWS=4)
+    np.testing.assert_array_equal(x, expected)
+
+
+@pytest.mark.parametrize("kernel_of", [add_to_all_rows, add_tiles_to_rows], ids=["flat", "tiles"])
+def test_rows_go_by_vectors_in_one_loop(every_target: str, kernel_of: Any) -> None:
     if every_target != "cpu":
         pytest.skip("how CPUs do it")
     edges, x, expected = _graph(64, np.float32)
     source, target, out = edges[0].copy(), edges[1].copy(), np.zeros_like(x)
-    kernel = add_to_all_rows[(25,)](source, target, x, out, W=64, BLOCK=256)
+    size = {"BLOCK": 256} if kernel_of is add_to_all_rows else {"ROWS": 4}
+    kernel = kernel_of[(25,)](source, target, x, out, W=64, **size)
     np.testing.assert_array_equal(out, expected)
     text = kernel.asm["loops"]
     assert "_row" in text

@@ -235,11 +235,27 @@ def choose_vector_dim(nest: Nest) -> int | None:
                 used = {position for expr in output.access for position in expr.used_dims()}
                 weight = 2 * (READ_IN_EACH_STEP if len(used) == loops else READ_OUTSIDE)
                 score += weight * _access_score(stride_along(output.dest, output.access, dim))
+        score += _score_of_addresses(nest, dim)
         if reduced:
             score -= 1
         if best is None or score > best_score or (score == best_score and not reduced):
             best, best_score = dim, score
     return best
+
+
+def _score_of_addresses(nest: Nest, dim: int) -> int:
+    """The score of accesses at addresses that the body computes, as gathers do."""
+    views = [op for op in nest.body.ops if isinstance(op, memref.ReinterpretCastOp) and op.offsets]
+    if not views or not is_straight(nest.body):
+        return 0
+    steps = find_lane_steps(nest.body, nest.facts.depends, nest.facts.predicates, dim)
+    loops = sum(extent > 1 for extent in nest.extents)
+    score = 0
+    for view in views:
+        depends = nest.facts.depends[view.offsets[0]]
+        weight = READ_IN_EACH_STEP if len(depends) == loops else READ_OUTSIDE
+        score += weight * _access_score(steps.of.get(view.offsets[0], -1) if dim in depends else 0)
+    return score
 
 
 def _can_reduce_lanes(nest: Nest) -> bool:

@@ -42,6 +42,7 @@ from tilewright.lowering.structured_to_memref.masks import (
     live_lane,
     mask_map,
 )
+from tilewright.lowering.structured_to_memref.runs import find_run
 from tilewright.lowering.structured_to_memref.tiles import LOWERINGS, Tile, tile_of
 from tilewright.lowering.tensor_builder import element_of, identity_map, is_tensor, tensor_of
 from tilewright.transforms.linalg.index_proofs import fold_index
@@ -74,12 +75,17 @@ def _emit(
 
 
 def lower_load_in_lanes(op: tts.LoadOp, memory: MemoryBuilder) -> Sequence[SSAValue]:
-    """As `lower_load`, but for rows that wrap or are gathered: each of their lanes reads its own address."""
+    """As `lower_load`, but each lane of rows that wrap or are gathered reads its own address."""
     tile = without_static_wraps(tile_of(op.ptr))
-    if not tile.is_irregular_row or VOLATILE in op.attributes:
+    box = origin_box(tile, tuple(map(fold_index, op.mixed_mask_dims)))
+    if VOLATILE in op.attributes or not (tile.is_irregular_row or _has_whole_gathered_rows(tile, box)):
         return lower_load(op, memory)
-    counts = tuple(map(fold_index, op.mixed_mask_dims))
-    return (_load_by_lane(memory, tile, origin_box(tile, counts), None, op.other),)
+    return (_load_by_lane(memory, tile, box, None, op.other),)
+
+
+def _has_whole_gathered_rows(tile: Tile, box: Box) -> bool:
+    """Return whether all lanes of a tile are read, row by row from anywhere."""
+    return tile.has_gathered_rows and box.is_whole(tile.sizes) and (tile.rows is None or find_run(tile.rows) is None)
 
 
 def origin_box(tile: Tile, counts: Sequence[int | SSAValue]) -> Box:

@@ -40,8 +40,8 @@ class StructuredToMemrefPass(Pass):
     name = "structured-to-memref"
 
     rows_by_lane: bool = False
-    """Load a row that wraps around element by element, as a `linalg.generic` that fuses with its readers, in place of
-    a copy where it does not wrap and a loop over its lanes where it does."""
+    """Load a row that wraps around, and gathered rows without a mask, element by element, as a `linalg.generic` that
+    fuses with its readers, in place of copies and a loop over lanes or rows."""
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
         in_lanes = {tts.LoadOp: lower_load_in_lanes} if self.rows_by_lane else {}

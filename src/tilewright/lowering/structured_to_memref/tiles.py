@@ -62,6 +62,17 @@ class Tile:
         wide = tuple(dim for dim, size in enumerate(self.sizes) if size > 1)
         return len(wide) == 1 and wide[0] in self.irregular_dims
 
+    @property
+    def has_gathered_rows(self) -> bool:
+        """True if all rows are gathered, and the elements of each are neighbours."""
+        return (
+            self.gather_dim is not None
+            and self.irregular_dims == (self.gather_dim,)
+            and self.gather_dim != self.rank - 1
+            and self.strides[-1] == 1
+            and self.row_mask is None
+        )
+
 
 def tile_of(pointer: SSAValue) -> Tile:
     """The tile that the pointer operand of a tts access describes; `NotAddressable` where it is not known here."""

@@ -8,7 +8,7 @@ from enum import Enum, auto
 from typing import TypeAlias
 
 from xdsl.ir import Operation, SSAValue
-from xdsl.ir.affine import AffineExpr
+from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from tilewright.dialects import arith, bufferization, linalg, memref, tensor
 from tilewright.dialects.arithmetic import is_arithmetic
@@ -19,6 +19,7 @@ from tilewright.support.records import dataclass
 from tilewright.transforms.linalg.body_cost import body_cost, is_expensive
 from tilewright.transforms.linalg.effects import root_of_memref
 from tilewright.transforms.linalg.producers import SHAPE_CHANGES, producer_of
+from tilewright.transforms.linalg.structured import loop_extents
 
 Access: TypeAlias = tuple[AffineExpr, ...]
 """Which element of a tensor a step reads or makes."""
@@ -144,7 +145,7 @@ def describe(op: linalg.StructuredOp, plan: FusionPlan) -> None:
         work.read(root for load in loads for root in _memory_of(load))
     if _has_runs(op, plan):
         work.lanes, work.cost = Lanes.RUNS, 1
-    elif loads:
+    elif loads and not _reads_rows(op):
         work.is_scattered = work.is_scattered or not all(_follows_rows(value, plan) for value in op.inputs)
     elif _follows_row(op, plan):
         work.lanes = Lanes.ROWS
@@ -157,6 +158,48 @@ def _memory_of(op: memref.LoadOp | tensor.ExtractOp) -> list[SSAValue]:
         return [root_of_memref(op.memref)]
     source = op.tensor.owner
     return [root_of_memref(source.memref)] if isinstance(source, bufferization.ToTensorOp) else []
+
+
+def _reads_rows(op: linalg.StructuredOp) -> bool:
+    """Return whether an op reads memory at addresses that grow by one along its last loop of some length."""
+    if not op.iterators or loop_extents(op)[-1] < SHORTEST_RUN:
+        return False
+    views = [load.memref.owner for load in find_ops(op.body, memref.LoadOp)]
+    steps = _steps(op) if views else {}
+    return bool(views) and all(
+        isinstance(view, memref.ReinterpretCastOp) and [steps.get(offset, 0) for offset in view.offsets] == [1]
+        for view in views
+    )
+
+
+def _steps(op: linalg.StructuredOp) -> dict[SSAValue, int | None]:
+    """By how much the integers of a body grow from one step of the last loop to the next, if that is not 0; None where
+    they do in another way."""
+    body, last = op.body.block, len(op.iterators) - 1
+    found: dict[SSAValue, int | None] = {}
+    for argument, map_ in zip(body.args, op.maps, strict=True):
+        if AffineDimExpr(last) in map_.results:
+            found[argument] = None
+    for inner in body.ops:
+        if isinstance(inner, linalg.IndexOp):
+            step = int(inner.dim.value.data == last)
+        else:
+            steps = [found.get(operand, 0) for operand in inner.operands]
+            is_same = not inner.regions and not any(step != 0 for step in steps)
+            step = 0 if is_same else _step(inner, steps)
+        if step != 0:
+            found.update(dict.fromkeys(inner.results, step))
+    return found
+
+
+def _step(op: Operation, steps: list[int | None]) -> int | None:
+    match op:
+        case arith.AddiOp():
+            return 1 if steps in ([0, 1], [1, 0]) else None
+        case arith.IndexCastOp() | arith.ExtSIOp():
+            return steps[0]
+        case _:
+            return None
 
 
 def _has_runs(op: linalg.StructuredOp, plan: FusionPlan) -> bool:
