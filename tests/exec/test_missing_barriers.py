@@ -6,7 +6,6 @@ the changed kernels must be refused. Which kernel has which reason for its barri
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,6 +18,7 @@ from engines import flat, fresh, slot_of
 
 import tilewright as triton
 import tilewright.language as tl
+from suite.missing_instructions import without_each
 from tilewright.compiler.compilation import build_entry
 from tilewright.compiler.options import CompileOptions
 from tilewright.reference.simt import DeadlockError, SimulationError
@@ -106,20 +106,6 @@ def run(kernel: SimulatedKernel, inputs: corpus_inputs.Inputs) -> None:
     kernel.launch_within([slot_of(value) for value in values], extents, [*inputs.grid, 1, 1][:3])
 
 
-def without_each(ptx: str, instruction: str) -> list[tuple[str, str]]:
-    """The PTX without one instruction, for each of a kind, and which it was. A wait is replaced by having waited."""
-    lines = ptx.splitlines()
-    found = [n for n, line in enumerate(lines) if re.match(rf"\s*(?:@\S+\s+)?{re.escape(instruction)}\b", line)]
-    changed: list[tuple[str, str]] = []
-    for number in found:
-        wait = re.match(r"\s*mbarrier\.try_wait\S*\s+(\w+),", lines[number])
-        put = f"setp.eq.u32 {wait.group(1)}, 0, 0;" if wait else ""
-        changed.append(
-            (f"line {number + 1}: {lines[number].strip()}", "\n".join([*lines[:number], put, *lines[number + 1 :]]))
-        )
-    return changed
-
-
 COSTLY = "basics:attention"
 """Kernels with so many barriers that it takes seconds to leave out each."""
 
@@ -136,12 +122,12 @@ def test_each_missing_one_is_found(needed: Needed) -> None:
     if needed.programs is not None:
         inputs = replace(inputs, grid=(needed.programs,))
     run(kernel, inputs)
-    changed = without_each(kernel.ptx, needed.instruction)
+    changed = without_each(kernel, needed.instruction)
     assert changed, f"{needed.why}: the kernel has no {needed.instruction}"
     missed: list[str] = []
-    for which, ptx in changed:
+    for which, spoilt in changed:
         try:
-            run(SimulatedKernel(kernel.facts, ptx), inputs)
+            run(spoilt, inputs)
         except (RaceError, DeadlockError):
             continue
         missed.append(which)
@@ -174,14 +160,12 @@ def test_calls_of_functions_that_use_shared_memory(arch: str) -> None:
 
 def check_each_is_missed(kernel: SimulatedKernel, instruction: str, arrays: list[Any]) -> int:
     """Run a kernel of one program without each of some instructions; all runs must fail. Returns how many there are."""
-    changed = without_each(kernel.ptx, instruction)
+    changed = without_each(kernel, instruction)
     arguments = fresh(arrays)
-    for _, ptx in changed:
+    for _, spoilt in changed:
         extents = {slot: gpu_engines.extent(a) for slot, a in enumerate(arguments) if isinstance(a, np.ndarray)}
         with pytest.raises(SimulationError):
-            SimulatedKernel(replace(kernel.facts), ptx).launch_within(
-                [slot_of(argument) for argument in arguments], extents, (1, 1, 1)
-            )
+            spoilt.launch_within([slot_of(argument) for argument in arguments], extents, (1, 1, 1))
     return len(changed)
 
 

@@ -11,11 +11,11 @@ import gpu_engines
 import numpy as np
 import pytest
 from engines import fresh, slot_of
-from test_missing_barriers import without_each
 
 import tilewright as triton
 import tilewright.language as tl
 from suite.arrays import Array
+from suite.missing_instructions import without_each
 from tilewright.codegen.nvptx.facts import nvptx_facts
 from tilewright.codegen.nvptx.ptxas import assemble, find_ptxas
 from tilewright.reference.simt import SimulationError
@@ -169,10 +169,8 @@ def test_each_wait_and_arrival_is_needed(a_gpu: str) -> None:
     compiled: Any = attention[(1,)](q, k, v, out, keys, HEAD=64, M=128, N=32, MASKED=False, num_warps=8)
     arguments = [q, k, v, out, keys]
     for instruction, spared in SPARED.items():
-        changed = without_each(compiled.native.ptx, instruction)
-        missed = [
-            which for which, ptx in changed if not is_refused(SimulatedKernel(compiled.native.facts, ptx), arguments)
-        ]
+        changed = without_each(compiled.native, instruction)
+        missed = [which for which, kernel in changed if not is_refused(kernel, arguments)]
         assert len(missed) <= spared < len(changed), missed
 
 

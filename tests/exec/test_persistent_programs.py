@@ -9,15 +9,14 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from test_missing_barriers import without_each
 from test_overlapped_products import attention, error, expected_attention, is_refused, matrices
 from test_specialized_warps import check_assembled, has_computed_maps, has_roles, multiply, product
 
 import tilewright as triton
 import tilewright.language as tl
+from suite.missing_instructions import without_each
 from tilewright.codegen.nvptx.ptxas import find_ptxas
 from tilewright.support import knobs
-from tilewright.targets.cuda.simulated import SimulatedKernel
 
 E4M3: Any = ml_dtypes.float8_e4m3fn
 
@@ -396,9 +395,7 @@ def _missed_by(compiled: Any, arguments: list[Any], grid: int, needed: tuple[str
     """The numbers of the instructions of each kind without which a launch is taken to be right."""
     found: dict[str, set[int]] = {}
     for instruction in needed:
-        kernels = [
-            SimulatedKernel(compiled.native.facts, ptx) for _, ptx in without_each(compiled.native.ptx, instruction)
-        ]
+        kernels = [kernel for _, kernel in without_each(compiled.native, instruction)]
         assert kernels, instruction
         found[instruction] = {n for n, kernel in enumerate(kernels) if not is_refused(kernel, arguments, grid=grid)}
     return found

@@ -9,16 +9,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_missing_barriers import without_each
 from test_overlapped_products import error, is_refused
 from test_specialized_warps import check_assembled, has_roles, strides
 
 import tilewright as triton
 import tilewright.language as tl
 from suite.arrays import Array
+from suite.missing_instructions import without_each
 from tilewright.codegen.nvptx.ptxas import find_ptxas
 from tilewright.support import knobs
-from tilewright.targets.cuda.simulated import SimulatedKernel
 
 TF32 = 1e-3
 """Relative error of products of numbers with 11 bits."""
@@ -164,8 +163,8 @@ def test_each_between_two_parts_is_needed(a_gpu: str, instruction: str, count: i
     ptx = compiled.native.ptx
     first, last = (at(ptx, "cp.async.bulk.wait_group.read 1"), at(ptx, "cp.async.bulk.commit_group", last=True))
     changed = [
-        (name, SimulatedKernel(compiled.native.facts, text))
-        for name, text in without_each(ptx, instruction)
+        (name, kernel)
+        for name, kernel in without_each(compiled.native, instruction)
         if first <= int(name.split()[1].rstrip(":")) <= last
     ]
     assert len(changed) == count

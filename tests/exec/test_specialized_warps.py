@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_missing_barriers import without_each
 from test_overlapped_products import attention, error, expected_attention, is_refused, matrices
 
 import tilewright as triton
 import tilewright.language as tl
+from suite.missing_instructions import without_each
 from suite.products_in_flight import overwritten
 from tilewright.codegen.nvptx.disasm import get_sass
 from tilewright.codegen.nvptx.facts import nvptx_facts
@@ -22,7 +22,6 @@ from tilewright.codegen.nvptx.ptxas import assemble, find_program, find_ptxas
 from tilewright.runtime.tensor_descriptor import TensorDescriptor
 from tilewright.support import knobs
 from tilewright.targets.cuda.computed_maps import ComputedMapParameter
-from tilewright.targets.cuda.simulated import SimulatedKernel
 
 Array = np.ndarray[Any, Any]
 
@@ -324,8 +323,8 @@ def test_exponentials_stay_between_the_barriers(head: int) -> None:
 def check_needed(compiled: Any, arguments: list[Any], needed: dict[str, int] = NEEDED) -> None:
     kept = [argument for argument in arguments if not isinstance(argument, int) or argument != 1]
     for instruction, spared in needed.items():
-        changed = without_each(compiled.native.ptx, instruction)
-        missed = [which for which, ptx in changed if not is_refused(SimulatedKernel(compiled.native.facts, ptx), kept)]
+        changed = without_each(compiled.native, instruction)
+        missed = [which for which, kernel in changed if not is_refused(kernel, kept)]
         assert len(missed) <= spared < len(changed), missed
 
 

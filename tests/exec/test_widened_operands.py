@@ -11,12 +11,12 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from test_missing_barriers import without_each
 from test_overlapped_products import error, is_refused
 
 import tilewright as triton
 import tilewright.language as tl
 from suite.arrays import Array
+from suite.missing_instructions import without_each
 from suite.products_in_flight import overwritten
 from tilewright.codegen.nvptx.disasm import get_sass
 from tilewright.codegen.nvptx.facts import nvptx_facts
@@ -214,8 +214,8 @@ def test_each_wait_and_arrival_of_a_warp_that_copies(a_gpu: str, specialized: No
     kernel = compiled.native
     assert not is_refused(SimulatedKernel(kernel.facts, kernel.ptx), arguments)
     for what in ("wgmma.wait_group", "mbarrier.arrive", "mbarrier.try_wait"):
-        changed = without_each(kernel.ptx, what)
-        missed = [which for which, ptx in changed if not is_refused(SimulatedKernel(kernel.facts, ptx), arguments)]
+        changed = without_each(kernel, what)
+        missed = [which for which, spoilt in changed if not is_refused(spoilt, arguments)]
         assert len(missed) <= (what == "wgmma.wait_group") < len(changed), missed
 
 
@@ -286,8 +286,8 @@ def test_each_wait_is_needed(a_gpu: str) -> None:
     if a_gpu == "cuda":
         pytest.skip("what is taken out is found by the simulated GPU")
     compiled, arguments = multiply_four_bits(64, 64, 256, (64, 64, 64), warps=4, stages=3)
-    changed = without_each(compiled.native.ptx, "wgmma.wait_group")
-    missed = [which for which, ptx in changed if not is_refused(SimulatedKernel(compiled.native.facts, ptx), arguments)]
+    changed = without_each(compiled.native, "wgmma.wait_group")
+    missed = [which for which, spoilt in changed if not is_refused(spoilt, arguments)]
     assert len(changed) > len(missed), missed
     assert len(missed) <= 1, missed
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from pipelined_kernels import LOOPS, Launch, Loop
 
+from suite.missing_instructions import without_line
 from tilewright.reference.simt import SimulationError
 from tilewright.support import knobs
 from tilewright.targets.cuda.simulated import SimulatedKernel
@@ -67,12 +68,7 @@ def is_missed(kernel: SimulatedKernel, loop: Loop) -> bool:
 
 
 def lines_with(ptx: str, instruction: str) -> list[int]:
-    return [n for n, line in enumerate(ptx.splitlines()) if re.match(rf"\s*{re.escape(instruction)}\b", line)]
-
-
-def without(ptx: str, number: int) -> str:
-    lines = ptx.splitlines()
-    return "\n".join([*lines[:number], *lines[number + 1 :]])
+    return [n for n, line in enumerate(ptx.splitlines(), 1) if re.match(rf"\s*{re.escape(instruction)}\b", line)]
 
 
 @pytest.mark.parametrize(
@@ -87,5 +83,5 @@ def test_each_barrier_and_wait_is_missed(loop: Loop, stages: int) -> None:
         numbers = lines_with(kernel.ptx, instruction)
         assert numbers
         spared, why = SPARED.get((loop.name, instruction), (0, ""))
-        left = [n + 1 for n in numbers if not is_missed(SimulatedKernel(kernel.facts, without(kernel.ptx, n)), loop)]
+        left = [n for n in numbers if not is_missed(without_line(kernel, n), loop)]
         assert len(left) <= spared, f"{instruction} in lines {left}; known is {spared}: {why}"

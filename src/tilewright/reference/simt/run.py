@@ -51,7 +51,7 @@ def load(ptx: str, kernel: str) -> Code:
 
 
 def run_ptx(
-    ptx: str,
+    program: str | Code,
     kernel: str,
     *,
     grid: Sequence[int],
@@ -66,9 +66,10 @@ def run_ptx(
     step_limit: int = STEP_LIMIT,
     threads_at_once: int = THREADS_AT_ONCE,
 ) -> Run:
-    """Execute a kernel for every thread of a grid of CTAs; CTAs are executed many at a time, x fastest. With `cluster`
-    above 1 the grid counts clusters of so many CTAs along x, which are executed together and reach into each other's
-    shared memory.
+    """Execute a kernel of a PTX text, or one that is decoded already, for every thread of a grid of CTAs.
+
+    CTAs are executed many at a time, x fastest. With `cluster` above 1 the grid counts clusters of so many CTAs along
+    x, which are executed together and reach into each other's shared memory.
 
     `args` are the values of the kernel's parameters in order: an array or a `Window` for a pointer (changed in place),
     None for a null pointer, an int (its bits are cut to the parameter's width), a NumPy scalar, a float (by the width
@@ -79,7 +80,7 @@ def run_ptx(
     Raises `SimulationError`: of the kernel's own mistakes `MemoryAccessError`, `RaceError`, `DeadlockError`,
     `DivergenceError`, `DeviceTrap`; of PTX that is not understood `PtxSyntaxError`, `UnknownInstruction`.
     """
-    code = load(ptx, kernel)
+    code = load(program, kernel) if isinstance(program, str) else program
     required = code.module.functions[kernel].required_threads
     if required not in (None, num_threads):
         raise SimulationError(f"kernel '{kernel}' has .reqntid for {required} threads, launched with {num_threads}")

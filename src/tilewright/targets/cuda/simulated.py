@@ -16,6 +16,8 @@ from tilewright.targets.cuda.target import CudaArtefact, CudaTarget
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
+    from tilewright.reference.simt.code import Code
+
 
 class SimulatedKernel:
     """The PTX of one kernel."""
@@ -27,6 +29,8 @@ class SimulatedKernel:
         self.name = facts.entry
         self.facts = facts
         self.ptx = ptx
+        self.program: str | Code = ptx
+        """What is run: the text, or what was made of it."""
         self._other_form: Callable[[], SimulatedKernel] | None = None
 
     def take_other_form(self, give: Callable[[], SimulatedKernel]) -> None:
@@ -54,7 +58,7 @@ class SimulatedKernel:
             other.launch_within(slots, extents, grid, names, race_detection=race_detection)
             return
         simulate(
-            self.ptx,
+            self.program,
             self.facts,
             slots,
             extents,

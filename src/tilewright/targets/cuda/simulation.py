@@ -22,6 +22,7 @@ from tilewright.targets.cuda.parameters import (
 if TYPE_CHECKING:
     from tilewright.reference.address_space import AddressSpace
     from tilewright.reference.simt import TensorMap
+    from tilewright.reference.simt.code import Code
     from tilewright.targets.cuda.loaded_kernel import KernelFacts
 
 RESIDENT = 3
@@ -32,7 +33,7 @@ Extents = Mapping[int, tuple[int, int]]
 
 
 def simulate(
-    ptx: str,
+    program: str | Code,
     facts: KernelFacts,
     slots: Sequence[int],
     extents: Extents,
@@ -64,7 +65,7 @@ def simulate(
     memory.add_process()
     try:
         run = run_ptx(
-            ptx,
+            program,
             facts.entry,
             grid=grid,
             num_threads=facts.num_threads,
