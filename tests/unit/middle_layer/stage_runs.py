@@ -18,7 +18,6 @@ from tilewright.dialects.numeric import dtype_of
 from tilewright.dialects.types import is_float
 
 NOT_RUN = {
-    "pointers": "turns numbers into pointers (tests/oracle_mlir runs such kernels)",
     "grouped_gemm_kernel": "reads memory that is no argument (tests/oracle_mlir runs such kernels)",
 }
 """Kernels that the reference has no inputs for, and why."""
