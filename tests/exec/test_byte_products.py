@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from itertools import product
 
 import numpy as np
 import pytest
@@ -80,6 +81,8 @@ def bits_for_rows(a_ptr, b_ptr, out_ptr, ROWS: tl.constexpr, WORDS: tl.constexpr
 
 
 DTYPES = (np.int8, np.uint8)
+SIGNS = tuple(product(DTYPES, DTYPES))
+"""Of both factors: one axis, each of whose values every level has."""
 
 
 def extremes(shape: tuple[int, ...], dtype: type, seed: int) -> Array:
@@ -110,10 +113,11 @@ def level(request: pytest.FixtureRequest) -> None:
     request.addfinalizer(lambda: scope.__exit__(None, None, None))
 
 
-@pytest.mark.parametrize("second", DTYPES)
-@pytest.mark.parametrize("first", DTYPES)
+@pytest.mark.pairwise
+@pytest.mark.parametrize("signs", SIGNS)
 @pytest.mark.parametrize("n", [4, 32, 100, 256])
-def test_whole_rows(first: type, second: type, n: int) -> None:
+def test_whole_rows(signs: tuple[type, type], n: int) -> None:
+    first, second = signs
     a, b, out = extremes((6, n), first, 1), extremes((n,), second, 2), np.zeros(6, np.int32)
     whole_rows[(3,)](a, b, out, n, ROWS=2, BLOCK=triton.next_power_of_2(n))
     np.testing.assert_array_equal(out, a.astype(np.int64) @ b.astype(np.int64))
@@ -128,10 +132,11 @@ def test_signed_bytes_of_one_value(first: int, second: int) -> None:
     np.testing.assert_array_equal(out, np.full(6, 64 * first * second))
 
 
-@pytest.mark.parametrize("second", DTYPES)
-@pytest.mark.parametrize("first", DTYPES)
+@pytest.mark.pairwise
+@pytest.mark.parametrize("signs", SIGNS)
 @pytest.mark.parametrize("words", [1, 2, 8, 16])
-def test_four_at_a_time(first: type, second: type, words: int) -> None:
+def test_four_at_a_time(signs: tuple[type, type], words: int) -> None:
+    first, second = signs
     a, b = extremes((4, 4 * words + 1), first, 3), extremes((4 * words,), second, 4)
     out = np.zeros((4, words), np.int32)
     four_at_a_time[(1,)](a, b, out, ROWS=4, WORDS=words)
