@@ -33,6 +33,10 @@ would let these start from what a register happens to hold, and arithmetic on su
 BY_COLUMNS = "tilewright.by_columns"
 """On a loop: the tiles that it carries, by their positions, that are kept by columns in memory."""
 
+VECTOR_DIM = "tilewright.vector_dim"
+"""On a structured op: the dimension of its loops that vectors go along, as an index. A choice, not a fact: where the
+body has no form on vectors, or lanes cannot be reduced, it is left alone."""
+
 FLUSHES_SUBNORMALS = "tilewright.flushes_subnormals"
 """On an `arith.truncf` whose subnormal results may become zeros."""
 

@@ -12,9 +12,10 @@ from tilewright.lowering.linalg_to_loops.access_log import location_of_load
 from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, lowers, tensor_shape
 from tilewright.lowering.linalg_to_loops.lower_vectors import lanes_in_registers, run_in_registers
-from tilewright.lowering.linalg_to_loops.nest import Nest, Operand, Output
+from tilewright.lowering.linalg_to_loops.nest import Nest, Operand, Output, Schedule
 from tilewright.lowering.linalg_to_loops.sources import Splat, Window
 from tilewright.lowering.linalg_to_loops.stored_results import StoredResult, plan_stored_results
+from tilewright.transforms.linalg.choose_vector_dims import take_vector_dim
 from tilewright.transforms.linalg.index_proofs import is_same
 from tilewright.transforms.linalg.sink_producers import is_stored_next
 from tilewright.transforms.linalg.structured import access_of, loop_extents
@@ -62,10 +63,13 @@ def run_generic(
     iterators = _reduced_dims(op)
     if bounds is None:
         bounds = _common_bounds([output.bounds for output in outputs], iterators, extents)
+    vector_dim = take_vector_dim(op)
+    if vector_dim is not None and not 0 <= vector_dim < len(extents):
+        lowering.fail(op, f"its loops have no dimension {vector_dim} for vectors")
     scalars = lowering.run_nest(
         Nest(
             lowering, body, inputs, outputs, iterators, extents, tuple(bounds), has_tiles=True,
-            combination=_find_combination(op, outputs),
+            combination=_find_combination(op, outputs), schedule=Schedule(vector_dim=vector_dim),
         )
     )  # fmt: skip
     lowering.values.written.update(result.store for result in stored.values())

@@ -19,22 +19,16 @@ from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 from tilewright.dialects import arith, linalg, memref
 from tilewright.dialects.types import bit_width
 from tilewright.lowering.linalg_to_loops.atomic_offsets import find_offsets_of_atomics
-from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.lane_steps import find_lane_steps
 from tilewright.lowering.linalg_to_loops.nest import BodyFacts, Nest, Schedule, stride_along
 from tilewright.lowering.linalg_to_loops.predication import Predicate, find_obstacle, if_convert, is_straight
 from tilewright.lowering.linalg_to_loops.sources import memory_of
 from tilewright.lowering.linalg_to_loops.split_offsets import find_split_offsets
 from tilewright.support.cpu_costs import (
-    ADJOINING_ACCESS,
     FOLDED_BODY,
     HEAVY,
-    LANES_OF_A_SCORE,
     LIGHT_BODY,
     MOST_PAIRED,
-    MOST_SCORED_LANES,
-    READ_IN_EACH_STEP,
-    READ_OUTSIDE,
     STREAMED_ELEMENTS,
     STREAMED_RESULTS,
     STREAMING_COST,
@@ -43,14 +37,15 @@ from tilewright.support.cpu_costs import (
 from tilewright.support.facts import TargetFacts
 from tilewright.transforms.linalg.body_cost import LOADS, WRITES, vector_cost
 from tilewright.transforms.linalg.effects import root_of_memref
+from tilewright.transforms.linalg.vector_dims import Access, choose_vector_dim, may_vectorize
 
 
-def plan_nest(nest: Nest, target: TargetFacts, *, may_vectorize: bool = True, may_unroll: bool = True) -> Nest:
+def plan_nest(nest: Nest, target: TargetFacts, *, vectorizes: bool = True, may_unroll: bool = True) -> Nest:
     """Schedule a nest: order, vector dimension, lanes and unrolling."""
     predicates = if_convert(nest.body)
     facts = BodyFacts(predicates, find_dependences(nest, predicates), cost=sum(vector_cost(op) for op in nest.body.ops))
     nest = replace(nest, target=target, facts=facts)
-    dim = choose_vector_dim(nest) if may_vectorize and obstacle_to_vectors(nest) is None else None
+    dim = find_vector_dim(nest) if vectorizes and obstacle_to_vectors(nest) is None else None
     if dim is not None and is_straight(nest.body):
         steps = find_lane_steps(nest.body, facts.depends, predicates, dim)
         offsets = find_split_offsets(nest.body, facts.depends, dim)
@@ -213,49 +208,44 @@ def _is_vector_access(expr: AffineExpr) -> bool:
     return isinstance(expr, AffineDimExpr | AffineConstantExpr)
 
 
-def choose_vector_dim(nest: Nest) -> int | None:
-    """The dimension along which most of the accesses are contiguous; None where no dimension is worth it.
-
-    Accesses that change in every iteration weigh more than those that an outer loop makes once.
-    """
-    loops = sum(extent > 1 for extent in nest.extents)
-    best, best_score = None, 0
-    for dim, extent in enumerate(nest.extents):
-        if extent < 2:
-            continue
-        reduced = nest.iterators[dim] and nest.has_reduction
-        if reduced and not _can_reduce_lanes(nest):
-            continue
-        score = 1 + min(extent, MOST_SCORED_LANES) // LANES_OF_A_SCORE
-        for operand in nest.inputs:
-            weight = READ_IN_EACH_STEP if len(operand.dims()) == loops else READ_OUTSIDE
-            score += weight * _access_score(stride_along(operand.source, operand.access, dim))
-        for output in nest.outputs:
-            if output.dest is not None:
-                used = {position for expr in output.access for position in expr.used_dims()}
-                weight = 2 * (READ_IN_EACH_STEP if len(used) == loops else READ_OUTSIDE)
-                score += weight * _access_score(stride_along(output.dest, output.access, dim))
-        score += _score_of_addresses(nest, dim)
-        if reduced:
-            score -= 1
-        if best is None or score > best_score or (score == best_score and not reduced):
-            best, best_score = dim, score
-    return best
+def find_vector_dim(nest: Nest) -> int | None:
+    """Return the dimension that vectors go along: the one that the op names, or else the best by its memory."""
+    reduced = [is_reduced and nest.has_reduction for is_reduced in nest.iterators]
+    lanes = _can_reduce_lanes(nest)
+    chosen = nest.schedule.vector_dim
+    if chosen is not None and may_vectorize(nest.extents[chosen], is_reduced=reduced[chosen], may_reduce_lanes=lanes):
+        return chosen
+    loops = range(len(nest.extents))
+    accesses = [
+        Access(len(operand.dims()), tuple(stride_along(operand.source, operand.access, dim) for dim in loops))
+        for operand in nest.inputs
+    ]
+    for output in nest.outputs:
+        if output.dest is not None:
+            used = {position for expr in output.access for position in expr.used_dims()}
+            strides = tuple(stride_along(output.dest, output.access, dim) for dim in loops)
+            accesses.append(Access(len(used), strides, is_write=True))
+    accesses += _accesses_at_addresses(nest)
+    return choose_vector_dim(nest.extents, reduced, accesses, may_reduce_lanes=lanes)
 
 
-def _score_of_addresses(nest: Nest, dim: int) -> int:
-    """The score of accesses at addresses that the body computes, as gathers do."""
+def _accesses_at_addresses(nest: Nest) -> list[Access]:
+    """The accesses at addresses that the body computes, as gathers do."""
     views = [op for op in nest.body.ops if isinstance(op, memref.ReinterpretCastOp) and op.offsets]
     if not views or not is_straight(nest.body):
-        return 0
-    steps = find_lane_steps(nest.body, nest.facts.depends, nest.facts.predicates, dim)
-    loops = sum(extent > 1 for extent in nest.extents)
-    score = 0
+        return []
+    facts = nest.facts
+    steps = [
+        find_lane_steps(nest.body, facts.depends, facts.predicates, dim).of if extent > 1 else {}
+        for dim, extent in enumerate(nest.extents)
+    ]
+    accesses: list[Access] = []
     for view in views:
-        depends = nest.facts.depends[view.offsets[0]]
-        weight = READ_IN_EACH_STEP if len(depends) == loops else READ_OUTSIDE
-        score += weight * _access_score(steps.of.get(view.offsets[0], -1) if dim in depends else 0)
-    return score
+        offset = view.offsets[0]
+        depends = facts.depends[offset]
+        strides = tuple(found.get(offset) if dim in depends else 0 for dim, found in enumerate(steps))
+        accesses.append(Access(len(depends), strides))
+    return accesses
 
 
 def _can_reduce_lanes(nest: Nest) -> bool:
@@ -263,12 +253,6 @@ def _can_reduce_lanes(nest: Nest) -> bool:
     if nest.combination is not None:
         return sum(nest.iterators) == 1
     return all(output.combiner is not None or not output.reduces for output in nest.outputs)
-
-
-def _access_score(stride: Index) -> int:
-    if stride == 0:
-        return 0
-    return ADJOINING_ACCESS if stride == 1 else -ADJOINING_ACCESS
 
 
 def order_loops(nest: Nest) -> tuple[int, ...]:
