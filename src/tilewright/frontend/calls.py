@@ -320,9 +320,7 @@ def run_in_place(state: FunctionState, function: JITCallable, args: list[Any], k
     """Compile a function's statements where it is called, as for the `__init__` of an aggregate: no call, no result."""
     from tilewright.frontend.statements import lower_body
 
-    inner = FunctionState(state.module, function)
-    inner.builder, inner.context, inner.region = state.builder, state.context, state.region
-    inner.structured_depth = state.structured_depth + 1
+    inner = FunctionState(state.module, function, inside=state)
     for parameter, value in zip(function.params, bind_arguments(function, args, keywords), strict=True):
         inner.scope[parameter.name] = value
     lower_body(inner, inner.source.tree.body)

@@ -58,7 +58,7 @@ def compile_to_tt(
     types = [_type_of_parameter(kernel, p, signature, constants) for p in kernel.params]
     with deep_recursion(), entered(state.context):
         build_body(state, types)
-    if state.return_type != void and state.return_type.flatten_ir_types():
+    if state.returned.type != void and state.returned.type.flatten_ir_types():
         raise CompilationError(
             f"the kernel `{kernel.fn.__name__}` returns a value; a kernel has no caller to return it to",
             span=span_of(kernel.source, source_tree),

@@ -38,7 +38,7 @@ def compile_device_function(
     func = finish(state, symbol, inputs, visibility="private", noinline=function.noinline)
     if is_partition:
         func.attributes[ttg.NUM_WARPS] = IntegerAttr(num_warps, i32)
-    return CompiledFunction(symbol, state.return_type)
+    return CompiledFunction(symbol, state.returned.type)
 
 
 def build_body(state: FunctionState, types: Sequence[Any]) -> None:
@@ -73,7 +73,7 @@ def finish(
     arg_attrs: Sequence[dict[str, Attribute]] | None = None,
 ) -> tt.FuncOp:
     """Make the function op around the finished region and put it into the module."""
-    results: list[Attribute] = [] if state.return_type == void else state.return_type.flatten_ir_types()
+    results: list[Attribute] = [] if state.returned.type == void else state.returned.type.flatten_ir_types()
     arg_attrs = _with_hints(state, len(inputs), arg_attrs)
     func = tt.FuncOp(
         symbol, (list(inputs), results), state.region, visibility=visibility, arg_attrs=arg_attrs, noinline=noinline

@@ -36,7 +36,7 @@ def collect_return(state: FunctionState, node: ast.Return, value: Any) -> None:
     value = _as_value(value)
     if not isinstance(value, base_value):
         raise state.error(node, f"cannot return {describe(value)} from a kernel function")
-    state.collected_returns.append(Return(node, value, state.builder.block, state.builder.location))
+    state.returned.collected.append(Return(node, value, state.builder.block, state.builder.location))
     state.terminated = True
 
 
@@ -52,7 +52,7 @@ def _as_value(value: Any) -> Any:
 def emit_returns(state: FunctionState) -> None:
     """End every block that a `return` left open, and the last one, if the end of the function is reached: it returns
     nothing or, where other ways return a value, an undefined one."""
-    collected: list[Return] = state.collected_returns
+    collected: list[Return] = state.returned.collected
     common: Any = NOTHING
     for number, found in enumerate(collected):
         common = type_of(found.value) if number == 0 else _common_type(state, found, common)
@@ -61,15 +61,15 @@ def emit_returns(state: FunctionState) -> None:
             handles: list[Any] = []
             _converted(found.value, common).flatten_ir(handles)
             state.insert(tt.ReturnOp(handles))
-    state.return_type = void if common == NOTHING else common
+    state.returned.type = void if common == NOTHING else common
     if not state.terminated:
         _fall_through(state)
 
 
 def warn_of_lost_constants(state: FunctionState) -> None:
     """Warn of `return 5` in a kernel: it leaves nothing in the IR, and nobody gets the value."""
-    if state.return_type != void and not state.return_type.flatten_ir_types():
-        state.node = state.collected_returns[-1].node
+    if state.returned.type != void and not state.returned.type.flatten_ir_types():
+        state.node = state.returned.collected[-1].node
         state.warn(
             f"the kernel `{state.function.fn.__name__}` returns a value, which is lost: a launch gives back the "
             "compiled kernel; store results through a pointer with tl.store"
@@ -78,11 +78,11 @@ def warn_of_lost_constants(state: FunctionState) -> None:
 
 def _fall_through(state: FunctionState) -> None:
     state.builder.location = state.location_of(state.source.tree)
-    if state.return_type == void:
+    if state.returned.type == void:
         state.insert(tt.ReturnOp())
         return
     state.warn(f"`{state.function.fn.__name__}` returns a value on some ways only; on the others it is undefined")
-    poison = [state.insert(ub.PoisonOp(ir)).results[0] for ir in state.return_type.flatten_ir_types()]
+    poison = [state.insert(ub.PoisonOp(ir)).results[0] for ir in state.returned.type.flatten_ir_types()]
     state.insert(tt.ReturnOp(poison))
 
 

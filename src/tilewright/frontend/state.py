@@ -78,38 +78,57 @@ def _int_attr(value: int) -> IntAttr:
     return IntAttr(value)
 
 
-class FunctionState:
-    """The walk over one function."""
+@dataclass
+class Returned:
+    """What a function returns: see `frontend.returns`."""
 
-    def __init__(self, module: ModuleState, function: JITCallable, num_warps: int | None = None) -> None:
+    collected: list[Any] = field(default_factory=list[Any])
+    """The `return` statements so far."""
+    type: Any = None
+    """None as long as it is not known."""
+
+
+class FunctionState:
+    """The walk over one function; one that is compiled `inside` of its caller adds to the caller's body."""
+
+    def __init__(
+        self,
+        module: ModuleState,
+        function: JITCallable,
+        num_warps: int | None = None,
+        *,
+        inside: FunctionState | None = None,
+    ) -> None:
         self.module = module
         self.function = function
         self.source: KernelSource = function.source
-        self.region = Region(Block())
-        self.builder = OpBuilder.at_end(self.region.blocks[0])
-        self.context = KernelContext(
-            self.builder,
-            module.options,
-            self._call_from_language,
-            self.warn,
-            module.options.num_warps if num_warps is None else num_warps,
-            module.new_block,
-        )
+        self.region = Region(Block()) if inside is None else inside.region
+        self.builder = OpBuilder.at_end(self.region.blocks[0]) if inside is None else inside.builder
+        self.context = self._new_context(num_warps) if inside is None else inside.context
         self.scope: dict[str, Any] = {}
         self.mistakes = Mistakes()
         self.undefined_reasons: dict[str, str] = {}
-        self.return_type: Any = None
-        self.collected_returns: list[Any] = []
-        """The `return` statements so far, see `frontend.returns`."""
+        self.returned = Returned()
         self.declared_constants: set[str] = set()
         """Names that are declared `name: tl.constexpr` and not assigned yet."""
         self.terminated = False
-        self.structured_depth = 0
+        self.structured_depth = 0 if inside is None else inside.structured_depth + 1
         """How many regions of scf ops lie around the current place; `return` is possible only outside of all."""
         self.returns = Returns()
         self.node: ast.AST = self.source.tree
         self._locations: dict[tuple[int, int], LocationAttr] = {}
         self._filename = module.string(self.source.filename)
+
+    def _new_context(self, num_warps: int | None) -> KernelContext:
+        options = self.module.options
+        return KernelContext(
+            self.builder,
+            options,
+            self._call_from_language,
+            self.warn,
+            options.num_warps if num_warps is None else num_warps,
+            self.module.new_block,
+        )
 
     # -- places -------------------------------------------------------------------------------------------------------
     def locate(self, node: ast.AST) -> None:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from copy import copy
-from dataclasses import replace
+from dataclasses import field, replace
 from functools import cache, cached_property, partial
 from importlib import import_module
 from itertools import zip_longest
@@ -44,7 +44,18 @@ from tilewright.support import knobs
 from tilewright.support.errors import ChangedGlobalError, NoKernelError, TilewrightError
 from tilewright.support.forking import gate
 from tilewright.support.late import late_names, modules_of
+from tilewright.support.records import dataclass
 from tilewright.support.tracebacks import cut_traceback, ends_tracebacks
+
+
+@dataclass(frozen=True)
+class Outside:
+    """What a kernel reads from outside, which launches watch."""
+
+    names: list[tuple[str, Any, Mapping[str, Any]]] = field(default_factory=list[tuple[str, Any, Mapping[str, Any]]])
+    """Each with the value that is compiled in, and where it is looked up."""
+    constants: frozenset[int] = frozenset()
+    """The identities of the scopes that are the inside of a `constexpr`."""
 
 
 class JITFunction(JITCallable, NamedKernel):
@@ -75,8 +86,7 @@ class JITFunction(JITCallable, NamedKernel):
         self._kernels: dict[Hashable, CompiledKernel] = {}
         self._shortcuts = Shortcuts()
         self._all_shortcuts: dict[Hashable, Shortcuts] = {}
-        self._outside: list[tuple[str, Any, Mapping[str, Any]]] = []
-        self._inside: frozenset[int] = frozenset()
+        self._outside = Outside()
         """The namespaces of constants, by address."""
         self._calls = RepeatedCalls(self.pre_run_hooks, self._start)
 
@@ -105,7 +115,7 @@ class JITFunction(JITCallable, NamedKernel):
             seen = self._recognise(args, keywords)
             if seen is not None and self._repeat(grid, seen):
                 if seen[0].is_repeatable:
-                    self._calls.learn(args, keywords, seen, self.binder.rules, self._outside)
+                    self._calls.learn(args, keywords, seen, self.binder.rules, self._outside.names)
                 return seen[0].kernel
             return self.run(*args, grid=grid, **keywords)
         except TilewrightError as error:
@@ -121,7 +131,7 @@ class JITFunction(JITCallable, NamedKernel):
 
     def _repeat(self, grid: GridLike, seen: Recognised) -> bool:
         """Launch by a plan; False where it cannot, and where the kernel is to be compiled anew."""
-        for name, value, scope in self._outside:
+        for name, value, scope in self._outside.names:
             if scope.get(name) is not value and self._renew(name, value, scope):
                 return False
         plan, slots, values, options = seen
@@ -139,7 +149,7 @@ class JITFunction(JITCallable, NamedKernel):
             hook(*args, **keywords)
         binder = self.binder
         values, options = binder.match(args, keywords)
-        for name, value, scope in self._outside:
+        for name, value, scope in self._outside.names:
             if scope.get(name) is not value:
                 self._renew(name, value, scope)
         bound = binder.bind(values, options)
@@ -213,10 +223,10 @@ class JITFunction(JITCallable, NamedKernel):
         if self._is_stale():
             found = super()._analyse()
             everything = {**found.globals, **found.others}
-            self._outside = [(name, value, scope) for (name, _), (value, scope) in everything.items()]
-            constants = [value for _, value, _ in self._outside if isinstance(value, constexpr)]
-            self._inside = frozenset(id(vars(constant)) for constant in constants)
-            self._outside += [("value", constant.value, vars(constant)) for constant in constants]
+            names = [(name, value, scope) for (name, _), (value, scope) in everything.items()]
+            constants = [value for _, value, _ in names if isinstance(value, constexpr)]
+            names += [("value", constant.value, vars(constant)) for constant in constants]
+            self._outside = Outside(names, frozenset(id(vars(constant)) for constant in constants))
             self._calls.forget()
         return super()._analyse()
 
@@ -229,7 +239,7 @@ class JITFunction(JITCallable, NamedKernel):
         now = scope.get(name)
         if is_plain(value) and name in scope and describe_constant(now) == describe_constant(value):
             return False
-        if is_plain(value) and not isinstance(scope, CapturedNames) and id(scope) not in self._inside:
+        if is_plain(value) and not isinstance(scope, CapturedNames) and id(scope) not in self._outside.constants:
             raise ChangedGlobalError(
                 f"Global variable {name} has changed since kernel `{self.fn.__name__}` was compiled, "
                 f"from {unwrap(value)!r} to {unwrap(now)!r}. Pass it as an argument, or define the kernel anew."

@@ -139,6 +139,16 @@ MOST_REDUCED_USES = 16
 others: of loops with 20 addresses and bounds it takes half the time of all LLVM, and makes the code larger."""
 
 
+@dataclass
+class RuntimeNotes:
+    """Stack slots in which the runtime notes what a loop does, by loop."""
+
+    waits: dict[Operation, str] = field(default_factory=dict[Operation, str])
+    """Of loops in which the program waits for others."""
+    rounds: dict[Operation, tuple[str, str]] = field(default_factory=dict[Operation, tuple[str, str]])
+    """Of loops that are long: how many rounds are left until the runtime looks, and its state."""
+
+
 class FunctionLowering(ControlFlowLowering[FunctionText]):
     """Lowers the body of one function into `fn`."""
 
@@ -158,9 +168,7 @@ class FunctionLowering(ControlFlowLowering[FunctionText]):
         """Vectors that are one number in all lanes and that others are divided by."""
         self.lane_offsets: dict[tuple[Block | None, SSAValue, str], LaneOffsets] = {}
         """What a block has found out about lanes, by their offsets and a mask."""
-        self._waits: dict[Operation, str] = {}
-        self._counts: dict[Operation, tuple[str, str]] = {}
-        """Where the runtime's notes on a loop that waits are."""
+        self._notes = RuntimeNotes()
         self._exit_label = ""
         self.frame_address = FRAME
         """Or a copy of it, which later blocks read."""
@@ -279,7 +287,7 @@ class FunctionLowering(ControlFlowLowering[FunctionText]):
         """The runtime has no notes yet on a loop that waits."""
         if op in self.module.known.waiting_loops:
             self.module.needs.externals.update((WAIT, END_WAIT))
-            self._waits[op] = state = self.fn.alloca(f"[{STATE_BYTES} x i8]", align=8)
+            self._notes.waits[op] = state = self.fn.alloca(f"[{STATE_BYTES} x i8]", align=8)
             self.fn.store(f"[{STATE_BYTES} x i8]", "zeroinitializer", state)
         self._start_counting(op)
 
@@ -293,7 +301,7 @@ class FunctionLowering(ControlFlowLowering[FunctionText]):
 
     def enter_round(self, op: scf.WhileOp) -> None:
         """Others may have their atomics while this program waits for them, and the grid may be stopped."""
-        state = self._waits.get(op)
+        state = self._notes.waits.get(op)
         if state is not None:
             self.leave_if(self.fn.call("i1", WAIT, [("ptr", ARENA), ("ptr", state)]))
         elif self.module.known.has_atomics and OVER_LANES not in op.attributes:
@@ -303,7 +311,7 @@ class FunctionLowering(ControlFlowLowering[FunctionText]):
 
     def leave_while(self, op: scf.WhileOp) -> None:
         """The program waits no longer."""
-        state = self._waits.get(op)
+        state = self._notes.waits.get(op)
         if state is not None:
             self.fn.call("void", END_WAIT, [("ptr", ARENA), ("ptr", state)])
 
@@ -311,14 +319,14 @@ class FunctionLowering(ControlFlowLowering[FunctionText]):
         if op not in self.module.known.long_loops:
             return
         rounds, state = self.fn.alloca("i32"), self.fn.alloca(f"[{LOOK_BYTES} x i8]", align=8)
-        self._counts[op] = rounds, state
+        self._notes.rounds[op] = rounds, state
         self.fn.store("i32", FIRST_ROUNDS, rounds)
         self.fn.store(f"[{LOOK_BYTES} x i8]", "zeroinitializer", state)
 
     def _count_round(self, op: Operation) -> None:
-        if op not in self._counts:
+        if op not in self._notes.rounds:
             return
-        rounds, state = self._counts[op]
+        rounds, state = self._notes.rounds[op]
         fn = self.fn
         left = fn.binary("sub", "i32", fn.load("i32", rounds), 1)
         fn.store("i32", left, rounds)

@@ -42,6 +42,32 @@ class Waiting:
 
 
 @dataclass
+class Turns:
+    """Who had the last turns, for the choice of the next."""
+
+    last_run: dict[int, int] = field(default_factory=dict[int, int])
+    """The step in which a group ran, or polled in vain, last."""
+    jumps_back: int = 0
+    is_favoured: bool = False
+    """Whether the group that ran last got its turn from one that loops: it keeps it while it goes forward."""
+    moved_to: list[int] = field(default_factory=list[int])
+    """Where the threads that ran last went."""
+
+    def choose(self, ready: list[int], last: int, *, is_stalled: bool) -> int:
+        """Return which group runs next, after the one at `last`: the one furthest behind, or, where others loop or poll
+        for too long, the one that has waited the longest."""
+        if self.is_favoured and len(self.moved_to) == 1 and last < self.moved_to[0] and self.moved_to[0] in ready:
+            return self.moved_to[0]
+        first = min(ready)
+        self.jumps_back += first <= last
+        self.is_favoured = is_stalled or self.jumps_back >= PATIENCE
+        if not self.is_favoured:
+            return first
+        self.jumps_back = 0
+        return min(ready, key=lambda place: self.last_run.get(place, -1))
+
+
+@dataclass
 class Scheduler:
     """Groups of threads by instruction, and the threads at barriers."""
 
@@ -49,7 +75,7 @@ class Scheduler:
     machine: Machine
     step_limit: int
     groups: dict[int, Array] = field(default_factory=dict[int, Array])
-    last_run: dict[int, int] = field(default_factory=dict[int, int])
+    turns: Turns = field(default_factory=Turns)
     deferred: set[int] = field(default_factory=set[int])
     """Groups that wait for the rest of their warps."""
     stalled: dict[int, int] = field(default_factory=dict[int, int])
@@ -59,11 +85,6 @@ class Scheduler:
     """What is copied where functions return to an instruction."""
     cluster_barrier: ClusterBarrier = field(init=False)
     steps: int = 0
-    jumps_back: int = 0
-    favoured: bool = False
-    """Whether the group that ran last got its turn from one that loops: it keeps it while it goes forward."""
-    moved_to: list[int] = field(default_factory=list[int])
-    """Where the threads that ran last went."""
 
     def run(self) -> None:
         """From the entry to the exit of every thread. Raises SimulationError."""
@@ -88,8 +109,8 @@ class Scheduler:
         machine.active = None if threads.size == machine.total else threads
         machine.pc = place
         machine.stalled = False
-        self.moved_to.clear()
-        self.last_run[place] = self.steps
+        self.turns.moved_to.clear()
+        self.turns.last_run[place] = self.steps
         try:
             segment = self.code.segment(place)
             for machine.pc, step in segment:
@@ -114,9 +135,9 @@ class Scheduler:
             threads = np.sort(np.concatenate([there, threads]))
             self.deferred.discard(place)
         self.groups[place] = threads
-        self.moved_to.append(place)
+        self.turns.moved_to.append(place)
         if self.machine.stalled:
-            self.last_run[place] = self.steps
+            self.turns.last_run[place] = self.steps
 
     def _choose(self, last: int) -> int:
         """The group that runs next."""
@@ -125,15 +146,7 @@ class Scheduler:
         ready = [place for place in self.groups if place not in self.deferred]
         if not ready:
             self._fail_unconverged()
-        if self.favoured and len(self.moved_to) == 1 and last < self.moved_to[0] and self.moved_to[0] in ready:
-            return self.moved_to[0]
-        first = min(ready)
-        self.jumps_back += first <= last
-        self.favoured = self.machine.stalled or self.jumps_back >= PATIENCE
-        if not self.favoured:
-            return first
-        self.jumps_back = 0
-        return min(ready, key=lambda place: self.last_run.get(place, -1))
+        return self.turns.choose(ready, last, is_stalled=self.machine.stalled)
 
     def _defer(self, place: int, threads: Array) -> None:
         """A part of a warp waits for the rest."""
@@ -156,7 +169,7 @@ class Scheduler:
         """Fault if everybody polls for something that nobody will do."""
         version = self.machine.asynchronous.version
         for group in self.groups:
-            if self.last_run.get(group) == self.steps or group == place:
+            if self.turns.last_run.get(group) == self.steps or group == place:
                 self.stalled[group] = version
         if all(self.stalled.get(group) == version for group in self.groups):
             raise Fault(BarrierDeadlockError, self.machine.asynchronous.describe_stall(), 0)
