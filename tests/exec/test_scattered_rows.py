@@ -37,6 +37,13 @@ def add_tiles_to_rows(source_ptr, target_ptr, x_ptr, out_ptr, W: tl.constexpr, R
     tl.atomic_add(out_ptr + column + W * target, tl.load(x_ptr + column + W * source), sem="relaxed")
 
 
+@triton.jit
+def same_element(x_ptr, out_ptr, n, m):
+    i = tl.arange(0, 8)
+    x = tl.load(x_ptr + (i - i) // n, mask=(i != n) & (n < m), other=3)
+    tl.store(out_ptr + i, x)
+
+
 def _graph(width: int, dtype: Any) -> tuple[Any, ...]:
     rng = np.random.default_rng(width)
     edges = rng.integers(0, 40, (2, 100))
@@ -103,3 +110,10 @@ def test_rows_go_by_vectors_in_one_loop(every_target: str, kernel_of: Any) -> No
     assert "memref.alloca" not in text
     assert "call void @tilewright_leave_alone" not in kernel.asm["llir"]
     assert "tilewright_wait" not in kernel.asm["llir"]
+
+
+def test_lanes_that_read_one_element() -> None:
+    """An address that all lanes share is computed outside of the loop over them."""
+    out = np.zeros(8, np.int32)
+    same_element[(1,)](np.array([7], np.int32), out, 5, 9)
+    np.testing.assert_array_equal(out, [7, 7, 7, 7, 7, 3, 7, 7])

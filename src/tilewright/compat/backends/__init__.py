@@ -6,7 +6,7 @@ tilewright's own back ends are in `targets/`; programs look here for what they m
 from __future__ import annotations
 
 from tilewright.compat.backends.compiler import BaseBackend
-from tilewright.runtime.driver import Driver, driver_for
+from tilewright.runtime.driver import GPU, Driver, chosen_target, driver_for
 from tilewright.support.errors import TargetError
 from tilewright.support.records import dataclass
 
@@ -25,8 +25,8 @@ class CPUDriver(Driver):
 
     @staticmethod
     def is_active() -> bool:
-        """Return whether this machine has what it drives."""
-        return True
+        """Return whether launches go there: there is no GPU, or a switch says so. Programs insist on one."""
+        return not CudaDriver.is_active()
 
 
 class CudaDriver(Driver):
@@ -38,9 +38,11 @@ class CudaDriver(Driver):
 
     @staticmethod
     def is_active() -> bool:
-        """Return whether this machine has what it drives."""
+        """Return whether this machine has what it drives, and no switch sends launches elsewhere."""
         from tilewright.targets.cuda.driver import cuda_driver
 
+        if chosen_target() not in ("", GPU):
+            return False
         try:
             return cuda_driver().device(0).capability > 0
         except TargetError:

@@ -242,7 +242,7 @@ def _accesses_at_addresses(nest: Nest) -> list[Access]:
     accesses: list[Access] = []
     for view in views:
         offset = view.offsets[0]
-        depends = facts.depends[offset]
+        depends = facts.depends.get(offset, frozenset[int]())
         strides = tuple(found.get(offset) if dim in depends else 0 for dim, found in enumerate(steps))
         accesses.append(Access(len(depends), strides))
     return accesses
