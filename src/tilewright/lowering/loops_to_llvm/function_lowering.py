@@ -26,7 +26,7 @@ from tilewright.lowering.debug_info import DebugInfo
 from tilewright.lowering.loops_to_llvm.arena import FramePlan, Slot
 from tilewright.lowering.loops_to_llvm.gather_to_permute import LaneOffsets
 from tilewright.lowering.loops_to_llvm.interruption import DECLARATION as LOOK_DECLARATION
-from tilewright.lowering.loops_to_llvm.interruption import FIRST_ROUNDS, LOOK
+from tilewright.lowering.loops_to_llvm.interruption import FIRST_ROUNDS, LOOK, RuntimeNotes
 from tilewright.lowering.loops_to_llvm.interruption import STATE_BYTES as LOOK_BYTES
 from tilewright.lowering.loops_to_llvm.memref_value import (
     Index,
@@ -137,16 +137,6 @@ class ModuleLowering:
 MOST_REDUCED_USES = 16
 """Uses of a loop's counter that LLVM's loop strength reduction is shown. It weighs ways to compute each against all
 others: of loops with 20 addresses and bounds it takes half the time of all LLVM, and makes the code larger."""
-
-
-@dataclass
-class RuntimeNotes:
-    """Stack slots in which the runtime notes what a loop does, by loop."""
-
-    waits: dict[Operation, str] = field(default_factory=dict[Operation, str])
-    """Of loops in which the program waits for others."""
-    rounds: dict[Operation, tuple[str, str]] = field(default_factory=dict[Operation, tuple[str, str]])
-    """Of loops that are long: how many rounds are left until the runtime looks, and its state."""
 
 
 class FunctionLowering(ControlFlowLowering[FunctionText]):

@@ -17,6 +17,7 @@ Loops in which a program waits for others call the runtime in each round (`waiti
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import field
 
 from xdsl.dialects.builtin import IndexType, IntegerAttr
 from xdsl.ir import Operation, SSAValue
@@ -24,6 +25,7 @@ from xdsl.ir import Operation, SSAValue
 from tilewright.dialects import arith, func, scf
 from tilewright.dialects.attributes import OVER_LANES
 from tilewright.ir.walking import ops_within
+from tilewright.support.records import dataclass
 
 LOOK = "tilewright_look"
 DECLARATION = f"declare i32 @{LOOK}(ptr, ptr) cold"
@@ -35,6 +37,16 @@ FIRST_ROUNDS = 1024
 
 SHORT = 1 << 16
 """Rounds of a loop with constant bounds that need no counting."""
+
+
+@dataclass
+class RuntimeNotes:
+    """Stack slots in which the runtime notes what a loop does, by loop."""
+
+    waits: dict[Operation, str] = field(default_factory=dict[Operation, str])
+    """Of loops in which the program waits for others."""
+    rounds: dict[Operation, tuple[str, str]] = field(default_factory=dict[Operation, tuple[str, str]])
+    """Of loops that are long: how many rounds are left until the runtime looks, and its state."""
 
 
 def find_long_loops(functions: Iterable[func.FuncOp], waiting: Iterable[Operation]) -> set[Operation]:
