@@ -2009,3 +2009,151 @@ func.func @f(%x: i32) {
 func.func @f(%m: memref<4xf32, 1 : i32) {
   return
 }
+// -----
+func.func @f(%m: memref<4xf32>, %i: index) {
+  %0 = memref.load %m[%i] : f32
+  return
+}
+// -----
+func.func @f(%m: memref<4xf32>) {
+  memref.dealloc %m : index
+  return
+}
+// -----
+func.func @f(%m: memref<4xf32>, %k: vector<8xi1>, %v: vector<8xf32>, %i: index) {
+  vector.maskedstore %m[%i], %k, %v : memref<4xf32>, index, vector<8xf32>
+  return
+}
+// -----
+func.func @f(%t: tensor<4xf32>, %i: index) {
+  %0 = tensor.extract %t[%i] : si32
+  return
+}
+// -----
+func.func @f(%x: i32) -> i32 {
+  return %x : indx
+}
+// -----
+func.func @f(%p: i1, %x: i32) -> i32 {
+  %0 = scf.if %p -> i32 {
+    scf.yield %x :
+  } else {
+    scf.yield %x : i32
+  }
+  return %0 : i32
+}
+// -----
+func.func @f(%a: i32, %0#1: f32) {
+  return
+}
+// -----
+func.func @f(%a: tensor<99999999999999999999x8xf32>) {
+  return
+}
+// -----
+func.func @f(%v: vector<4x8xf32>) {
+  %0 = vector.transpose %v, [1, x] : vector<4x8xf32> to vector<8x4xf32>
+  return
+}
+// -----
+func.func @f(%v: vector<8xf32>) {
+  %0 = vector.shuffle %v, %v [0, -] : vector<8xf32>, vector<8xf32>
+  return
+}
+// -----
+func.func @f(%v: vector<8xf32>) {
+  %0 = vector.shuffle %v, %v [0, 1] : vector<8xf32>
+  return
+}
+// -----
+func.func @f(%m: memref<4xf32>) {
+  %0 = memref.expand_shape %m [[?, 1]] output_shape [2, 2] : memref<4xf32> into memref<2x2xf32>
+  return
+}
+// -----
+func.func @f(%p: i1, %x: i32) {
+  %0 = arith.select %p %x, %x : i32
+  return
+}
+// -----
+func.func @f(%x: i32) {
+  %0 = arith.addi %x, %x : i32 i32
+  return
+}
+// -----
+func.func @f(%e: f32, %t: tensor<4xf32>) {
+  %0 = linalg.fill ins( : f32) outs(%t : tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+// -----
+func.func @f(%e: f32, %t: tensor<4xf32>) {
+  %0 = linalg.fill ins(%e : f32) outs(3 : tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+// -----
+func.func @f(%c: index) {
+  scf.parallel (%i) = (%c to (%c) step (%c) {
+    scf.reduce
+  }
+  return
+}
+// -----
+func.func @f(%x: i32) {
+  %w = scf.while (%a = %x) : i32) -> i32 {
+    scf.condition(%a) %a : i32
+  } do {
+  ^bb0(%b: i32):
+    scf.yield %b : i32
+  }
+  return
+}
+// -----
+func.func @f(%y: f32) {
+  %0 = arith.mulf %y, %y fastmath<fat> : f32
+  return
+}
+// -----
+func.func @f(%y: f32) attributes {a = -5 : ui8} {
+  return
+}
+// -----
+func.func @f(%v: vector<0x10xi32>) {
+  return
+}
+// -----
+func.func @f(%y: !foo.bar) {
+  return
+}
+// -----
+func.func @f(%y: memref<16xf32,>) {
+  return
+}
+// -----
+memref.global "private" constant @g : i1 = dense<1.0>
+// -----
+func.func @f(%x: i32) {
+  cf.br ^bb1(%x : i32)
+^bb1(%b: ):
+  return
+}
+// -----
+func.func @f(%x: i32) {
+  cf.br ^bb1(%x : i32)
+^bb1(%b %b: i32):
+  return
+}
+// -----
+func.func @f(%x: i32) {
+  @%0 = arith.addi %x, %x : i32
+  return
+}
+// -----
+func.func @f() {
+  %0 = arith.constant dense<[, 2.0]> : tensor<2xf32>
+  return
+}
+// -----
+func.func @f(%t: tensor<4x8xf32>, %a: tensor<2x4xf32>) {
+  %1 = tensor.insert_slice %a into %t[0, 0] [2, 4] [1, 99999999999999999999] : tensor<2x4xf32> into tensor<4x8xf32>
+  return
+}

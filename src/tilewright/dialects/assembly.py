@@ -18,7 +18,6 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 
 from tilewright.dialects.construction import int_attr, reassociation_attr
-from tilewright.dialects.text import parse_integer_list
 
 
 class EnumKeyword(CustomDirective):
@@ -79,7 +78,7 @@ class Reassociation(CustomDirective):
     attribute: AttributeVariable
 
     def parse(self, parser: Parser, state: ParsingState) -> None:
-        groups = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: parse_integer_list(parser))
+        groups = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: _parse_group(parser))
         self.attribute.set(state, reassociation_attr(tuple(groups)))
 
     def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
@@ -87,6 +86,16 @@ class Reassociation(CustomDirective):
         printer.print_string(
             "[" + ", ".join(str(list(group)) for group in reassociation_groups(self.attribute.get(op))) + "]"
         )
+
+
+def _parse_group(parser: Parser) -> list[int]:
+    """``[0, 1]``, which is an array of attributes in upstream's parser."""
+
+    def parse_dim() -> int:
+        dim = parser.parse_optional_integer()
+        return parser.raise_error("attribute expected") if dim is None else dim
+
+    return parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parse_dim)
 
 
 def reassociation_groups(attribute: Attribute | None) -> list[list[int]]:

@@ -145,7 +145,7 @@ def _format(cls: type[Op], text: str) -> FormatProgram:
     definition = cls.get_irdl_definition()
     if cls.DIRECTIVES_MODULE:
         definition.custom_directives = import_module(cls.DIRECTIVES_MODULE).DIRECTIVES
-    return Format(Format.from_str(text, definition).stmts)
+    return Format.of(text, definition)
 
 
 def _parse(cls: type[Op], parser: Parser) -> Op:

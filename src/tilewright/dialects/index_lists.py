@@ -44,4 +44,6 @@ def _parse_entry(parser: Parser) -> int | UnresolvedOperand:
     constant = parser.parse_optional_integer()
     if constant is None:
         raise CustomOpException("expected integer value", at)
+    if not -(1 << 63) <= constant < 1 << 63:
+        raise CustomOpException("integer value too large", at)
     return constant

@@ -9,6 +9,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.parser import AttrParser, Parser, UnresolvedOperand
 from xdsl.printer import Printer
 from xdsl.traits import IsTerminator
+from xdsl.utils.lexer import Span
 
 from tilewright.ir.wording import CustomOpException
 
@@ -33,6 +34,13 @@ def write(printer: Printer, *pieces: Piece) -> None:
                 printer.print_list(piece, lambda item: write(printer, item))
 
 
+def check_as_many(operands: Sequence[object], types: Sequence[object], at: Span[str]) -> None:
+    """Raise what an op's parser says where there are not as many types as operands."""
+    if len(operands) != len(types):
+        counts = f"got {len(operands)} operands and {len(types)} types"
+        raise CustomOpException(f"number of operands and types do not match: {counts}", at)
+
+
 def parse_integer_list(parser: AttrParser) -> tuple[int, ...]:
     """``[0, 1]``."""
     return tuple(parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_integer))
@@ -45,8 +53,10 @@ def parse_operand_group(parser: Parser, keyword: str) -> list[SSAValue]:
     parser.parse_punctuation("(")
     if parser.parse_optional_punctuation(")"):
         return []
+    at = parser._current_token.span  # pyright: ignore[reportPrivateUsage]
     values, types = parse_typed_group(parser)
     parser.parse_punctuation(")")
+    check_as_many(values, types, at)
     return list(parser.resolve_operands(values, types, parser.pos))
 
 
@@ -73,10 +83,12 @@ def parse_dims(parser: Parser, key: str) -> tuple[int, ...]:
 
 def parse_typed_group(parser: Parser) -> tuple[list[UnresolvedOperand], list[Attribute]]:
     """``%a, %b : tensor<4xf32>, f32``."""
-    values = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_unresolved_operand)
+    values = parser.parse_optional_undelimited_comma_separated_list(
+        parser.parse_optional_unresolved_operand, parser.parse_unresolved_operand
+    )
     parser.parse_punctuation(":")
     types: list[Attribute] = list(parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_type))
-    return values, types
+    return values or [], types
 
 
 def print_operand_group(printer: Printer, keyword: str, values: Sequence[SSAValue]) -> None:
@@ -95,7 +107,7 @@ def print_typed_group(printer: Printer, values: Sequence[SSAValue]) -> None:
 
 def parse_values(parser: Parser, type_: Attribute, delimiter: Parser.Delimiter) -> Sequence[SSAValue]:
     """``[%a, %b]``, all of one type."""
-    return parser.parse_comma_separated_list(delimiter, lambda: parser.parse_operand(type_))
+    return parser.parse_comma_separated_list(delimiter, lambda: parser.parse_operand(type_), " in operand list")
 
 
 def parse_types_in_parentheses(parser: Parser) -> list[Attribute]:

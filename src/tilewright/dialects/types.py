@@ -174,10 +174,12 @@ def shapes_agree(left: Sequence[int], right: Sequence[int]) -> bool:
 
 @dataclass(frozen=True)
 class TypeWhere(AttrConstraint):
-    """A type of which a predicate holds; `wanted` says so in error messages."""
+    """A type of which a predicate holds; `wanted` says so in error messages. Parsers take only `kinds` of types, if
+    some are named."""
 
     wanted: str
     holds: Callable[[Attribute], bool]
+    kinds: tuple[type[Attribute], ...] = ()
 
     def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
         if not self.holds(attr):
@@ -250,9 +252,11 @@ I64_ATTR = IntegerAttr.constr(i64)
 """An attribute ``4 : i64``, written ``4`` in assembly formats."""
 I64_ARRAY = DenseArrayBase.constr(i64)
 """An attribute ``array<i64: 4, 8>``, written ``[4, 8]`` in assembly formats."""
-ANY_MEMREF = TypeWhere("a memref", lambda t: _is_memref(t))
-ANY_VECTOR = TypeWhere("a vector", lambda t: isinstance(t, VectorType))
-ANY_TENSOR = TypeWhere("a tensor", lambda t: isinstance(t, (TensorType, UnrankedTensorType)))
+ANY_MEMREF = TypeWhere("a memref", lambda t: _is_memref(t), (MemRefType, UnrankedMemRefType))
+ANY_VECTOR = TypeWhere("a vector", lambda t: isinstance(t, VectorType), (VectorType,))
+ANY_TENSOR = TypeWhere(
+    "a tensor", lambda t: isinstance(t, (TensorType, UnrankedTensorType)), (TensorType, UnrankedTensorType)
+)
 
 
 def _is_memref(type_: Attribute) -> bool:

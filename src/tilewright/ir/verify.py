@@ -169,7 +169,8 @@ def _verify_structure(op: Operation) -> None:
                 error.current = ""  # upstream does not show an op that it could not print
                 raise error
             if not last.has_trait(IsTerminator):
-                reason = f"block with no terminator, has {print_inner_op(last)}"
+                before = "\n" if last.regions else ""
+                reason = f"block with no terminator, has {before}{print_inner_op(last)}"
                 raise verify_error(last, reason, bare=True)
 
 

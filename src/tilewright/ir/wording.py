@@ -63,7 +63,7 @@ _WORDS = tuple(
         (r"Expected '<' in dense attribute", "expected '<' after 'dense'"),
         (
             r"(?:Expected )?'(.)'(?: expected)?( in (?:affine map|affine map range|integer set|symbol list"
-            r"|integer set constraint list|dimensional identifier list|dynamic index list))",
+            r"|integer set constraint list|dimensional identifier list|dynamic index list|operand list))",
             r"expected '\1'\2",
         ),
         (r"Expected '(.*)'(?: .*)?", r"expected '\1'"),
@@ -85,7 +85,9 @@ _WORDS = tuple(
         (r"operation name expected", "expected operation name in quotes"),
         (r"in block definition|expected an operation", "expected operation name in quotes"),
         (r"Expected region!", "expected '{' to begin a region"),
-        (r"Expected integer literal.*", "expected integer literal"),
+        (r"Expected either a float, integer, or complex literal", "expected element literal of primitive type"),
+        (r"Expected integer literal in shape dimension, .*", "invalid dimension"),
+        (r"Expected integer literal.*", "expected integer value"),
         (r"Expected an integer literal or `\?`.*", "expected a 64-bit signed integer or '?'"),
         (r"Expected integer value", "expected integer elements, but parsed floating-point"),
         (

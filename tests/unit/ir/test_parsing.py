@@ -119,7 +119,7 @@ def test_an_op_without_location_gets_its_place_in_the_text(parse: Parse) -> None
     [
         ("func.func @f() {\n  %0 = arith.constant : i32\n  return\n}", 2, 22, "expected attribute value"),
         ("func.func @f(%a: i32) {\n  foo.bar %a\n  return\n}", 2, 3, "Dialect `foo' not found for custom op 'foo.bar'"),
-        ("func.func @f(%a: i32) {\n  %0 = arith.subii %a, %a : i32\n}", 2, 8, "did you mean 'arith.subi'?"),
+        ("func.func @f(%a: i32) {\n  %0 = arith.subii %a, %a : i32\n}", 2, 8, "custom op 'arith.subii' is unknown"),
         (
             "func.func @f() {\n  %0 = arith.addi %x, %x : i32\n  return\n}",
             2,
@@ -154,6 +154,12 @@ def test_errors_point_at_the_text(context: Context, text: str, line: int, col: i
     assert (caught.value.filename, caught.value.line, caught.value.col) == ("bad.mlir", line, col)
     assert str(caught.value).startswith(f"bad.mlir:{line}:{col}: error: ")
     assert "^" in str(caught.value)
+
+
+def test_a_name_that_is_like_another_has_a_note(context: Context) -> None:
+    with pytest.raises(ParseError) as caught:
+        parse_module("func.func @f(%a: i32) {\n  %0 = arith.subii %a, %a : i32\n}", context, "bad.mlir")
+    assert [note.message for note in caught.value.notes] == ["did you mean 'arith.subi'?"]
 
 
 def test_deep_nesting_is_an_error_and_no_crash(context: Context) -> None:

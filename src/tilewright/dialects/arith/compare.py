@@ -29,6 +29,7 @@ from tilewright.dialects.fields import Operand, Result, inferred_result_def, ope
 from tilewright.dialects.text import write
 from tilewright.dialects.traits import ElementwiseMappable
 from tilewright.dialects.types import BOOL_LIKE, FLOAT_LIKE, INTEGER_LIKE, BoolLikeOf, bool_like
+from tilewright.ir.wording import CustomOpException
 
 
 class CmpiOp(Op, HasFolderInterface):
@@ -116,12 +117,15 @@ class SelectOp(Op, HasFolderInterface):
 
     @classmethod
     def parse(cls, parser: Parser) -> SelectOp:
+        at = parser._current_token.span  # pyright: ignore[reportPrivateUsage]
         operands = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_unresolved_operand)
+        if len(operands) != 3:
+            raise CustomOpException("expected 3 operands", at)
         attributes = parser.parse_optional_attr_dict()
         parser.parse_punctuation(":")
         types = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_type)
-        if len(operands) != 3 or not 1 <= len(types) <= 2:
-            parser.raise_error("expected three operands and one or two types")
+        if len(types) > 2:
+            parser.raise_error("expected one or two types")
         cond_type = i1 if len(types) == 1 else types[0]
         values = parser.resolve_operands(operands, (cond_type, types[-1], types[-1]), parser.pos)
         op = cls(*values)

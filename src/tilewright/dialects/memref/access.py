@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import ClassVar
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, BoolAttr, IntegerAttr, MemRefType
@@ -153,12 +154,16 @@ class CopyOp(Op):
             raise VerifyException("requires the same shape for all operands")
 
 
+SOURCE = replace(ANY_MEMREF, kinds=())
+"""A memref, of which upstream's parser does not know that it must be one."""
+
+
 class DimOp(ExtentOp):
     """``%n = memref.dim %m, %c0 : memref<?xf32>``: an extent."""
 
     name = "memref.dim"
 
-    source: Operand = operand_def(ANY_MEMREF)
+    source: Operand = operand_def(SOURCE)
 
     def find_extent(self, dim: int) -> int | SSAValue | None:
         """Return a size of the allocation, or of the view of full rank, that the buffer is."""

@@ -47,6 +47,7 @@ from tilewright.dialects.fields import (
 )
 from tilewright.dialects.text import write
 from tilewright.dialects.types import ANY_MEMREF, I64_ATTR, INDEX, is_memref
+from tilewright.ir.wording import CustomOpException
 
 
 class AllocationOp(Op, ABC):
@@ -146,7 +147,7 @@ class GlobalOp(Op):
         parser.parse_punctuation(":")
         type_ = parser.parse_type()
         if not is_memref(type_):
-            parser.raise_error("expected a memref type")
+            raise CustomOpException(f"type should be static shaped memref, but got '{type_}'")
         initial: UnitAttr | DenseIntOrFPElementsAttr | None = None
         if parser.parse_optional_punctuation("=") is not None:
             if parser.parse_optional_keyword("uninitialized") is not None:

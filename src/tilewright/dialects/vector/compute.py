@@ -30,7 +30,7 @@ from tilewright.dialects.fields import (
     result_def,
     var_operand_def,
 )
-from tilewright.dialects.text import parse_integer_list, write
+from tilewright.dialects.text import check_as_many, parse_integer_list, write
 from tilewright.dialects.types import (
     ANY_VECTOR,
     I64_ARRAY,
@@ -176,11 +176,13 @@ class ShuffleOp(Op):
 
     @classmethod
     def parse(cls, parser: Parser) -> ShuffleOp:
+        at = parser._current_token.span  # pyright: ignore[reportPrivateUsage]
         operands = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_unresolved_operand)
         lanes = parse_integer_list(parser)
         attributes = parser.parse_optional_attr_dict()
         parser.parse_punctuation(":")
         types = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_type)
+        check_as_many(operands, types, at)
         first, second = parser.resolve_operands(operands, types, parser.pos)
         op = cls(first, second, lanes)
         op.attributes.update(attributes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from xdsl.dialects.builtin import (
@@ -28,6 +29,8 @@ from tilewright.ir.parsing.places import TextPlaces
 from tilewright.ir.wording import upstream_words
 from tilewright.support.errors import ParseError
 
+_UNSIGNED = re.compile(r"\s*:\s*ui[0-9]")
+
 _DENSE = frozenset({TensorType.name, VectorType.name, MemRefType.name})
 """Types of dense constants."""
 
@@ -45,13 +48,16 @@ class NumberParser(Parser):
     def parse_optional_builtin_int_or_float_attr(self) -> IntegerAttr[Any] | FloatAttr[Any] | None:
         """As xDSL; what does not fit into its type is an error at the number."""
         token = self._current_token
-        if token.text == "-":
+        is_negative = token.text == "-"
+        if is_negative:
             token = self._token_after(token)
         try:
             number = super().parse_optional_builtin_int_or_float_attr()
         except (exceptions.VerifyException, OverflowError) as error:
             float_bits = isinstance(error, OverflowError)
             reason = "hexadecimal float constant out of range for type" if float_bits else upstream_words(str(error))
+            if is_negative and _UNSIGNED.match(self.places.text, token.span.end):
+                reason = "negative integer literal not valid for unsigned integer type"
             raise self.places.error_at(token.span.start, token.span.end, reason) from None
         except exceptions.ParseError as error:
             if upstream_words(error.msg).startswith("integer literal not valid"):

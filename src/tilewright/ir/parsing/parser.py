@@ -29,6 +29,7 @@ from tilewright.ir.naming import hint_value
 from tilewright.ir.older_spellings import RENAMED, RENAMED_KEYS, OlderSpellings, find_renaming
 from tilewright.ir.parsing.affine import AffineTextParser
 from tilewright.ir.parsing.aliases import AliasParser
+from tilewright.ir.parsing.lists import ListParser
 from tilewright.ir.parsing.locations import LocationParser
 from tilewright.ir.parsing.numbers import NumberParser
 from tilewright.ir.parsing.places import TextPlaces
@@ -39,9 +40,13 @@ from tilewright.support.errors import Note, ParseError
 
 _OP_NAME = re.compile(r'"?([^\s"({<%@]+)"?')
 _BLANKS = re.compile(r"\s*")
+_INTEGER_TYPE = re.compile(r"[su]?i[1-9][0-9]*")
 MORE_ON_DIALECTS = (
     "for more info on dialect registration see "
     "https://mlir.llvm.org/getting_started/Faq/#registered-loaded-dependent-whats-up-with-dialects-management"
+)
+TO_ALLOW = (
+    "allowUnregisteredDialects() on the MLIRContext, or use -allow-unregistered-dialect with the MLIR opt tool used"
 )
 WITHOUT_DEFAULT = frozenset({"affine", "linalg", "memref", "scf", "tensor"})
 """Dialects whose ops' regions name every dialect."""
@@ -52,7 +57,7 @@ def _int(value: int) -> IntAttr:
     return IntAttr(value)
 
 
-class MLIRParser(TypeParser, NumberParser, AffineTextParser, AliasParser, LocationParser):
+class MLIRParser(ListParser, TypeParser, NumberParser, AffineTextParser, AliasParser, LocationParser):
     """xDSL's parser with upstream's rules where the two differ."""
 
     needs_module = False
@@ -139,9 +144,25 @@ class MLIRParser(TypeParser, NumberParser, AffineTextParser, AliasParser, Locati
 
     def _parse_extended_type_or_attribute(self, attr_or_dialect_name: str, is_type: bool) -> Any:
         self._in_attribute += 1
-        parsed = super()._parse_extended_type_or_attribute(self._name_today(attr_or_dialect_name), is_type)
+        try:
+            parsed = super()._parse_extended_type_or_attribute(self._name_today(attr_or_dialect_name), is_type)
+        except exceptions.ParseError as error:
+            if error.msg != f"'{attr_or_dialect_name}' is not registered":
+                raise
+            raise self._unregistered(attr_or_dialect_name, is_type=is_type) from None
         self._in_attribute -= 1
         return parsed
+
+    def _unregistered(self, name: str, *, is_type: bool) -> ParseError:
+        """What upstream says of a type or attribute without parameters whose dialect is not known."""
+        dialect, _, rest = name.partition(".")
+        start = self.places.text.rfind(name, 0, self.pos) + len(dialect) + 1
+        if dialect in self.ctx.registered_dialect_names:
+            return self.places.error_at(start, start + len(rest), f"'{name}' is not registered")
+        sigil, kind = ("!", "type") if is_type else ("#", "attribute")
+        created = f'`{sigil}"{dialect}"<"{rest}">` {kind} created with unregistered dialect'
+        reason = f"{created}. If this is intended, please call {TO_ALLOW}"
+        return self.places.error_at(start, start + len(rest), reason)
 
     def _parse_attribute_entry(self) -> tuple[str, Attribute]:
         name, attribute = super()._parse_attribute_entry()
@@ -175,9 +196,9 @@ class MLIRParser(TypeParser, NumberParser, AffineTextParser, AliasParser, Locati
         start = self.places.text.find(name, self._op_start)
         if reason.startswith("operation being parsed"):
             start += len(name) + 1  # upstream finds out after the name
-        error = self.places.error_at(
-            start, start + len(name), f"{reason}; did you mean '{near[0]}'?" if near else reason
-        )
+        error = self.places.error_at(start, start + len(name), reason)
+        if near:
+            self.places.with_place(error, start, len(name), f"did you mean '{near[0]}'?")
         if not reason.startswith("Dialect"):
             raise error
         listed = ", ".join(sorted(self.ctx.registered_dialect_names))
@@ -193,17 +214,27 @@ class MLIRParser(TypeParser, NumberParser, AffineTextParser, AliasParser, Locati
         token = self._current_token
         if self.parse_optional_keyword(keyword) is not None:
             return keyword
-        name = _OP_NAME.match(self.places.text, self._op_start)
-        if name is None or self._in_attribute or name[0].startswith('"'):
+        name = self.custom_op_name()
+        if name is None:
             return super().parse_keyword(keyword, context_msg)
-        reason = f"custom op '{self._full_name(name[1])}' expected '{keyword}'"
-        raise self.places.error_at(token.span.start, token.span.end, reason)
+        raise self.places.error_at(token.span.start, token.span.end, f"custom op '{name}' expected '{keyword}'")
+
+    def custom_op_name(self) -> str | None:
+        """The full name of the op whose own format is being read; None in attributes and in generic form."""
+        name = _OP_NAME.match(self.places.text, self._op_start)
+        return None if name is None or self._in_attribute or name[0].startswith('"') else self._full_name(name[1])
 
     def _is_generic(self, name: str) -> bool:
         """Return whether the op that is being read is written in generic form, with its name in quotes."""
         return self.places.text.startswith(f'"{name}"', self.places.text.find(name, self._op_start) - 1)
 
     # Operations and values.
+
+    def parse_optional_operation(self) -> Operation | None:
+        """As xDSL; names of integer types are none of ops."""
+        if _INTEGER_TYPE.fullmatch(self._current_token.text):
+            self.raise_error("operation name expected")
+        return super().parse_optional_operation()
 
     def parse_operation(self) -> Operation:
         token = self._current_token
@@ -278,7 +309,10 @@ class MLIRParser(TypeParser, NumberParser, AffineTextParser, AliasParser, Locati
             raise self.places.with_place(error, self._definitions[name], len(name) + 1, "previously defined here")
         self._definitions[name] = span.start
         for index, used in self.forward_ssa_references.get(name, {}).items():
-            if index < len(values) and values[index].type != used.type:
+            if index >= len(values):
+                start = self._first_uses[name]
+                raise self.places.error_at(start, start + len(name) + 1, "use of undeclared SSA value name")
+            if values[index].type != used.type:
                 reason = f"definition of SSA value '%{name}#{index}' has type '{values[index].type}'"
                 error = self.places.error_at(span.start, span.end, reason)
                 said = f"previously used here with type '{used.type}'"

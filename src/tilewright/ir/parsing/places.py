@@ -20,6 +20,7 @@ AFTER_THE_LAST_TOKEN = (
     "use of undeclared identifier",
     "expected non-function type",
     "expected attribute value",
+    "expected list element",
     "expected SSA operand",
     "expected operation name",
 )
@@ -78,10 +79,12 @@ class TextPlaces:
             start, end = self._last_entry(reason.removeprefix("duplicate key '").partition("' in ")[0], start, end)
         elif reason.startswith("redefinition of attribute alias"):
             start = self.line_starts[self.line_and_column(start)[0] - 1]
+        elif reason.startswith("@ identifier expected"):
+            start += 1
         elif reason.startswith("expected '== affine-expr'"):
             pass
         elif reason.startswith(AFTER_THE_LAST_TOKEN) or start >= len(self.text.rstrip()):
-            start, end = self.end_of_token_before(min(start, len(self.text) - 1)), 0
+            start, end = self.end_of_token_before(min(start, len(self.text) - 1)) or start, 0
         return self.error_at(start, end, reason)
 
     def _last_entry(self, key: str, start: int, end: int) -> tuple[int, int]:

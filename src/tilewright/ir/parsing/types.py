@@ -48,8 +48,13 @@ def _end_of_brackets(text: str, start: int) -> int:
 def what_is_wrong_with(type: Attribute) -> str:
     """Return the rule of upstream's that a shaped type breaks and xDSL does not know; empty if none."""
     if isinstance(type, VectorType):
-        extent = next((extent for extent in type.get_shape() if extent <= 0), 1)
-        return "" if extent > 0 else f"vector types must have positive constant sizes but got {extent}"
+        shape = type.get_shape()
+        listed = ", ".join(map(str, shape))
+        return (
+            ""
+            if all(extent > 0 for extent in shape)
+            else f"vector types must have positive constant sizes but got {listed}"
+        )
     if not isinstance(type, MemRefType):
         return ""
     rank = type.get_num_dims()
@@ -99,6 +104,8 @@ class TypeParser(Parser):
         except exceptions.ParseError as error:
             if "after builtin name" in error.msg:
                 raise exceptions.ParseError(error.span, f"Expected '<' in {name} type") from None
+            if name == "memref" and error.msg == "attribute expected" and self._current_token.text == ">":
+                raise exceptions.ParseError(error.span, "expected list element") from None
             if "after builtin parameter list" not in error.msg:
                 raise
             has_comma = "," in self.places.text[opening : error.span.start]
