@@ -144,7 +144,20 @@ def _serve_inductor() -> None:
         )
 
 
-_inductor = AfterImport("torch._inductor.compile_fx", _serve_inductor)
+def _answer_torch() -> None:
+    importlib.import_module("tilewright.compat.torch_descriptors").answer_for_cpus()
+
+
+def _hide_from_dynamo() -> None:
+    """PyTorch's tracer leaves frames of ours alone, as it does with the official package's."""
+    importlib.import_module("torch._dynamo.trace_rules").add(REAL)
+
+
+_in_torch = (
+    AfterImport("torch.utils._triton", _answer_torch),
+    AfterImport("torch._dynamo.trace_rules", _hide_from_dynamo),
+    AfterImport("torch._inductor.compile_fx", _serve_inductor),
+)
 
 
 def install(*, children: bool = True) -> None:
@@ -161,14 +174,16 @@ def install(*, children: bool = True) -> None:
         hand_on()
     if _finder not in sys.meta_path:
         sys.meta_path.insert(0, _finder)
-        _inductor.wait()
+        for module in _in_torch:
+            module.wait()
 
 
 def uninstall() -> None:
     """Undo `install`: later imports of `triton` find the official package again, if there is one."""
     if _finder in sys.meta_path:
         sys.meta_path.remove(_finder)
-    _inductor.stop()
+    for module in _in_torch:
+        module.stop()
     keep()
     _take_modules()
 

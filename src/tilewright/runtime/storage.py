@@ -7,7 +7,7 @@ PyTorch is recognised by its attributes and never imported.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -53,8 +53,9 @@ class Storage:
     high: int
     device: str = "cpu"
     writable: bool = True
-    is_pinned: bool = False
-    """Whether a GPU can reach host memory directly."""
+    is_pinned: Callable[[], bool] | None = None
+    """Tells whether a GPU can reach host memory directly; None where none can. To be asked for GPUs alone: PyTorch runs
+    an operator for it."""
     is_whole: bool = True
     """Whether `[low, high)` is all of the allocation; of a view that hides its owner it is what the view shows."""
 
@@ -153,7 +154,7 @@ def _data_ptr_storage(tensor: Any) -> Storage:
         low, high, is_whole = address, address + getattr(tensor, "nbytes", 0), address == 0
     if low == 0 < high and str(device) != "meta":
         raise ArgumentTypeError("", f"{type(tensor).__name__} without memory", "a tensor with data")
-    is_pinned = str(device) == "cpu" and (pinned := getattr(tensor, "is_pinned", None)) is not None and pinned()
+    is_pinned = getattr(tensor, "is_pinned", None) if str(device) == "cpu" else None
     return Storage(address, dtype, low, high, str(device), is_pinned=is_pinned, is_whole=is_whole)
 
 
