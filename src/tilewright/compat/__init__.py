@@ -11,6 +11,7 @@ import importlib
 import importlib.abc
 import importlib.machinery
 import importlib.util
+import pkgutil
 import sys
 import warnings
 from collections.abc import Generator, Sequence
@@ -149,8 +150,12 @@ def _answer_torch() -> None:
 
 
 def _hide_from_dynamo() -> None:
-    """PyTorch's tracer leaves frames of ours alone, as it does with the official package's."""
-    importlib.import_module("torch._dynamo.trace_rules").add(REAL)
+    """PyTorch's tracer leaves frames of ours alone, as it does with the official package's; but it traces the language,
+    whose `cdiv` grids call."""
+    rules = importlib.import_module("torch._dynamo.trace_rules")
+    for package in pkgutil.iter_modules(importlib.import_module(REAL).__path__, f"{REAL}."):
+        if package.ispkg and package.name != f"{REAL}.language":
+            rules.add(package.name)
 
 
 _in_torch = (
