@@ -9,7 +9,8 @@ import builtins
 import inspect
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -122,30 +123,39 @@ class Autotuner(NamedKernel):
     @ends_tracebacks
     def run(self, *args: Any, grid: Any = None, warmup: bool = False, **keywords: Any) -> Any:
         """Launch with the best configuration for these arguments, measuring first where it is not known."""
-        self.nargs = dict(zip(self.arg_names, args, strict=False))
-        config = self.configs[0]
-        if len(self.configs) > 1:
-            key = self._key(keywords)
-            if key not in self.cache:
-                self._tune(key, args, grid, keywords)
-            config = self.cache[key]
-        self._check_conflicts(config, keywords)
-        self.best_config = config
-        if config.pre_hook is not None:
-            config.pre_hook({**self.nargs, **keywords, **config.all_kwargs()})
-        return self.fn.run(*args, grid=grid, warmup=warmup, **keywords, **config.all_kwargs())
+        with self._named(args):
+            config = self.configs[0]
+            if len(self.configs) > 1:
+                key = self._key(keywords)
+                if key not in self.cache:
+                    self._tune(key, args, grid, keywords)
+                config = self.cache[key]
+            self._check_conflicts(config, keywords)
+            self.best_config = config
+            if config.pre_hook is not None:
+                config.pre_hook({**self.nargs, **keywords, **config.all_kwargs()})
+            return self.fn.run(*args, grid=grid, warmup=warmup, **keywords, **config.all_kwargs())
 
     @ends_tracebacks
     def warmup(self, *args: Any, grid: Any = None, **keywords: Any) -> list[Any]:
         """Compile every configuration without launching; the compiled kernels."""
         from tilewright.runtime.compiling_ahead import compiled_in_parts
 
-        self.nargs = dict(zip(self.arg_names, args, strict=False))
         find_code = partial(self._find_code, args=args, grid=grid, keywords=keywords)
-        return [
-            self.fn.run(*args, grid=grid, warmup=True, **keywords, **config.all_kwargs())
-            for config in compiled_in_parts(self.prune_configs(keywords), find_code)
-        ]
+        with self._named(args):
+            return [
+                self.fn.run(*args, grid=grid, warmup=True, **keywords, **config.all_kwargs())
+                for config in compiled_in_parts(self.prune_configs(keywords), find_code)
+            ]
+
+    @contextmanager
+    def _named(self, args: tuple[Any, ...]) -> Generator[None]:
+        """Know the arguments by their names, and forget them at the end: they may be large."""
+        self.nargs = dict(zip(self.arg_names, args, strict=False))
+        try:
+            yield
+        finally:
+            self.nargs = {}
 
     def prune_configs(self, keywords: Mapping[str, Any]) -> list[Config]:
         """The configurations worth measuring, by the user's early filter and performance model."""

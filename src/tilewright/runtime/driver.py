@@ -210,7 +210,7 @@ def _check_place(target: str, argument: str, storage: Storage, on_gpu: list[str]
     kind = storage.device.partition(":")[0]
     if target != GPU and kind != "cpu":
         expected = f"data in host memory, which target '{target}' runs on"
-    elif target == GPU and kind == "cpu" and not (storage.is_pinned is not None and storage.is_pinned()):
+    elif target == GPU and kind == "cpu" and not storage.is_pinned():
         expected = "data on the GPU, as the other arguments" if on_gpu else "data on the GPU"
     elif target == GPU and kind not in ("cpu", "cuda"):
         expected = "data in host memory or on an NVIDIA GPU: no target for that device is installed"

@@ -7,7 +7,9 @@ PyTorch is recognised by its attributes and never imported.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import weakref
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import field
 from itertools import pairwise
 from typing import Any
 
@@ -53,11 +55,16 @@ class Storage:
     high: int
     device: str = "cpu"
     writable: bool = True
-    is_pinned: Callable[[], bool] | None = None
-    """Tells whether a GPU can reach host memory directly; None where none can. To be asked for GPUs alone: PyTorch runs
-    an operator for it."""
     is_whole: bool = True
     """Whether `[low, high)` is all of the allocation; of a view that hides its owner it is what the view shows."""
+    host_tensor: weakref.ref[Any] | None = field(default=None, compare=False)
+    """What may be pinned. Launches are remembered, tensors are not kept for it."""
+
+    def is_pinned(self) -> bool:
+        """Return whether a GPU can reach host memory directly. To be asked for GPUs alone: PyTorch runs an operator
+        for it."""
+        tensor = None if self.host_tensor is None else self.host_tensor()
+        return tensor is not None and bool(tensor.is_pinned())
 
 
 _OWN_NAMES = {**{name: name for name in NUMPY_DTYPES.values()}, "int1": "i1", "fp8e4b15": "fp8e4b15"}
@@ -154,8 +161,9 @@ def _data_ptr_storage(tensor: Any) -> Storage:
         low, high, is_whole = address, address + getattr(tensor, "nbytes", 0), address == 0
     if low == 0 < high and str(device) != "meta":
         raise ArgumentTypeError("", f"{type(tensor).__name__} without memory", "a tensor with data")
-    is_pinned = getattr(tensor, "is_pinned", None) if str(device) == "cpu" else None
-    return Storage(address, dtype, low, high, str(device), is_pinned=is_pinned, is_whole=is_whole)
+    may_be_pinned = str(device) == "cpu" and hasattr(tensor, "is_pinned")
+    host_tensor = weakref.ref(tensor) if may_be_pinned else None
+    return Storage(address, dtype, low, high, str(device), is_whole=is_whole, host_tensor=host_tensor)
 
 
 def _interface_storage(value: Any, described: dict[str, Any], device: str) -> Storage:

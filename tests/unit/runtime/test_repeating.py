@@ -227,6 +227,22 @@ def test_tensors_are_recognised_by_what_they_are() -> None:
     assert launched(kernel, (1,), torch.from_numpy(np.zeros(128, np.float32)), result, 99, 1.0, BLOCK=128)
 
 
+@pytest.mark.parametrize("is_tuned", [False, True], ids=["plain", "tuned"])
+def test_launches_keep_no_tensor(is_tuned: bool) -> None:
+    torch = pytest.importorskip("torch")
+    kernel = fresh()
+    constants = {} if is_tuned else {"BLOCK": 128}
+    if is_tuned:
+        kernel = triton.autotune([triton.Config({"BLOCK": size}) for size in (128, 256)], ["n"])(kernel)
+    x, out = torch.ones(100), torch.zeros(100)
+    for _ in range(3):
+        kernel[(1,)](x, out, 100, 2.0, **constants)
+    kept = weakref.ref(x)
+    del x
+    gc.collect()
+    assert kept() is None
+
+
 def test_tensors_that_are_copied_when_they_are_written_are_left_to_python() -> None:
     torch = pytest.importorskip("torch")
     kernel = fresh()
