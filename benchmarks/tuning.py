@@ -118,8 +118,8 @@ def judge() -> None:
     losses: dict[str, list[float]] = {"learned": [], "rows and columns mistaken": []}
     for name, table in tables.items():
         prior = learn([other for other in tables.values() if other.family != table.family])
-        turned = [table.tile[1], table.tile[0], *table.tile[2:]]
-        row = (loss(table, prior, table.tile), loss(table, prior, turned))
+        swapped = [table.tile[1], table.tile[0], *table.tile[2:]]
+        row = (loss(table, prior, table.tile), loss(table, prior, swapped))
         print(f"{name:12s} {len(table.times):4d} configurations  " + "  ".join(f"{value:.3f}" for value in row))
         for values, value in zip(losses.values(), row, strict=True):
             values.append(value)

@@ -2,7 +2,7 @@
 
 Passes are Python, so that threads would take turns. A forked child has loaded all that this process has, takes one
 kernel after the other, and puts each into the disk cache, where the compilation that follows here finds it. What fails,
-warns or prints in a child is thrown away there and compiled here, in order, by whoever asks for it.
+warns or prints in a child is thrown away there, and compiled here when its turn comes.
 """
 
 from __future__ import annotations

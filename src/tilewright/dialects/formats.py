@@ -40,7 +40,7 @@ NAMES: dict[type[Attribute], str] = {
     TensorType: "tensor",
     FunctionType: "function",
 }
-"""What upstream calls its classes of types, behind `builtin.`."""
+"""What upstream calls its classes of types, after `builtin.`."""
 
 
 class Format(FormatProgram):

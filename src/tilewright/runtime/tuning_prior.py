@@ -29,7 +29,7 @@ NUM_VALUES = sum(map(len, (ROWS, COLUMNS, ELEMENTS, THIRD)))
 
 @dataclass(frozen=True)
 class Prior:
-    """The distribution of the values of all functions, one behind the other."""
+    """The distribution of the values of all functions, in a row."""
 
     mean: Array
     covariance: Array

@@ -197,6 +197,8 @@ class FromEnvironment:
             return self.default() if callable(self.default) else self.default
         try:
             return self.convert(self.variable, text)
+        except KnobError:
+            raise
         except ValueError as error:
             raise KnobError(f"{self.variable}={text!r}: {error}") from error
 

@@ -104,7 +104,7 @@ def test_the_first_kernel_of_a_process_is_compiled_before_it_forks(
 ) -> None:
     monkeypatch.setattr(workers, "_has_compiled", [])
     workers.compile_in_workers(requested(512), 2)
-    assert (builds.here(), builds.elsewhere()) == (1, 0), "what fails is left to whoever needs it"
+    assert (builds.here(), builds.elsewhere()) == (1, 0), "what fails is left to the launch that needs it"
     monkeypatch.setattr(workers, "_has_compiled", [])
     workers.compile_in_workers(requested(16, 32, 64), 2)
     assert (builds.here(), builds.elsewhere()) == (2, 2)

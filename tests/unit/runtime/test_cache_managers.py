@@ -114,6 +114,9 @@ def test_classes_that_the_environment_names(monkeypatch: pytest.MonkeyPatch) -> 
             _ = knobs.cache.manager_class
     monkeypatch.setenv("TRITON_REDIS_PORT", "7000")
     assert knobs.redis.port == 7000 and knobs.redis.host == "localhost"
+    monkeypatch.setenv("TRITON_REMOTE_CACHE_BACKEND", "os:path")
+    with pytest.raises(KnobError, match=r"^TRITON_REMOTE_CACHE_BACKEND='os:path' does not derive"):
+        _ = knobs.cache.remote_manager_class
     monkeypatch.setenv("TRITON_REDIS_PORT", "abc")
     with pytest.raises(KnobError, match="TRITON_REDIS_PORT='abc': invalid literal for int"):
         _ = knobs.redis.port

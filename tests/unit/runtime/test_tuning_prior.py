@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -75,8 +76,8 @@ def strided_rows(x_ptr, out_ptr, n, C: tl.constexpr, R: tl.constexpr):
 
 
 def find(kernel: Any, configs: list[dict[str, int]], *args: Any, **constants: int) -> list[str]:
-    compile = lambda config: kernel.run(*args, **constants, **config, grid=(1,), warmup=True)  # noqa: E731
-    return find_tile_parameters(configs, set(constants.values()), compile)
+    compile = partial(kernel.run, *args, grid=(1,), warmup=True, **constants)
+    return find_tile_parameters(configs, set(constants.values()), lambda config: compile(**config))
 
 
 CONFIGS = [{"C": c, "R": r} for c in (16, 32, 64) for r in (16, 32, 64)]

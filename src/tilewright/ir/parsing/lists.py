@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NoReturn, TypeVar
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, FunctionType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, FunctionType
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Block
 from xdsl.parser import Parser
@@ -28,6 +29,8 @@ class ListParser(Parser):
 
     places: TextPlaces
 
+    _in_dense_array = False
+
     def custom_op_name(self) -> str | None:
         """The full name of the op whose own format is being read; None elsewhere."""
         raise NotImplementedError
@@ -37,7 +40,7 @@ class ListParser(Parser):
     ) -> list[ElementT]:
         own: Any = parse
         if own == self.parse_integer and (name := self.custom_op_name()) is not None:
-            own = lambda: self._parse_list_integer(name)  # noqa: E731
+            own = partial(self._parse_list_integer, name)
         elif own == self.parse_unresolved_operand and delimiter is not self.Delimiter.NONE:
             context_msg = context_msg or " in operand list"
         return super().parse_comma_separated_list(delimiter, own, context_msg)
@@ -99,12 +102,18 @@ class ListParser(Parser):
         number = self.parse_optional_integer(allow_boolean, allow_negative)
         if number is not None:
             return number
-        text, start = self.places.text, span.start
-        if text.rfind("array<", 0, start) > text.rfind(">", 0, start):  # of a dense array's elements
+        if self._in_dense_array:
             raise self._error_at(span, "expected integer literal")
         name = self.custom_op_name()
         reason = "expected integer value"
         raise self._error_at(span, reason if name is None else f"custom op '{name}' {reason}")
+
+    def _parse_builtin_densearray_attr(self) -> DenseArrayBase | None:
+        self._in_dense_array = True
+        try:
+            return super()._parse_builtin_densearray_attr()
+        finally:
+            self._in_dense_array = False
 
     def _parse_optional_block_arg_list(self, block: Block) -> Block | None:
         """As xDSL, in upstream's words."""
