@@ -5,7 +5,8 @@ All are discardable: IR of other tools lacks them, and is compiled all the same.
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr
+from xdsl.ir import Operation
 
 NOALIAS = "tilewright.noalias"
 """Unit attribute of functions whose pointer arguments point to disjoint memory."""
@@ -37,6 +38,10 @@ VECTOR_DIM = "tilewright.vector_dim"
 """On a structured op: the dimension of its loops that vectors go along, as an index. A choice, not a fact: where the
 body has no form on vectors, or lanes cannot be reduced, it is left alone."""
 
+UNROLL = "tilewright.unroll"
+"""On a structured op that reduces: how many vectors its loop takes at a time, a power of two, as an index. A choice: a
+loop with fewer vectors takes fewer."""
+
 FLUSHES_SUBNORMALS = "tilewright.flushes_subnormals"
 """On an `arith.truncf` whose subnormal results may become zeros."""
 
@@ -51,6 +56,12 @@ HOST_PRINT = "host.print"
 
 HOST_BREAKPOINT = "host.breakpoint"
 """On such a function: where Python's `breakpoint` stops, and the names that it sees."""
+
+
+def take_index(op: Operation, name: str) -> int | None:
+    """Remove an attribute that holds an index; return the index."""
+    attribute = op.attributes.pop(name, None)
+    return attribute.value.data if isinstance(attribute, IntegerAttr) else None
 
 
 def find_address_zero(arg_attrs: ArrayAttr[DictionaryAttr] | None) -> int | None:

@@ -84,8 +84,8 @@ STREAMING_COST = 2
 """Bodies of at most this cost are bound by memory, on some processors those of this cost for each array: vectors of
 half the width then reach a higher bandwidth."""
 
-UNROLL = 4
-"""Vectors that a reduction takes at a time, each with an accumulator of its own."""
+MOST_ACCUMULATORS = 4
+"""Of a reduction: vectors that it takes at a time, each with an accumulator of its own."""
 
 MOST_PAIRED = 32
 """Ops of a body that computes with pairs of vectors: their values have to stay in registers."""

@@ -1,10 +1,11 @@
-// RUN: tilewright-opt %s --linalg-sink-producers --forward-loads --linalg-to-loops="vector-bits=256" | filecheck %s
-// RUN: tilewright-opt %s --linalg-sink-producers --forward-loads --linalg-to-loops="vector-bits=256 vectorize=false" | filecheck %s --check-prefix=SCALAR
-// RUN: tilewright-opt %s --linalg-sink-producers --forward-loads --linalg-to-loops="vector-bits=256 unroll=false" | filecheck %s --check-prefix=ROLLED
-// RUN: tilewright-opt %s --linalg-sink-producers --forward-loads --linalg-to-loops="vector-bits=256 prefetch=false" | filecheck %s --check-prefix=QUIET
-// RUN: tilewright-opt %s --linalg-sink-producers --forward-loads --linalg-to-loops="vector-bits=256 stream=false" | filecheck %s --check-prefix=CACHED
+// RUN: tilewright-opt %s --linalg-sink-producers --forward-loads --linalg-choose-unrolling --linalg-to-loops="vector-bits=256" | filecheck %s
+// RUN: tilewright-opt %s --linalg-sink-producers --forward-loads --linalg-choose-unrolling --linalg-to-loops="vector-bits=256 vectorize=false" | filecheck %s --check-prefix=SCALAR
+// RUN: tilewright-opt %s --linalg-sink-producers --forward-loads --linalg-to-loops="vector-bits=256" | filecheck %s --check-prefix=ROLLED
+// RUN: tilewright-opt %s --linalg-sink-producers --forward-loads --linalg-choose-unrolling --linalg-to-loops="vector-bits=256 prefetch=false" | filecheck %s --check-prefix=QUIET
+// RUN: tilewright-opt %s --linalg-sink-producers --forward-loads --linalg-choose-unrolling --linalg-to-loops="vector-bits=256 stream=false" | filecheck %s --check-prefix=CACHED
 
-// Each decision about a nest can be taken out alone: vectors, several of them at a time, prefetches, non-temporal stores.
+// Each decision about a nest can be taken out alone: vectors, several of them at a time (a pass of its own), prefetches,
+// non-temporal stores.
 // CHECK: scf.for %{{.*}} = %c0 to %c16384 step %c32 iter_args({{.*}}) -> (vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>)
 // CHECK: scf.if
 // CHECK: memref.prefetch

@@ -1,4 +1,4 @@
-// RUN: tilewright-opt %s --linalg-to-loops="vector-bits=512" | filecheck %s
+// RUN: tilewright-opt %s --linalg-choose-unrolling --linalg-to-loops="vector-bits=512" | filecheck %s
 
 #id = affine_map<(d0, d1) -> (d0, d1)>
 

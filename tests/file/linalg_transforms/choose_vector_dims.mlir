@@ -1,5 +1,5 @@
 // RUN: tilewright-opt %s --linalg-choose-vector-dims | filecheck %s
-// RUN: tilewright-opt %s --linalg-choose-vector-dims --linalg-to-loops=vector_bits=256 | filecheck %s --check-prefix=LOOPS
+// RUN: tilewright-opt %s --linalg-choose-vector-dims --linalg-choose-unrolling --linalg-to-loops=vector_bits=256 | filecheck %s --check-prefix=LOOPS
 
 #id = affine_map<(d0, d1) -> (d0, d1)>
 #row = affine_map<(d0, d1) -> (d0)>

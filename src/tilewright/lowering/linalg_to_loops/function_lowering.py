@@ -180,7 +180,7 @@ class FunctionLowering:
             if isinstance(op, tensor.ExtractOp) and not isinstance(self.source(op.tensor), Splat):
                 self.in_memory(op.tensor)
         decisions = self.known.decisions
-        nest = plan_nest(nest, self.facts, vectorizes=decisions.vectorize, may_unroll=decisions.unroll)
+        nest = plan_nest(nest, self.facts, vectorizes=decisions.vectorize)
         if decisions.vectorize and nest.schedule.lanes == 1 and prod(nest.extents) > 1:
             reason = obstacle_to_vectors(nest) or "no dimension of it is worth a vector"
             self.known.context.remark_at(

@@ -22,7 +22,7 @@ class Decisions:
     """Which decisions about nests are made; without one, its loops take the plain form."""
 
     vectorize: bool = True
-    unroll: bool = True
+    jam: bool = True
     prefetch: bool = True
     stream: bool = True
 

@@ -41,8 +41,8 @@ class LinalgToLoopsPass(Pass):
     vectorize: bool = True
     """Whether loops run over vectors."""
 
-    unroll: bool = True
-    """Whether reductions take several vectors, or several iterations of an outer loop, at a time."""
+    jam: bool = True
+    """Whether several iterations of an outer loop share a reduction (unroll-and-jam)."""
 
     prefetch: bool = True
     """Whether loops prefetch."""
@@ -54,7 +54,7 @@ class LinalgToLoopsPass(Pass):
         facts = context.facts or DEFAULT_FACTS
         if self.vector_bits:
             facts = replace(facts, vector_bits=self.vector_bits)
-        decisions = Decisions(self.vectorize, self.unroll, self.prefetch, self.stream)
+        decisions = Decisions(self.vectorize, self.jam, self.prefetch, self.stream)
         for op in list(module.ops):
             if isinstance(op, func.FuncOp) and op.body.blocks.first is not None:
                 FunctionLowering(op, context, facts, decisions).run()

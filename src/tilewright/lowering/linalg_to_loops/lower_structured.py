@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from tilewright.analysis.combination import Combination, combination_of_reduction
 from tilewright.analysis.combiners import combiner_of
 from tilewright.dialects import linalg
+from tilewright.dialects.attributes import UNROLL, VECTOR_DIM, take_index
 from tilewright.lowering.linalg_to_loops.access_log import location_of_load
 from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, lowers, tensor_shape
@@ -15,10 +15,9 @@ from tilewright.lowering.linalg_to_loops.lower_vectors import lanes_in_registers
 from tilewright.lowering.linalg_to_loops.nest import Nest, Operand, Output, Schedule
 from tilewright.lowering.linalg_to_loops.sources import Splat, Window
 from tilewright.lowering.linalg_to_loops.stored_results import StoredResult, plan_stored_results
-from tilewright.transforms.linalg.choose_vector_dims import take_vector_dim
 from tilewright.transforms.linalg.index_proofs import is_same
 from tilewright.transforms.linalg.sink_producers import is_stored_next
-from tilewright.transforms.linalg.structured import access_of, loop_extents
+from tilewright.transforms.linalg.structured import access_of, joint_combination, loop_extents, reduced_results
 
 
 def lower_generic(op: linalg.StructuredOp, lowering: FunctionLowering) -> None:
@@ -63,13 +62,16 @@ def run_generic(
     iterators = _reduced_dims(op)
     if bounds is None:
         bounds = _common_bounds([output.bounds for output in outputs], iterators, extents)
-    vector_dim = take_vector_dim(op)
+    vector_dim = take_index(op, VECTOR_DIM)
     if vector_dim is not None and not 0 <= vector_dim < len(extents):
         lowering.fail(op, f"its loops have no dimension {vector_dim} for vectors")
+    unroll = take_index(op, UNROLL) or 1
+    if unroll < 1 or unroll & (unroll - 1):
+        lowering.fail(op, f"{UNROLL} = {unroll} is not a power of two")
     scalars = lowering.run_nest(
         Nest(
             lowering, body, inputs, outputs, iterators, extents, tuple(bounds), has_tiles=True,
-            combination=_find_combination(op, outputs), schedule=Schedule(vector_dim=vector_dim),
+            combination=joint_combination(op), schedule=Schedule(vector_dim=vector_dim, unroll=unroll),
         )
     )  # fmt: skip
     lowering.values.written.update(result.store for result in stored.values())
@@ -88,8 +90,7 @@ def _plan_output(
     """Plan where a result goes: to `dest`, to where it is stored, to a scalar if it is one sum, or to a buffer."""
     access, iterators = access_of(op.maps[len(op.inputs) + number]), _reduced_dims(op)
     init, result, bounds = op.outputs[number], op.results[number], tuple[Index, ...](loop_extents(op))
-    reduced = {dim for dim, is_reduced in enumerate(iterators) if is_reduced}
-    reduces = not reduced <= {dim for expr in access for dim in expr.used_dims()}
+    reduces = number in reduced_results(op)
     window = dest
     if stored is not None:
         window, bounds = stored.dest, stored.sizes
@@ -114,10 +115,3 @@ def _common_bounds(
 
 def _reduced_dims(op: linalg.StructuredOp) -> tuple[bool, ...]:
     return tuple(iterator == "reduction" for iterator in op.iterators)
-
-
-def _find_combination(op: linalg.StructuredOp, outputs: Sequence[Output]) -> Combination | None:
-    """Find how all results are combined together, if one of them has no combiner or starts as the first element."""
-    combination = combination_of_reduction(op)
-    has_combiners = all(output.combiner is not None for output in outputs if output.reduces)
-    return combination if combination is not None and (combination.starts_at_first or not has_combiners) else None

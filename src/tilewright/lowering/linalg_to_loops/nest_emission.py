@@ -59,7 +59,7 @@ class _NestWriter:
         self.emitter = emitter
         self.loops = loops
         self.streaming = streaming
-        self.may_unroll = decisions.unroll
+        self.may_jam = decisions.jam
 
     def write(self) -> list[SSAValue | None]:
         """Emit all versions at the cursor, and what comes after them."""
@@ -99,7 +99,7 @@ class _NestWriter:
         if accumulators.padding is None:
             accumulators.batched = plan_batched_rows(self.emitter, nest, accumulators.reducing)
             nest = without_unchanged_lanes(self.emitter, nest)
-            jammed = plan_jam(nest) if accumulators.batched is None and self.may_unroll else None
+            jammed = plan_jam(nest) if accumulators.batched is None and self.may_jam else None
             self.loops.nest = jammed or nest
             return
         assert nest.schedule.vector_dim is not None

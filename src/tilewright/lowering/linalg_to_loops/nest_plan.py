@@ -25,14 +25,11 @@ from tilewright.lowering.linalg_to_loops.predication import Predicate, find_obst
 from tilewright.lowering.linalg_to_loops.sources import memory_of
 from tilewright.lowering.linalg_to_loops.split_offsets import find_split_offsets
 from tilewright.support.cpu_costs import (
-    FOLDED_BODY,
     HEAVY,
-    LIGHT_BODY,
     MOST_PAIRED,
     STREAMED_ELEMENTS,
     STREAMED_RESULTS,
     STREAMING_COST,
-    UNROLL,
 )
 from tilewright.support.facts import TargetFacts
 from tilewright.transforms.linalg.body_cost import LOADS, WRITES, vector_cost
@@ -40,8 +37,8 @@ from tilewright.transforms.linalg.effects import root_of_memref
 from tilewright.transforms.linalg.vector_dims import Access, choose_vector_dim, may_vectorize
 
 
-def plan_nest(nest: Nest, target: TargetFacts, *, vectorizes: bool = True, may_unroll: bool = True) -> Nest:
-    """Schedule a nest: order, vector dimension, lanes and unrolling."""
+def plan_nest(nest: Nest, target: TargetFacts, *, vectorizes: bool = True) -> Nest:
+    """Schedule a nest: order, vector dimension and lanes; unrolling as its schedule asks for, where it fits."""
     predicates = if_convert(nest.body)
     facts = BodyFacts(predicates, find_dependences(nest, predicates), cost=sum(vector_cost(op) for op in nest.body.ops))
     nest = replace(nest, target=target, facts=facts)
@@ -50,31 +47,22 @@ def plan_nest(nest: Nest, target: TargetFacts, *, vectorizes: bool = True, may_u
         steps = find_lane_steps(nest.body, facts.depends, predicates, dim)
         offsets = find_split_offsets(nest.body, facts.depends, dim)
         nest = replace(nest, facts=replace(facts, steps=steps, offsets=offsets))
-    nest = with_lanes(replace(nest, schedule=Schedule(vector_dim=dim)))
+    nest = with_lanes(replace(nest, schedule=Schedule(vector_dim=dim, unroll=nest.schedule.unroll)))
     if nest.schedule.lanes == 1:
         nest = replace(nest, schedule=Schedule())
-    schedule = replace(nest.schedule, order=order_loops(nest), unroll=choose_unrolling(nest) if may_unroll else 1)
+    schedule = replace(nest.schedule, order=order_loops(nest), unroll=fit_unrolling(nest))
     return replace(nest, schedule=schedule)
 
 
-def choose_unrolling(nest: Nest) -> int:
-    """Return how many vectors a loop over lanes takes at a time: several, where a reduction would wait for one of
-    them.
-    """
-    if nest.schedule.vector_dim is None or not nest.has_reduction:
+def fit_unrolling(nest: Nest) -> int:
+    """Return how many vectors a loop over lanes takes at a time: as many as the op asks for and the loop has."""
+    dim, asked = nest.schedule.vector_dim, nest.schedule.unroll
+    if dim is None or not nest.has_reduction:
         return 1
-    vectors = nest.extents[nest.schedule.vector_dim] // nest.schedule.lanes
+    vectors = nest.extents[dim] // nest.schedule.lanes
     if nest.folds():
-        is_long = (
-            vectors >= 2 * UNROLL and nest.bounds[nest.schedule.vector_dim] == nest.extents[nest.schedule.vector_dim]
-        )
-        return UNROLL if nest.facts.cost <= FOLDED_BODY and is_long else 1
-    if nest.starts_at_first():
-        return min(UNROLL, _power_of_two_at_most(vectors)) if nest.facts.cost <= FOLDED_BODY else 1
-    chains = sum(output.reduces for output in nest.outputs)  # which do not wait for one another
-    if nest.facts.cost <= LIGHT_BODY * chains:
-        return min(max(1, UNROLL // chains), _power_of_two_at_most(vectors))
-    return 1
+        return asked if vectors >= 2 * asked and nest.bounds[dim] == nest.extents[dim] else 1
+    return min(asked, _power_of_two_at_most(vectors))
 
 
 def with_lanes(nest: Nest) -> Nest:

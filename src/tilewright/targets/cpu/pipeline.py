@@ -108,6 +108,7 @@ def _to_loops() -> Sequence[Pass]:
     from tilewright.transforms.common.sink_scalars import SinkScalarsPass
     from tilewright.transforms.common.split_long_functions import SplitLongFunctionsPass
     from tilewright.transforms.linalg.bufferize_function_boundaries import LinalgBufferizeFunctionBoundariesPass
+    from tilewright.transforms.linalg.choose_unrolling import LinalgChooseUnrollingPass
     from tilewright.transforms.linalg.choose_vector_dims import LinalgChooseVectorDimsPass
     from tilewright.transforms.linalg.elide_reduction_starts import LinalgElideReductionStartsPass
     from tilewright.transforms.linalg.expand_selects import LinalgExpandSelectsPass
@@ -150,6 +151,7 @@ def _to_loops() -> Sequence[Pass]:
         LinalgFindNeededBoundsPass(),  # loops end where what is stored does
         LinalgLayOutCarriedTilesPass(),  # as the memory that they are combined with
         LinalgChooseVectorDimsPass(),  # where the memory is known; the order of the loops follows
+        LinalgChooseUnrollingPass(),  # accumulators hide one another's latency
         LinalgToLoopsPass(),
         SinkScalarsPass(),  # few values live through many loops
         NarrowByteSumsPass(),  # loops are written out, and sums that 16 bits hold are seen

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
-from tilewright.analysis.combination import combination_of_reduction
 from tilewright.analysis.combiners import combiner_of
 from tilewright.dialects import arith, bufferization, linalg, memref, scf, tensor
 from tilewright.dialects.arith.constant import is_dense
@@ -16,7 +15,13 @@ from tilewright.dialects.types import is_memref, is_tensor
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import find_ops
 from tilewright.transforms.linalg.effects import root_of_memref
-from tilewright.transforms.linalg.structured import access_of, loop_extents, shape_or_scalar
+from tilewright.transforms.linalg.structured import (
+    access_of,
+    joint_combination,
+    loop_extents,
+    reduced_results,
+    shape_or_scalar,
+)
 from tilewright.transforms.linalg.vector_dims import Access, choose_vector_dim, strides_of_loops
 
 _NESTS = (linalg.GenericOp, linalg.ReduceOp, linalg.MapOp)
@@ -48,12 +53,6 @@ class LinalgChooseVectorDimsPass(Pass):
                 op.attributes[VECTOR_DIM] = IntegerAttr(dim, IndexType())
 
 
-def take_vector_dim(op: linalg.StructuredOp) -> int | None:
-    """Return the dimension that vectors were chosen to go along, and remove the mark."""
-    mark = op.attributes.pop(VECTOR_DIM, None)
-    return mark.value.data if isinstance(mark, IntegerAttr) else None
-
-
 def find_vector_dim(op: linalg.StructuredOp, memory: TileMemory) -> int | None:
     """Return the best dimension of a nest of several loops; None where there is no choice, or not all is known."""
     extents = loop_extents(op)
@@ -69,24 +68,20 @@ def find_vector_dim(op: linalg.StructuredOp, memory: TileMemory) -> int | None:
             return None
         dims = {dim for expr in maps[number] for dim in expr.used_dims()}
         accesses.append(Access(len(dims), strides_of_loops(maps[number], strides, len(extents))))
-    is_reduced = [iterator == "reduction" for iterator in op.iterators]
-    reduces = False
-    has_combiners = True
     for number, result in enumerate(op.results):
         access = maps[len(op.inputs) + number]
         used = {dim for expr in access for dim in expr.used_dims()}
-        if not used.issuperset(dim for dim, reduced in enumerate(is_reduced) if reduced):
-            reduces = True
-            has_combiners = has_combiners and combiner_of(op.body.block, number) is not None
         strides = memory.strides(result)
         if strides is None:
             return None
         accesses.append(Access(len(used), strides_of_loops(access, strides, len(extents)), is_write=True))
-    combination = combination_of_reduction(op) if reduces else None
-    if combination is not None and (combination.starts_at_first or not has_combiners):
-        has_combiners = sum(is_reduced) == 1
-    reduced = [reduced and reduces for reduced in is_reduced]
-    return choose_vector_dim(extents, reduced, accesses, may_reduce_lanes=has_combiners)
+    reducing, is_reduced = reduced_results(op), [iterator == "reduction" for iterator in op.iterators]
+    if reducing and joint_combination(op) is not None:
+        may_reduce_lanes = sum(is_reduced) == 1
+    else:
+        may_reduce_lanes = all(combiner_of(op.body.block, position) is not None for position in reducing)
+    reduced = [reduced and bool(reducing) for reduced in is_reduced]
+    return choose_vector_dim(extents, reduced, accesses, may_reduce_lanes=may_reduce_lanes)
 
 
 def _computes_addresses(op: linalg.StructuredOp) -> bool:
