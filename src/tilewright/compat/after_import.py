@@ -18,11 +18,12 @@ from typing import Any
 
 
 class AfterImport(importlib.abc.MetaPathFinder):
-    """Calls a function when one module has been imported, if it still waits for it then."""
+    """Calls a function once when one module has been imported, if it still waits for it then."""
 
     def __init__(self, name: str, function: Callable[[], None]) -> None:
         self._name, self._function = name, function
         self._is_asking = False
+        self._called_for: ModuleType | None = None
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -46,16 +47,22 @@ class AfterImport(importlib.abc.MetaPathFinder):
             execute(module)
             if self in sys.meta_path:
                 self.stop()
-                self._function()
+                self._call(module)
 
         loader.exec_module = exec_module
 
     def wait(self) -> None:
         """Call the function after the import: now where that was before, otherwise once it happens."""
         if self._name in sys.modules:
-            self._function()
+            self._call(sys.modules[self._name])
         elif self not in sys.meta_path:
             sys.meta_path.insert(0, self)
+
+    def _call(self, module: ModuleType) -> None:
+        """Call the function unless it was called for this module: what it changes there lasts."""
+        if self._called_for is not module:
+            self._called_for = module
+            self._function()
 
     def stop(self) -> None:
         """Wait no longer."""

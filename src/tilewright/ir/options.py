@@ -6,9 +6,10 @@ import dataclasses
 import inspect
 import types
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from enum import Enum
+from functools import cache
 from typing import Any
 
 from tilewright.support.errors import PipelineError
@@ -37,7 +38,8 @@ class Option:
         return f"{kind} (required)" if self.required else f"{kind} = {_quote(format_value(self.default))}"
 
 
-def options_of_dataclass(cls: type) -> list[Option]:
+@cache
+def options_of_dataclass(cls: type) -> tuple[Option, ...]:
     """The options of a pass class: its dataclass fields that the constructor takes."""
     hints = typing.get_type_hints(cls)
     options: list[Option] = []
@@ -49,7 +51,7 @@ def options_of_dataclass(cls: type) -> list[Option]:
             default = item.default_factory()
         missing = default is dataclasses.MISSING
         options.append(Option(item.name, hints[item.name], None if missing else default, missing))
-    return options
+    return tuple(options)
 
 
 def options_of_callable(builder: Callable[..., object]) -> list[Option]:
@@ -62,7 +64,7 @@ def options_of_callable(builder: Callable[..., object]) -> list[Option]:
     return options
 
 
-def read_options(owner: str, values: OptionValues, options: list[Option]) -> dict[str, Any]:
+def read_options(owner: str, values: OptionValues, options: Sequence[Option]) -> dict[str, Any]:
     """Python keyword arguments from option text; raises `PipelineError` for unknown names and unreadable values."""
     by_flag = {option.flag: option for option in options}
     result: dict[str, Any] = {}

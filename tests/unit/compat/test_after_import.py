@@ -48,8 +48,16 @@ def test_it_is_called_at_once_after_an_import_and_never_after_a_stop() -> None:
     stopped.stop()
     importlib.import_module(NAME)
     assert not seen
-    AfterImport(NAME, lambda: seen.append("at once")).wait()
+    wait = AfterImport(NAME, lambda: seen.append("at once"))
+    wait.wait()
     assert seen == ["at once"]
+    wait.stop()
+    wait.wait()
+    assert seen == ["at once"]
+    del sys.modules[NAME]
+    wait.wait()
+    importlib.import_module(NAME)
+    assert seen == ["at once", "at once"]
 
 
 def test_a_module_that_fails_is_waited_for_again(module: Path) -> None:
