@@ -11,6 +11,7 @@ import numpy as np
 from tilewright.dialects.numeric import Array
 from tilewright.reference.simt.errors import BarrierMisuseError, Fault, RaceError
 from tilewright.reference.simt.machine import Machine
+from tilewright.reference.simt.shared_memory import UNIT, distinct
 from tilewright.support.records import dataclass
 
 
@@ -192,7 +193,7 @@ class AsyncState:
         """A box is under way; `places` of its bytes."""
         machine, shared = self.machine, self.machine.shared
         if shared.detects_races:
-            granules = np.unique(places // shared.granule)[np.newaxis]
+            granules = distinct(places // shared.granule)[np.newaxis]
             times = shared.write_time[granules], shared.writer[granules]
             shared.note_writes(machine, granules, np.array([thread]), by_unit=True)
             shared.write_time[granules], shared.writer[granules] = times
@@ -216,13 +217,11 @@ class AsyncState:
         return barrier.phase != parity
 
     def _arrive_box(self, copy: BoxCopy) -> None:
-        from tilewright.reference.simt.shared_memory import UNIT
-
         machine, shared = self.machine, self.machine.shared
         shared.data[copy.places] = copy.contents
         machine.time += 1
         if shared.detects_races:
-            granules = np.unique(copy.places // shared.granule)
+            granules = distinct(copy.places // shared.granule)
             shared.busy[granules] -= 1
             shared.num_busy -= 1
             shared.writer[granules] = UNIT
@@ -230,23 +229,22 @@ class AsyncState:
 
     # What units read.
 
-    def read_by_unit(self, places: Array, threads: Array) -> Array:
-        """An asynchronous unit begins to read bytes, one row per thread in whose name it does; gives the granules.
-        Raises Fault where writes are not ordered before, or not visible to the unit."""
+    def read_by_unit(self, places: Array, thread: int) -> Array:
+        """An asynchronous unit begins to read bytes in the name of a thread; gives the granules. Raises Fault where
+        writes are not ordered before, or not visible to the unit."""
         machine, shared = self.machine, self.machine.shared
         if not shared.detects_races:
             return places[:0]
-        granules = places // shared.granule
-        shared.note_reads(machine, granules, threads, by_unit=True)
+        granules = distinct(places // shared.granule)
+        shared.note_reads(machine, granules[np.newaxis], np.array([thread]), by_unit=True)
         writers, times = shared.writer[granules], shared.write_time[granules]
         by_thread = (writers >= 0) & ~shared.copied[granules]
-        fenced = (times <= shared.fenced[np.maximum(writers, 0)]) | (times <= shared.fenced[threads][:, np.newaxis])
+        fenced = (times <= shared.fenced[np.maximum(writers, 0)]) | (times <= shared.fenced[thread])
         if np.any(by_thread & ~fenced):
             reason = "an asynchronous unit reads what threads wrote, with no fence.proxy.async in between"
             raise Fault(RaceError, reason, 0)
-        flat = np.unique(granules)
-        shared.held[flat] += 1
-        return flat
+        shared.held[granules] += 1
+        return granules
 
     def hold_for_store(self, thread: int, granules: Array) -> None:
         """A store in the name of a thread reads granules until the thread waits for it."""

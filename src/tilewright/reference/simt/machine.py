@@ -61,6 +61,8 @@ class Machine:
         self.asynchronous: AsyncState
         self.product_registers: ProductRegisters | None = None
         """Of a kernel with asynchronous products whose races are looked for."""
+        self._whole: Array | None = None
+        """The active threads that were found to be whole warps last: those of one basic block stay the same array."""
 
     def get(self, number: int) -> Values:
         """A register of the active threads."""
@@ -126,13 +128,14 @@ class Machine:
     def check_whole_warps(self) -> None:
         """NotConverged unless the active threads are whole warps."""
         active = self.active
-        if active is None:
+        if active is None or active is self._whole:
             return
         if active.size % WARP:
             raise NotConverged
         first = active[::WARP]
         if np.any(first % WARP) or np.any(active[WARP - 1 :: WARP] - first != WARP - 1):
             raise NotConverged
+        self._whole = active
 
     def warps(self) -> Array:
         """The numbers of the warps of the active threads, in order, each once."""

@@ -48,6 +48,13 @@ class ProductRegisters:
         self.product_shape = np.zeros(shape, np.int64)
         """The hash of the shape of the last product that accumulated there since the last fence; 0 if none did."""
         self.fenced = np.zeros(shape[1], np.bool_)
+        self._threads = self._groups = np.zeros(0, np.int64)
+
+    def groups_of(self, threads: Array) -> Array:
+        """The warp groups of threads, each once. The instructions of a basic block have one array of threads."""
+        if threads is not self._threads:
+            self._threads, self._groups = threads, np.unique(threads // GROUP)
+        return self._groups
 
     def fence(self, groups: Array) -> None:
         """Order all accesses of warp groups so far before the products that follow."""
@@ -63,8 +70,7 @@ class ProductRegisters:
 
     def start(self, product: StartedProduct, groups: Array, numbers: Sequence[int]) -> None:
         """Issue a product in warp groups, each in its group of products. Raises Fault."""
-        used = _block(product.accumulators + product.operands, groups)
-        into, out_of = _block(product.accumulators, groups), _block(product.operands, groups)
+        used, into, out_of = ((rows, groups) for rows in (product.used, product.accumulators, product.operands))
         if not np.all(self.fenced[groups]):
             raise _fault("the first wgmma of a warp group has no wgmma.fence before it")
         if self.accessed[used].any():
@@ -77,23 +83,22 @@ class ProductRegisters:
         self.accumulates[into] = self.is_read[out_of] = np.asarray(numbers)
         self.product_shape[into] = product.shape
 
-    def access(self, read: list[int], written: list[int], groups: Array) -> None:
+    def access(self, uses: Uses, groups: Array) -> None:
         """Read and write registers by an ordinary instruction. Raises Fault."""
-        self.check_idle(read, written, groups)
-        self.accessed[_block(read + written, groups)] = True
-        self.product_shape[_block(written, groups)] = 0
+        self.check_idle(uses, groups)
+        self.accessed[uses.both, groups] = True
+        self.product_shape[uses.written, groups] = 0
 
-    def check_idle(self, read: list[int], written: list[int], groups: Array) -> None:
+    def check_idle(self, uses: Uses, groups: Array) -> None:
         """Fault if a product is under way that these accesses are to wait for."""
-        if (self.accumulates[_block(read + written, groups)] != IDLE).any():
+        if (self.accumulates[uses.both, groups] != IDLE).any():
             raise _fault("a register is used in which a wgmma accumulates that has not been waited for")
-        if (self.is_read[_block(written, groups)] != IDLE).any():
+        if (self.is_read[uses.written, groups] != IDLE).any():
             raise _fault("a register is written that a wgmma reads, which has not been waited for")
 
-    def copy(self, read: list[int], written: list[int], groups: Array) -> None:
+    def copy(self, uses: Uses, groups: Array) -> None:
         """Let registers be as those that they are copied from: accessed, or in flight."""
-        into = _block(written, groups)
-        out_of = _block(read, groups)
+        into, out_of = (uses.written, groups), (uses.read, groups)
         if (self.is_read[into] != IDLE).any():
             raise _fault("a register is written that a wgmma reads, which has not been waited for")
         self.accessed[into] = self.accessed[out_of].any(axis=0)
@@ -101,9 +106,9 @@ class ProductRegisters:
         self.is_read[into] = IDLE
 
 
-def _block(rows: list[int], groups: Array) -> tuple[Array, Array]:
-    """The index of some registers in some warp groups."""
-    return np.asarray(rows, np.int64)[:, np.newaxis], groups[np.newaxis]
+def _column(rows: Iterable[int]) -> Array:
+    """The index of some registers, to be combined with one of warp groups."""
+    return np.array(sorted(rows), np.int64)[:, np.newaxis]
 
 
 def _fault(reason: str) -> Fault:
@@ -111,11 +116,21 @@ def _fault(reason: str) -> Fault:
 
 
 @dataclass(frozen=True)
-class StartedProduct:
-    """A product: the rows of its accumulators and of A, and the hash of its shape, which is not 0."""
+class Uses:
+    """The rows of the registers that an instruction reads, that it writes, and both, as columns of indices."""
 
-    accumulators: list[int]
-    operands: list[int]
+    read: Array
+    written: Array
+    both: Array
+
+
+@dataclass(frozen=True)
+class StartedProduct:
+    """A product: the rows of its accumulators, of A, and both, as columns, and the hash of its shape, not 0."""
+
+    accumulators: Array
+    operands: Array
+    used: Array
     shape: int
 
 
@@ -145,31 +160,31 @@ def watched(instruction: Instruction, step: Step, tracked: dict[int, int]) -> St
         return step
     if instruction.opcode.startswith(PRODUCT):
         return _watched_product(instruction, step, tracked)
-    written, read = (sorted({tracked[n] for n in used if n in tracked}) for used in _uses(instruction))
+    written, read = ({tracked[n] for n in used if n in tracked} for used in _uses(instruction))
     if not written and not read:
         return step
-    is_copy = _is_copy(instruction)
+    uses, is_copy = Uses(_column(read), _column(written), _column(read | written)), _is_copy(instruction)
 
     def run(machine: Machine) -> None:
         registers = machine.product_registers
         if registers is not None:
-            groups = np.unique(machine.threads // GROUP)
-            (registers.copy if is_copy else registers.access)(read, written, groups)
+            groups = registers.groups_of(machine.threads)
+            (registers.copy if is_copy else registers.access)(uses, groups)
         step(machine)
 
     return run
 
 
 def _watched_product(instruction: Instruction, step: Step, tracked: dict[int, int]) -> Step:
-    accumulators = sorted({tracked[number] for number in _registers(instruction.operands[0])})
-    operands = sorted({tracked[number] for number in _registers_of_a(instruction)})
-    product = StartedProduct(accumulators, operands, hash(instruction.opcode) or 1)
+    rows = {tracked[number] for number in _registers(instruction.operands[0])}
+    of_a = {tracked[number] for number in _registers_of_a(instruction)}
+    product = StartedProduct(_column(rows), _column(of_a), _column(rows | of_a), hash(instruction.opcode) or 1)
 
     def run(machine: Machine) -> None:
         registers = machine.product_registers
         step(machine)
         if registers is not None:
-            groups = np.unique(machine.threads // GROUP)
+            groups = registers.groups_of(machine.threads)
             open_groups = machine.asynchronous.open_product_group
             registers.start(product, groups, [open_groups.get(group, 0) for group in groups.tolist()])
 

@@ -167,11 +167,16 @@ class SharedMemory:
         self._note_readers(machine.time, granules, threads)
 
     def note_end_of_reads(self, machine: Machine, granules: Array, threads: Array) -> None:
-        """A unit has read what it held, and these threads know; others do when something orders them after it."""
+        """A unit has read what it held, and these threads, of a warp each, know; others do when something orders them
+        after it."""
         if not granules.size:
             return
         machine.time += 1
         self.held[granules] -= 1
+        if threads.size > 1 and self.clusters is None:
+            self.reader[granules] = SEVERAL
+            self.read_time[granules] = machine.time
+            return
         self._note_readers(machine.time, np.broadcast_to(granules, (threads.size, granules.size)), threads)
 
     def _note_readers(self, time: int, granules: Array, threads: Array) -> None:
@@ -289,6 +294,16 @@ class SharedMemory:
 def _bits(values: Array) -> Array:
     """Elements as integers, so that NaN equals itself."""
     return np.ascontiguousarray(values).view(f"u{values.dtype.itemsize}")
+
+
+def distinct(granules: Array) -> Array:
+    """Granules each once, in order. They lie close together, so that marking them is faster than sorting them."""
+    if not granules.size:
+        return granules.reshape(-1)
+    first = granules.min()
+    seen = np.zeros(int(granules.max() - first) + 1, np.bool_)
+    seen[granules - first] = True
+    return np.flatnonzero(seen) + first
 
 
 def misaligned(addresses: Array, size: int) -> Fault:

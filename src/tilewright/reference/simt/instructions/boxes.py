@@ -253,7 +253,7 @@ def _store_box(instruction: Instruction, decoder: Decoder, combine: Callable[[Ar
             part = boxes[position]
             held = shared.unit_places(machine, thread, int(starts[position]), part.num_bytes, BOX_ALIGNMENT)
             places = swizzled(held, part.swizzle)
-            granules = state.read_by_unit(places[np.newaxis], np.array([thread]))
+            granules = state.read_by_unit(places, thread)
             state.hold_for_store(thread, granules)
             contents = np.ascontiguousarray(shared.data[places]).view(part.dtype)[part.inside]
             addresses = part.addresses[part.inside]

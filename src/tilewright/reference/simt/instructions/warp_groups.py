@@ -6,6 +6,8 @@ read may not be written.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from tilewright.dialects.numeric import Array
@@ -59,18 +61,24 @@ def matrix_places(descriptor: Array, size: int, k: int, element_bytes: int, *, k
     return swizzled(start + offset, mode)
 
 
+@lru_cache(maxsize=256)
+def _kept_places(descriptor: bytes, size: int, k: int, element_bytes: int, k_is_contiguous: bool) -> Array:
+    """`matrix_places` of descriptors that loops use again and again: those of a ring of buffers."""
+    return matrix_places(np.frombuffer(descriptor, np.uint64), size, k, element_bytes, k_is_contiguous=k_is_contiguous)
+
+
 def _read(
     machine: Machine, descriptor: Array, groups: Array, size: int, k: int, type_: Type, contiguous: bool
 ) -> Array:
     """A matrix out of shared memory, (group, index, k); it is held until the group is waited for."""
     width = type_.bits // 8
-    addresses = matrix_places(descriptor, size, k, width, k_is_contiguous=contiguous)
+    addresses = _kept_places(descriptor.tobytes(), size, k, width, contiguous)
     shared, state = machine.shared, machine.asynchronous
     shared.check_inside(addresses.reshape(-1), width)
     places = addresses + (machine.cta_of_thread[groups[:, 0]] * shared.stride)[:, np.newaxis, np.newaxis]
     if shared.detects_races:
         for row, group in zip(places, groups[:, 0].tolist(), strict=True):
-            granules = state.read_by_unit(row.reshape(1, -1), np.array([group]))
+            granules = state.read_by_unit(row, group)
             state.product_reads.append((group // GROUP, state.open_product_group.get(group // GROUP, 0), granules))
     return shared.view(type_.dtype)[places // width]
 
