@@ -52,14 +52,14 @@ class LaneAlgebra:
             return Unknown("the sum of two pointers")
         if lhs.shape != rhs.shape:
             return Unknown("operands differ in shape")
-        for number in range(len(lhs.dims)):
-            if self._is_remainder_plus_varying(lhs, rhs, number):
+        for index in range(len(lhs.dims)):
+            if self._is_remainder_plus_varying(lhs, rhs, index):
                 several = sum(size > 1 for size in lhs.shape)
                 if several == 1 and lhs.base is None and rhs.base is None:
                     return Unknown("a remainder plus something else that varies")  # one gather, of the sum
-                lhs, rhs = self._as_gather(lhs, number), self._as_gather(rhs, number)
-                if lhs.dims[number].wrap is not None or rhs.dims[number].wrap is not None:
-                    return Unknown(f"dimension {number} is a remainder plus something else that varies along it")
+                lhs, rhs = self._as_gather(lhs, index), self._as_gather(rhs, index)
+                if lhs.dims[index].wrap is not None or rhs.dims[index].wrap is not None:
+                    return Unknown(f"dimension {index} is a remainder plus something else that varies along it")
         uniform = self.index.add(lhs.uniform, rhs.uniform)
         dims: list[Dim] = []
         for left, right in zip(lhs.dims, rhs.dims, strict=True):
@@ -245,9 +245,9 @@ class LaneAlgebra:
             if outer.stride is not self.index.scale(inner.stride, inner.size):
                 return Unknown("a reshape of dimensions whose strides do not combine")
         stride = merged[-1].stride
-        for number in reversed(wide):
-            ones[number] = Dim(sizes[number], zero, stride)
-            stride = self.index.scale(stride, sizes[number])
+        for index in reversed(wide):
+            ones[index] = Dim(sizes[index], zero, stride)
+            stride = self.index.scale(stride, sizes[index])
         offset = self.index.total(dim.offset for dim in merged)
         ones[wide[0]] = replace(ones[wide[0]], offset=offset)
         return ones
@@ -272,12 +272,12 @@ class LaneAlgebra:
         uniform = state.uniform
         dims = list(state.dims)
         several: list[int] = []
-        for number, dim in enumerate(dims):
+        for index, dim in enumerate(dims):
             if dim.size > 1:
-                several.append(number)
+                several.append(index)
             elif dim.wrap is None and (dim.offset is not zero or dim.stride is not zero):
                 uniform = self.index.add(uniform, dim.offset)
-                dims[number] = Dim(1, zero, zero)
+                dims[index] = Dim(1, zero, zero)
         if len(several) == 1 and uniform is not zero:
             position = several[0]
             dim = dims[position]

@@ -289,9 +289,9 @@ class MaskAnalysis:
         zero = self.pointers.algebra.zero
         bounds = tuple(
             DimBounds(self._needed(Bound(zero, dim.start)), (Bound(dim.extent, dim.start),))
-            if number in checked
+            if index in checked
             else UNBOUNDED
-            for number, dim in enumerate(block.dims)
+            for index, dim in enumerate(block.dims)
         )
         return MaskState(bounds)
 

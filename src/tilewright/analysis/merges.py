@@ -55,13 +55,13 @@ def parts_of(state: State) -> dict[PartKey, Expr | SSAValue]:
     """All numbers of a state, and its base."""
     parts: dict[PartKey, Expr | SSAValue] = {("uniform", 0): state.uniform}
     if isinstance(state, BlockPointer):
-        for number, dim in enumerate(state.dims):
-            parts["start", number], parts["stride", number], parts["extent", number] = dim.start, dim.stride, dim.extent
+        for index, dim in enumerate(state.dims):
+            parts["start", index], parts["stride", index], parts["extent", index] = dim.start, dim.stride, dim.extent
     else:
-        for number, dim in enumerate(state.dims):
-            parts["offset", number], parts["stride", number] = dim.offset, dim.stride
+        for index, dim in enumerate(state.dims):
+            parts["offset", index], parts["stride", index] = dim.offset, dim.stride
             if dim.wrap is not None:
-                parts["wrap", number] = dim.wrap
+                parts["wrap", index] = dim.wrap
     if state.base is not None:
         parts["base", 0] = state.base.root
     return parts
@@ -114,8 +114,8 @@ def find_mismatch(lhs: State, rhs: State) -> str | None:
 def likely_carried(state: State, algebra: IndexAlgebra) -> set[PartKey]:
     """The numbers of a state that a loop most likely changes."""
     if isinstance(state, BlockPointer):
-        return {("start", number) for number in range(len(state.dims))}
-    several = [number for number, dim in enumerate(state.dims) if dim.size > 1]
+        return {("start", index) for index in range(len(state.dims))}
+    several = [index for index, dim in enumerate(state.dims) if dim.size > 1]
     if len(several) == 1 and state.dims[several[0]].wrap is None and not state.is_gathered(several[0]):
         return {("offset", several[0])}
     return {("uniform", 0)}

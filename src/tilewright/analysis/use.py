@@ -81,8 +81,8 @@ def is_action(op: Operation) -> bool:
 
 def _operand_uses(op: Operation, use: Use) -> Iterable[tuple[SSAValue, Use]]:
     meta = ADDRESS_OPERANDS.get(type(op), ())
-    for number, operand in enumerate(op.operands):
-        yield operand, Use.META if number in meta else use
+    for index, operand in enumerate(op.operands):
+        yield operand, Use.META if index in meta else use
 
 
 def _sources(value: SSAValue, use: Use) -> Iterable[tuple[SSAValue, Use]]:

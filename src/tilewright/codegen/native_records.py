@@ -85,8 +85,8 @@ def declare(*records: type[Structure]) -> str:
 def names_of(*records: type[Structure]) -> dict[str, str]:
     """Return what stands for the fields of records, and for their sizes, in the templates of native code."""
     numbers = {
-        f"{record.__name__}_{name}": str(number)
+        f"{record.__name__}_{name}": str(index)
         for record in records
-        for number, (name, *_) in enumerate(record._fields_)
+        for index, (name, *_) in enumerate(record._fields_)
     }
     return numbers | {f"sizeof_{record.__name__}": str(ctypes.sizeof(record)) for record in records}

@@ -87,8 +87,8 @@ class _Writer:
             self._in_float32(self.emit(aten.bitwise_and.Scalar, packed, 15)),
             self._in_float32(self.emit(aten.__rshift__.Scalar, packed, 4)),
         ]
-        tables = [self._scale_and_offset(scales, number) for number in range(2)]
-        rows = [self._row(x, number, halves, tables) for number in range(x.meta["val"].shape[0])]
+        tables = [self._scale_and_offset(scales, index) for index in range(2)]
+        rows = [self._row(x, index, halves, tables) for index in range(x.meta["val"].shape[0])]
         result = rows[0] if len(rows) == 1 else self.emit(aten.cat.default, rows, 0)
         convert = self.torch.ops.prims.convert_element_type.default
         return result if dtype == self.torch.float32 else self.emit(convert, result, dtype)
@@ -102,7 +102,7 @@ class _Writer:
         aten = self.aten
         parts = self.emit(aten.reshape.default, scales, [self.groups, self.blocks, 2, self.half, 2])
         ours = self.emit(aten.permute.default, self.emit(aten.select.int, parts, 2, half), [1, 0, 2, 3])
-        scale, zero = (self._in_float32(self.emit(aten.select.int, ours, 3, number)) for number in range(2))
+        scale, zero = (self._in_float32(self.emit(aten.select.int, ours, 3, index)) for index in range(2))
         return scale, self.emit(aten.sub.Tensor, zero, self.emit(aten.mul.Tensor, scale, 8.0))
 
     def _row(self, x: Any, number: int, halves: list[Any], tables: list[tuple[Any, Any]]) -> Any:

@@ -67,4 +67,4 @@ def take_index(op: Operation, name: str) -> int | None:
 def find_address_zero(arg_attrs: ArrayAttr[DictionaryAttr] | None) -> int | None:
     """The position of the argument that no launch passes, from the attributes of a function's arguments."""
     given = () if arg_attrs is None else arg_attrs.data
-    return next((number for number, attributes in enumerate(given) if ADDRESS_ZERO in attributes.data), None)
+    return next((index for index, attributes in enumerate(given) if ADDRESS_ZERO in attributes.data), None)

@@ -70,16 +70,16 @@ class CallsDefinedFunction(SymbolUserOpInterface):
         ):
             if len(wanted) != len(given):
                 raise VerifyException(f"incorrect number of {what}s for callee")
-            for number, (expected, found) in enumerate(zip(wanted, given, strict=True)):
+            for index, (expected, found) in enumerate(zip(wanted, given, strict=True)):
                 if expected == found:
                     continue
                 if what == "result":
                     types = {"      op result types": given, "function result types": wanted}
                     notes = [note_at(op, f"{which}: {_quoted(listed)}") for which, listed in types.items()]
-                    raise verify_error(op, f"result type mismatch at index {number}", notes)
+                    raise verify_error(op, f"result type mismatch at index {index}", notes)
                 raise VerifyException(
                     f"operand type mismatch: expected operand type '{expected}', but provided '{found}' for operand "
-                    f"number {number}"
+                    f"number {index}"
                 )
 
 
@@ -273,7 +273,7 @@ def verify_return(op: Operation, function: FunctionOp) -> None:
     name = function.sym_name.data
     if len(found) != len(expected):
         raise VerifyException(f"has {len(found)} operands, but enclosing function (@{name}) returns {len(expected)}")
-    for number, (given, wanted) in enumerate(zip(found, expected, strict=True)):
+    for index, (given, wanted) in enumerate(zip(found, expected, strict=True)):
         if given != wanted:
-            reason = f"type of return operand {number} ('{given}') doesn't match function result type ('{wanted}')"
+            reason = f"type of return operand {index} ('{given}') doesn't match function result type ('{wanted}')"
             raise BareVerifyException(f"{reason} in function @{name}")

@@ -126,9 +126,9 @@ def verify_reassociation(collapsed: Sequence[int], expanded: Sequence[int], grou
             f"expected collapsed rank ({len(collapsed)}) to equal the number of reassociation maps ({len(groups)})."
         )
     first = 0
-    for number, group in enumerate(groups):
+    for index, group in enumerate(groups):
         if not group or list(group) != list(range(first, first + len(group))) or group[-1] >= len(expanded):
-            raise VerifyException(f"expected reassociation map #{number} to be valid and contiguous.")
+            raise VerifyException(f"expected reassociation map #{index} to be valid and contiguous.")
         first += len(group)
     if first != len(expanded):
         raise VerifyException(f"expected expanded rank ({len(expanded)}) to equal the number of dimensions ({first}).")

@@ -128,7 +128,7 @@ def _collect_attributes(
     first: dict[str, Attribute] = {key: IntegerAttr(value, i32) for key, value in _as_dict(attrs.get(path, {})).items()}
     if isinstance(ty, tensor_descriptor_type):
         first.update(ty.argument_attributes())
-    result.extend(first if number == 0 else {} for number, _ in enumerate(ty.flatten_ir_types()))
+    result.extend(first if index == 0 else {} for index, _ in enumerate(ty.flatten_ir_types()))
 
 
 def _as_dict(given: Any) -> dict[str, int]:

@@ -54,8 +54,8 @@ def emit_returns(state: FunctionState) -> None:
     nothing or, where other ways return a value, an undefined one."""
     collected: list[Return] = state.returned.collected
     common: Any = NOTHING
-    for number, found in enumerate(collected):
-        common = type_of(found.value) if number == 0 else _common_type(state, found, common)
+    for index, found in enumerate(collected):
+        common = type_of(found.value) if index == 0 else _common_type(state, found, common)
     for found in collected:
         with state.builder.at(found.block, found.location):
             handles: list[Any] = []

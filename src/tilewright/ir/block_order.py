@@ -65,7 +65,7 @@ class BlockOrder:
         return self._numbers[op]
 
     def _number_all(self) -> None:
-        self._numbers = {op: number * GAP for number, op in enumerate(self._block.ops, 1)}
+        self._numbers = {op: index * GAP for index, op in enumerate(self._block.ops, 1)}
 
 
 class ProgramOrder:

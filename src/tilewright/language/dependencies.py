@@ -190,7 +190,7 @@ def _fields(value: Any) -> list[tuple[str, Any]]:
     items: Any = value
     match value:
         case tuple() | list():
-            return [(str(number), item) for number, item in enumerate(items)]
+            return [(str(index), item) for index, item in enumerate(items)]
         case set() | frozenset():
             plain = sorted(_label(item) for item in items if _is_label(item))
             rest = [item for item in items if not _is_label(item)]

@@ -135,9 +135,7 @@ class _Shape:
         self.registers, self.lanes, self.warps = columns[REGISTER], columns[LANE], columns.get(WARP, [])
         self.first: dict[int, int] = {}
         """The first register at each (offset, round)."""
-        self.copies = tuple(
-            self.first.setdefault(value, number) for number, value in enumerate(span_of(self.registers))
-        )
+        self.copies = tuple(self.first.setdefault(value, index) for index, value in enumerate(span_of(self.registers)))
 
     def vectors(self, limit: int) -> SharedAccess:
         """A thread holds with each element all others of its vector, and all threads start at whole vectors."""

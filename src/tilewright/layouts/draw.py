@@ -104,8 +104,8 @@ def draw_banks(layout: SharedLayout, shape: Sequence[int], element_bits: int) ->
 def _pictures(shape: tuple[int, ...], cell: Callable[[int], Cell], num_groups: int) -> list[Picture]:
     rows, columns = (1, *shape)[-2:]
     pictures: list[Picture] = []
-    for number, outer in enumerate(product(*(range(extent) for extent in shape[:-2]))):
-        start = number * rows * columns
+    for position, outer in enumerate(product(*(range(extent) for extent in shape[:-2]))):
+        start = position * rows * columns
         cells = tuple(tuple(cell(start + row * columns + column) for column in range(columns)) for row in range(rows))
         caption = "".join(f"[{index}]" for index in outer) + (f"[:{rows}]" if len(shape) > 1 else "") + f"[:{columns}]"
         pictures.append(Picture(caption, cells, num_groups))

@@ -111,7 +111,7 @@ def _keeps(first: int, dead: Collection[int]) -> Callable[[int], bool]:
 
 def _drop_operands(op: Operation, first: int, dead: Collection[int]) -> None:
     keeps = _keeps(first, dead)
-    op.operands = [operand for number, operand in enumerate(op.operands) if keeps(number)]
+    op.operands = [operand for index, operand in enumerate(op.operands) if keeps(index)]
 
 
 def _drop_arguments(block: Block, first: int, dead: Collection[int]) -> None:
@@ -120,7 +120,7 @@ def _drop_arguments(block: Block, first: int, dead: Collection[int]) -> None:
 
 
 def _drop_results(op: Operation, dead: Collection[int]) -> None:
-    kept = [result for number, result in enumerate(op.results) if number not in dead]
-    for number, result in enumerate(kept):
-        result.index = number
+    kept = [result for index, result in enumerate(op.results) if index not in dead]
+    for index, result in enumerate(kept):
+        result.index = index
     op.results = SSAValues(kept)

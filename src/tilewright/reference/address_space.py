@@ -166,9 +166,9 @@ class AddressSpace:
     def _find_real(self, address: int, size: int, position: int) -> int:
         """The allocation that a real address lies in."""
         reachable = self.allocations if self._process is None else [*self.allocations, self._process]
-        for number, allocation in enumerate(reachable):
+        for index, allocation in enumerate(reachable):
             if 0 <= address - allocation.real <= allocation.data.size - size:
-                return number
+                return index
         what = "a null pointer" if address == 0 else f"address {address:#x}"
         raise OutOfBounds(position, f"{what} points into no argument{_reason(address)}")
 

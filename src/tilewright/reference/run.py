@@ -144,8 +144,8 @@ def _argument_values(
     entry, taken = machine.functions[function_name].regions[0].blocks[0], 0
     values: list[Any] = []
     attributes = _attributes(machine, function_name, len(types))
-    for number, (type_, given) in enumerate(zip(types, attributes, strict=True)):
-        name = names[taken] if names and taken < len(names) else entry.args[number].name_hint or f"#{number}"
+    for index, (type_, given) in enumerate(zip(types, attributes, strict=True)):
+        name = names[taken] if names and taken < len(names) else entry.args[index].name_hint or f"#{index}"
         slots = slots_of(type_, given)
         if slots == 0:
             values.append(address_zero(machine, type_))

@@ -129,7 +129,7 @@ class KeptLaunch:
         """The parameters that the kernel does not store through."""
         names, written = self.kernel.parameters.names, self.kernel.parameters.written
         stored = {name for slot, name in enumerate(names) if slot in written}
-        return frozenset(number for number, name in enumerate(self.binder.names) if name not in stored)
+        return frozenset(index for index, name in enumerate(self.binder.names) if name not in stored)
 
     def _checked(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[tuple[Any, ...], Bound, Driver]:
         """The values, classified, and the driver of a launch that the kernel was compiled for."""

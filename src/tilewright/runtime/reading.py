@@ -74,8 +74,8 @@ def make_reader(
     """A reader for arguments of the classes of these, None where an argument is of a class for the slow path. The
     parameters in `only_read` may share memory with each other."""
     writer = _Writer(only_read)
-    for number, (value, rule) in enumerate(zip(values, rules, strict=True)):
-        if not writer.add(number, value, rule):
+    for index, (value, rule) in enumerate(zip(values, rules, strict=True)):
+        if not writer.add(index, value, rule):
             return None
     return writer.reader(len(values))
 

@@ -81,12 +81,12 @@ def diagnostic_of_remark(remark: Remark) -> Diagnostic:
 def find_expectations(text: str) -> list[Diagnostic]:
     """The diagnostics that the comments of a text ask for."""
     found: list[Diagnostic] = []
-    for number, line in enumerate(text.split("\n"), start=1):
+    for index, line in enumerate(text.split("\n"), start=1):
         for match in _EXPECTED.finditer(line):
             severity, pattern, place, message = match.groups()
-            offset = _OFFSETS[place] if place in _OFFSETS else int(place or 0) if place != "unknown" else -number
+            offset = _OFFSETS[place] if place in _OFFSETS else int(place or 0) if place != "unknown" else -index
             col = match.start() + 1
-            found.append(Diagnostic(severity, number + offset, message, bool(pattern), col, number))
+            found.append(Diagnostic(severity, index + offset, message, bool(pattern), col, index))
     return found
 
 
@@ -125,5 +125,5 @@ def _matches(expected: Diagnostic, actual: Diagnostic) -> bool:
     if not expected.is_pattern:
         return expected.text in actual.text
     pieces = _PATTERN.split(expected.text)
-    pattern = "".join(f"(?:{piece})" if number % 2 else re.escape(piece) for number, piece in enumerate(pieces))
+    pattern = "".join(f"(?:{piece})" if index % 2 else re.escape(piece) for index, piece in enumerate(pieces))
     return re.search(pattern, actual.text) is not None

@@ -184,14 +184,14 @@ def _has_zero(type: Attribute) -> bool:
 
 def _inline_regions(module: ModuleOp) -> Iterator[ModuleOp]:
     """Copies in which an op with one-block regions is replaced by the ops of one of them."""
-    for number, op in enumerate(_inner_ops(module)):
+    for index, op in enumerate(_inner_ops(module)):
         if not op.regions or op.parent_op() is module:
             continue
         for which, region in enumerate(op.regions):
             if len(region.blocks) != 1:
                 continue
             copy = module.clone()
-            if _inline(_inner_ops(copy)[number], which):
+            if _inline(_inner_ops(copy)[index], which):
                 yield copy
 
 
@@ -228,7 +228,7 @@ def _inline(op: Operation, which: int) -> bool:
 
 def _simplify_constants(module: ModuleOp) -> Iterator[ModuleOp]:
     """Copies in which a constant is 0, or 1."""
-    for number, op in enumerate(_inner_ops(module)):
+    for index, op in enumerate(_inner_ops(module)):
         if not isinstance(op, arith.ConstantOp) or not _has_zero(op.result.type):
             continue
         for value in (0, 1):
@@ -236,14 +236,14 @@ def _simplify_constants(module: ModuleOp) -> Iterator[ModuleOp]:
             if op.properties["value"] in (simple, arith.constant_splat(0, op.result.type).properties["value"]):
                 break
             copy = module.clone()
-            _inner_ops(copy)[number].properties["value"] = simple
+            _inner_ops(copy)[index].properties["value"] = simple
             yield copy
 
 
 def _drop_attributes(module: ModuleOp) -> Iterator[ModuleOp]:
     """Copies in which an op has one attribute less."""
-    for number, op in enumerate([module, *_inner_ops(module)]):
+    for index, op in enumerate([module, *_inner_ops(module)]):
         for name in op.attributes:
             copy = module.clone()
-            del [copy, *_inner_ops(copy)][number].attributes[name]
+            del [copy, *_inner_ops(copy)][index].attributes[name]
             yield copy

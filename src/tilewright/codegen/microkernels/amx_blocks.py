@@ -164,7 +164,7 @@ class AmxBlockWriter:
 
     def _multiply(self, a: str, a_stride: str, panel: str, depth: str) -> None:
         """C tiles += A B over the depth of the panel."""
-        strips = [self._tile_address(a, a_stride, TILE_ROWS * number, 0) for number in range(len(self.a_tiles))]
+        strips = [self._tile_address(a, a_stride, TILE_ROWS * index, 0) for index in range(len(self.a_tiles))]
         self.fn.loop("0", depth, self.k_tile, lambda k: self._add_products(strips, a_stride, panel, k))
 
     def _add_products(self, strips: Sequence[str], a_stride: str, panel: str, k: str, *, is_near: bool = False) -> None:
@@ -191,7 +191,7 @@ class AmxBlockWriter:
             self._clear_c()
         else:
             self._each_c_tile("llvm.x86.tileloadd64", c)
-        strips = [self._tile_address(a.first, a.stride, TILE_ROWS * number, 0) for number in range(len(self.a_tiles))]
+        strips = [self._tile_address(a.first, a.stride, TILE_ROWS * index, 0) for index in range(len(self.a_tiles))]
         for k in range(0, depth, self.k_tile):
             self._add_products(strips, a.stride, panel, str(k), is_near=True)
         self._each_c_tile("llvm.x86.tilestored64", c)

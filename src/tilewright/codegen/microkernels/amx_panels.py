@@ -213,15 +213,15 @@ class AmxPanelWriter:
         text = f"<{lanes} x {scalar}>"
         enough_k = fn.icmp("sge", "i64", k_left, lanes)
         enough_n = fn.icmp("sge", "i64", n_left, 16)
-        columns = [fn.advance(source, fn.scaled(stride, number)) if number else source for number in range(16)]
+        columns = [fn.advance(source, fn.scaled(stride, index)) if index else source for index in range(16)]
 
         def whole() -> list[str]:
             return [fn.load("<16 x i32>", at, align=self.element.bytes) for at in columns]
 
         def partial() -> list[str]:
             masked: list[str] = []
-            for number, at in enumerate(columns):
-                exists = fn.icmp("slt", "i64", number, n_left)
+            for index, at in enumerate(columns):
+                exists = fn.icmp("slt", "i64", index, n_left)
                 count = fn.select(exists, "i64", k_left, 0)
                 loaded = self.fn.masked_load(text, at, lanes_below(fn, count, lanes), align=self.element.bytes)
                 masked.append(fn.cast("bitcast", text, loaded, "<16 x i32>"))

@@ -187,10 +187,10 @@ class FewRowsWriter(TileWriter):
                 fn.prefetch(fn.advance(later, str(line)), level=2)
             columns = [self.load_b(row, vector, mask) for vector in range(vectors)]
             results: list[str] = []
-            for number, copy in enumerate(copies):
+            for index, copy in enumerate(copies):
                 at = fn.advance(copy, fn.scaled(k, self.element.accumulator_bytes))
                 value = self._spread_element(at)
-                old = sums[number * vectors : (number + 1) * vectors]
+                old = sums[index * vectors : (index + 1) * vectors]
                 results += [self.multiply_add(value, column, one) for column, one in zip(columns, old, strict=True)]
             return results
 
@@ -255,17 +255,17 @@ class FewRowsWriter(TileWriter):
                     at = fn.advance(fn.advance(column, fn.scaled(k, size)), str(BYTES_AHEAD + line))
                     fn.prefetch(at, level=3)
             results: list[str] = []
-            for number in range(together):
-                at = fn.binary("add nsw", "i64", k, number * lanes) if number else k
-                results += products(at, sums[number * count : (number + 1) * count], None)
+            for index in range(together):
+                at = fn.binary("add nsw", "i64", k, index * lanes) if index else k
+                results += products(at, sums[index * count : (index + 1) * count], None)
             return results
 
         step = together * lanes
         end = fn.binary("and", "i64", depth, -step)
         sums = self._carrying(("0", end), step, ["zeroinitializer"] * (together * count), several)
         sums = [
-            reduce(lambda one, other: self.vector.binary("fadd", one, other, scalar), sums[number::count])
-            for number in range(count)
+            reduce(lambda one, other: self.vector.binary("fadd", one, other, scalar), sums[index::count])
+            for index in range(count)
         ]
 
         def rest(k: str, sums: list[str]) -> list[str]:

@@ -213,9 +213,9 @@ class KLoop:
         width = len(state.sums) // len(rows)
         columns = [self.operands.load_b(state.b, v, None if masks is None else masks[v]) for v in range(width)]
         sums: list[str] = []
-        for number, base in enumerate(rows):
+        for index, base in enumerate(rows):
             value = self.operands.load_a(self.fn.advance(base, state.a_offset))
-            for column, old in zip(columns, state.sums[number * width :], strict=False):
+            for column, old in zip(columns, state.sums[index * width :], strict=False):
                 sums.append(self.operands.multiply_add(value, column, old))
         a_offset = self.fn.binary("add", "i64", state.a_offset, self.a_step)
         return replace(state, a_offset=a_offset, b=self.fn.advance(state.b, self.operands.b_step), sums=sums)

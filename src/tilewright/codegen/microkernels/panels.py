@@ -175,17 +175,17 @@ class _PanelWriter:
         whole, partial, done = (fn.new_label(hint) for hint in ("whole", "partial", "loaded"))
         fn.branch_if(fn.binary("and", "i1", enough_k, enough_n), whole, partial)
         fn.start(whole)
-        columns = [fn.advance(source, fn.scaled(stride, number)) for number in range(lanes)]
+        columns = [fn.advance(source, fn.scaled(stride, index)) for index in range(lanes)]
         plain = [fn.load(memory, at, align=self.element.bytes) for at in columns]
         plain = [self.element.widen(self.vector, value) for value in plain]
         after_whole = fn.label
         fn.branch(done)
         fn.start(partial)
         masked: list[str] = []
-        for number in range(lanes):
-            exists = fn.icmp("slt", "i64", number, n_left)
+        for index in range(lanes):
+            exists = fn.icmp("slt", "i64", index, n_left)
             count = fn.select(exists, "i64", k_left, 0)
-            at = fn.advance(source, fn.scaled(stride, number))
+            at = fn.advance(source, fn.scaled(stride, index))
             loaded = fn.masked_load(memory, at, self.vector.lanes_below(count), align=self.element.bytes)
             masked.append(self.element.widen(self.vector, loaded))
         after_partial = fn.label
@@ -210,11 +210,11 @@ def transpose_square(fn: FunctionText, rows: Sequence[str], scalar: str) -> list
     while distance:
         upper = [lane if not lane & distance else side + lane - distance for lane in range(side)]
         lower = [lane + distance if not lane & distance else side + lane for lane in range(side)]
-        for number in range(side):
-            if number & distance:
+        for index in range(side):
+            if index & distance:
                 continue
-            first, second = rows[number], rows[number + distance]
-            rows[number], rows[number + distance] = (
+            first, second = rows[index], rows[index + distance]
+            rows[index], rows[index + distance] = (
                 fn.shuffle(type, first, second, f"<{side} x i32> <{', '.join(f'i32 {lane}' for lane in order)}>")
                 for order in (upper, lower)
             )

@@ -97,10 +97,10 @@ def _functions(lines: Iterable[str]) -> Iterator[tuple[str, list[Instruction]]]:
 def _render(body: list[Instruction]) -> str:
     branches = [_BRANCH.match(instruction.text) for instruction in body]
     targets = dict.fromkeys(int(match.group(2), 16) for match in branches if match)
-    labels = {target: f"LBB{number}" for number, target in enumerate(targets)}
+    labels = {target: f"LBB{index}" for index, target in enumerate(targets)}
     lines: list[str] = []
-    for number, (instruction, branch) in enumerate(zip(body, branches, strict=True)):
-        if label := labels.get(number * INSTRUCTION_BYTES):
+    for index, (instruction, branch) in enumerate(zip(body, branches, strict=True)):
+        if label := labels.get(index * INSTRUCTION_BYTES):
             lines.append(f"{label}:\n")
         text = instruction.text if branch is None else branch.group(1) + labels[int(branch.group(2), 16)]
         lines.append(f"{instruction.codes}\t{text};\n")

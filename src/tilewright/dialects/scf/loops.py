@@ -114,9 +114,9 @@ class ForOp(Op):
         if len(terminator.operands) != len(carried):
             counts = f"{len(carried)} != {len(terminator.operands)}"
             raise VerifyException(f"different number of region iter_args and yielded values: {counts}")
-        for number, (value, wanted) in enumerate(zip(terminator.operands, carried, strict=True)):
+        for index, (value, wanted) in enumerate(zip(terminator.operands, carried, strict=True)):
             if value.type != wanted:
-                what = f"{number}-th region iter_arg and {number}-th yielded value"
+                what = f"{index}-th region iter_arg and {index}-th yielded value"
                 raise VerifyException(f"{what} have different type: '{wanted}' != '{value.type}'")
 
     @classmethod

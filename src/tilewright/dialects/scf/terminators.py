@@ -47,10 +47,10 @@ def verify_edge(op: Operation, terminator: Operation, types: Sequence[Attribute]
     reason = ""
     if len(passed) != len(types):
         reason = f"region branch point has {len(passed)} operands, but region successor needs {len(types)} inputs"
-    for number, (value, wanted) in enumerate(zip(passed, types, strict=False)):
+    for index, (value, wanted) in enumerate(zip(passed, types, strict=False)):
         if not reason and value.type != wanted:
-            given = f"successor operand type #{number} '{value.type}'"
-            reason = f"{given} should match successor input type #{number} '{wanted}'"
+            given = f"successor operand type #{index} '{value.type}'"
+            reason = f"{given} should match successor input type #{index} '{wanted}'"
     if reason:
         raise verify_error(op, f"{edge}: {reason}", [note_at(terminator, "region branch point")])
 

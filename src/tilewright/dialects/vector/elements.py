@@ -80,10 +80,10 @@ def _verify_position(
         raise VerifyException("the number of index values does not match the dynamic places of the position")
     if len(static) > len(shape):
         raise VerifyException("expected position attribute of rank no greater than vector rank")
-    for number, (index, extent) in enumerate(zip(static, shape, strict=False), start=1):
+    for position, (index, extent) in enumerate(zip(static, shape, strict=False), start=1):
         if index not in (DYNAMIC_INDEX, -1) and not 0 <= index < extent:
             raise VerifyException(
-                f"expected position attribute #{number} to be a non-negative integer smaller than the corresponding "
+                f"expected position attribute #{position} to be a non-negative integer smaller than the corresponding "
                 "vector dimension or poison (-1)"
             )
     rest = shape[len(static) :]

@@ -281,8 +281,8 @@ class MLIRParser(ListParser, TypeParser, NumberParser, AffineTextParser, AliasPa
     def parse_optional_region(self, arguments: Iterable[Parser.Argument] | None = None) -> Region | None:
         arguments = None if arguments is None else list(arguments)
         names = [argument.name for argument in arguments or ()]
-        for number, name in enumerate(names):
-            earlier = [other.start for other in names[:number] if other.text == name.text]
+        for index, name in enumerate(names):
+            earlier = [other.start for other in names[:index] if other.text == name.text]
             if earlier or name.text[1:] in self.ssa_values:
                 error = self.places.error_at(
                     name.start, name.end, f"region entry argument '{name.text}' is already in use"

@@ -85,7 +85,7 @@ def _registers(ty: Any) -> int:
 
 def _text(asm: Any, counts: list[int], outputs: int) -> str:
     if isinstance(asm, ConstexprFunction | partial):
-        names = [f"${number}" for number in range(sum(counts))]
+        names = [f"${index}" for index in range(sum(counts))]
         starts = [sum(counts[:group]) for group in range(len(counts))]
         groups = [builtins.tuple(names[start : start + count]) for start, count in zip(starts, counts, strict=True)]
         asm = unwrap(asm(builtins.tuple(groups[:outputs]), builtins.tuple(groups[outputs:])))

@@ -88,8 +88,8 @@ def lower_print(op: tt.PrintOp, f: FunctionLowering) -> Sequence[SSAValue]:
     signed = [bool(flag) for flag in static_values(op.is_signed)]
     if not op.args:
         _emit_call(op, f, [], 0, shape=(), bits=0, signed=False)
-    for number, value in enumerate(op.args):
-        _print_operand(op, f, value, number, signed=number < len(signed) and signed[number])
+    for index, value in enumerate(op.args):
+        _print_operand(op, f, value, index, signed=index < len(signed) and signed[index])
     return ()
 
 

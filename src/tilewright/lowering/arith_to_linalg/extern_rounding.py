@@ -264,7 +264,7 @@ def _rounded_down(rule: Rule, operands: Sequence[Strict], negated: Sequence[int]
     way to zero."""
     if not negated:
         return _rounded_to_zero(rule(*operands))
-    return -_rounded_up(rule(*(-x if number in negated else x for number, x in enumerate(operands))))
+    return -_rounded_up(rule(*(-x if index in negated else x for index, x in enumerate(operands))))
 
 
 Prepare = Callable[[ScalarBuilder, Sequence[SSAValue]], Sequence[Strict]]

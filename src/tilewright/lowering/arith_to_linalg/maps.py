@@ -44,7 +44,7 @@ def lower_map_elementwise(op: tt.MapElementwiseOp, f: FunctionLowering) -> Seque
         maps=identity_maps(count + len(outs), rank),
         iterators=("parallel",) * rank,
     )
-    return [_from_columns(b, parts[number * pack : (number + 1) * pack], shape) for number in range(len(op.results))]
+    return [_from_columns(b, parts[index * pack : (index + 1) * pack], shape) for index in range(len(op.results))]
 
 
 def _columns(b: TensorBuilder, source: SSAValue, pack: int) -> Sequence[SSAValue]:

@@ -41,8 +41,8 @@ def mark_narrowings(op: linalg.StructuredOp) -> None:
     """Mark the narrowings that make the results of an op, where its readers allow that."""
     yielded = op.body.block.last_op
     assert yielded is not None
-    for number, result in enumerate(op.results):
-        narrowing = yielded.operands[number].owner
+    for index, result in enumerate(op.results):
+        narrowing = yielded.operands[index].owner
         if (
             isinstance(narrowing, arith.TruncFOp)
             and isinstance(narrowing.results[0].type, BFloat16Type)

@@ -61,7 +61,7 @@ class ChainByteProductsPass(Pass):
         facts = context.facts or DEFAULT_FACTS
         if not facts.has_byte_dots and not self.everywhere:
             return
-        order = {op: number for number, op in enumerate(find_ops(module, linalg_ext.DotBytesOp))}
+        order = {op: index for index, op in enumerate(find_ops(module, linalg_ext.DotBytesOp))}
         shared = _Shared()
         for total, block in find_sums(module, facts):
             _chain(total, block, order, shared)

@@ -49,16 +49,16 @@ def run_generic(
     body, maps, extents = op.body.block, op.maps, loop_extents(op)
     inputs = [
         Operand(
-            lowering.source(value) if body.args[number].uses.get_length() else Splat(value),
-            access_of(maps[number]),
+            lowering.source(value) if body.args[index].uses.get_length() else Splat(value),
+            access_of(maps[index]),
             location_of_load(value),
         )
-        for number, value in enumerate(op.inputs)
+        for index, value in enumerate(op.inputs)
     ]
     if not op.results and op.outputs:
         lowering.fail(op, "generic on buffers")
     stored = plan_stored_results(lowering, op) if dest is None else {}
-    outputs = [_plan_output(lowering, op, number, dest, stored.get(number)) for number in range(len(op.results))]
+    outputs = [_plan_output(lowering, op, index, dest, stored.get(index)) for index in range(len(op.results))]
     iterators = _reduced_dims(op)
     if bounds is None:
         bounds = _common_bounds([output.bounds for output in outputs], iterators, extents)

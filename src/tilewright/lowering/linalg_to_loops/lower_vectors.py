@@ -43,7 +43,7 @@ def _load_vectors(op: linalg_ext.ToVectorsOp, lowering: FunctionLowering) -> lis
         return [emitter.broadcast(source.value, lanes)] * count
     if not (isinstance(source, Window) and source.strides == (1,)):
         source = lowering.in_memory(op.source)
-    offsets = [emitter.add(source.offset, number * lanes) for number in range(count)]
+    offsets = [emitter.add(source.offset, index * lanes) for index in range(count)]
     return [emitter.vector_load(source.flat, offset, lanes) for offset in offsets]
 
 
@@ -97,8 +97,8 @@ def run_in_registers(lowering: FunctionLowering, op: linalg.GenericOp, lanes: in
                 known: dict[object, SSAValue] = {**unmasked.comparisons} if is_unmasked else {}
                 emitter.yield_(_vectors(emitter, nest, known, is_unmasked=is_unmasked))
         results = list[SSAValue](branch.results)
-    for number, result in enumerate(op.results):
-        lowering.values.vectors[result] = results[number * count : (number + 1) * count]
+    for index, result in enumerate(op.results):
+        lowering.values.vectors[result] = results[index * count : (index + 1) * count]
 
 
 def _plan(lowering: FunctionLowering, op: linalg.GenericOp, lanes: int) -> Nest:

@@ -95,7 +95,7 @@ class LoopWriter:
         outer.cursor.anchor = loop
         cursor = Cursor(body)
         with self.emitter.at(cursor):
-            rows = [Frame(cursor, row, self.emitter.add(body.args[0], number)) for number in range(side)]
+            rows = [Frame(cursor, row, self.emitter.add(body.args[0], index)) for index in range(side)]
         for step in steps:
             if not step.masked:
                 self._columns_of_blocks(level + 1, frames, rows, step, transposed)
@@ -115,8 +115,8 @@ class LoopWriter:
                 for found in transposed
                 if found.is_inside(self.nest, shared)
             }
-        for number, row in enumerate(rows):
-            lanes = {argument: block[number] for argument, block in blocks.items()}
+        for index, row in enumerate(rows):
+            lanes = {argument: block[index] for argument, block in blocks.items()}
             self._step([*frames, row, replace(shared, values={**shared.values, **lanes})], [])
         self._close(inner, loop, [])
 
@@ -238,10 +238,10 @@ class LoopWriter:
         """The frames of each vector of one iteration of the vector loop, which is the innermost."""
         *outer, shared = inner
         groups = [inner]
-        for number in range(1, step.vectors):
+        for index in range(1, step.vectors):
             frame = self._frame(shared.cursor, shared.dim, step)
             with self.emitter.at(frame.cursor):
-                frame.induction = self.emitter.add(shared.induction, number * self.schedule.lanes)
+                frame.induction = self.emitter.add(shared.induction, index * self.schedule.lanes)
             groups.append([*outer, frame])
         return groups
 
@@ -333,8 +333,8 @@ class LoopWriter:
         """The steps of a short loop, one after the other."""
         dim = self.schedule.order[level]
         assert isinstance(step.lower, int) and isinstance(step.upper, int)
-        for number in range(step.lower, step.upper):
-            inner = [[*frames, self._frame(frames[-1].cursor, dim, step, number)] for frames in groups]
+        for index in range(step.lower, step.upper):
+            inner = [[*frames, self._frame(frames[-1].cursor, dim, step, index)] for frames in groups]
             carried = self._reduction_loops(level + 1, inner, carried)
         return carried
 

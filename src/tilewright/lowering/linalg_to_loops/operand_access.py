@@ -111,7 +111,7 @@ def _read_interleaved(values: BodyValues, window: Window, operand: Operand, stri
     member, windows = find_interleaved(window, _read_alike(values, operand), stride)
     members, frame = sorted(windows), values.frames[values.depth(operand.dims())]
     index = values.linear_index(windows[0], operand.access)
-    keys = [("neighbourhood", window.flat, index, *members, number) for number in range(max(1, stride))]
+    keys = [("neighbourhood", window.flat, index, *members, position) for position in range(max(1, stride))]
     if keys[0] not in frame.values:
         parts = load_neighbourhood(values.emitter, window.flat, index, stride, members, filler)
         frame.values.update(zip(keys, parts, strict=True))

@@ -23,14 +23,14 @@ def writes_directly(lowering: FunctionLowering, op: linalg.StructuredOp, dest: W
     """Return whether a nest may write to `dest` while it reads its inputs."""
     maps = op.maps
     output = access_of(maps[-1])
-    for number, value in enumerate(op.inputs):
-        if not op.body.block.args[number].uses.get_length():
+    for index, value in enumerate(op.inputs):
+        if not op.body.block.args[index].uses.get_length():
             continue
         source = lowering.source(value)
         window = memory_of(source)
         if window is None or is_disjoint(lowering, window, dest):
             continue
-        if not is_same_place(source, access_of(maps[number]), dest, output):
+        if not is_same_place(source, access_of(maps[index]), dest, output):
             return False
     for inner in op.body.block.walk():
         if isinstance(inner, tensor.ExtractOp) and not _is_disjoint_source(lowering, inner.tensor, dest):

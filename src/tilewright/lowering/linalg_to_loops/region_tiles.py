@@ -56,13 +56,13 @@ def finish_region(lowering: FunctionLowering, terminator: Operation, first: int,
         if not (isinstance(source, Window) and same_window(source, window)):
             moves.append((source, window))
     flats = {window.flat for window in windows.values()}
-    for number, (source, window) in enumerate(moves):
+    for index, (source, window) in enumerate(moves):
         root = root_of(source)
         if root in flats or (isinstance(source, Window) and source.flat in flats):
             # The source is a carried tile itself, which another move may overwrite first.
             buffer = lowering.memory.new_buffer(window.element, window.shape)
             lowering.copy(source, buffer)
-            moves[number] = (buffer, window)
+            moves[index] = (buffer, window)
     for source, window in moves:
         lowering.copy(source, window)
     kept = terminator.operands[:first], terminator.operands[first:]

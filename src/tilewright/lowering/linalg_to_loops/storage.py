@@ -70,10 +70,10 @@ class Storage:
             return False
         output = access_of(maps[len(op.inputs) + op.results.index(result)])
         found = False
-        for number, value in enumerate(op.inputs):
+        for index, value in enumerate(op.inputs):
             source = self.lowering.values.sources.get(value)
             window = source.inner if isinstance(source, PaddedView) else source
-            if not isinstance(window, Window) or access_of(maps[number]) != output:
+            if not isinstance(window, Window) or access_of(maps[index]) != output:
                 continue
             if window.strides[-1] == 1 and window.shape[-1] > 1:
                 return False
@@ -155,10 +155,10 @@ class Storage:
             return False
         if any(isinstance(inner, tensor.ExtractOp) for inner in ops_within(op.body)):
             return False
-        for number, value in enumerate(op.inputs):
+        for index, value in enumerate(op.inputs):
             if self._reads(value, window.flat):
                 source = self.lowering.source(value)
-                if not is_same_place(source, access_of(maps[number]), window, output):
+                if not is_same_place(source, access_of(maps[index]), window, output):
                     return False
         return True
 

@@ -47,7 +47,7 @@ def plan_stored_results(lowering: FunctionLowering, op: linalg.StructuredOp) -> 
     accesses = {access_of(map_) for map_ in op.maps[len(op.inputs) :]}
     if len(accesses) != 1:
         return {}
-    stores = {store: number for number, result in enumerate(op.results) if (store := find_store(result)) is not None}
+    stores = {store: index for index, result in enumerate(op.results) if (store := find_store(result)) is not None}
     planned: dict[int, StoredResult] = {}
     follower = op.next_op
     while follower is not None and len(planned) < len(stores):

@@ -98,9 +98,9 @@ def store_interleaved(emitter: LoopEmitter, values: Sequence[SSAValue], flat: SS
 def _merge_all(emitter: LoopEmitter, parts: Sequence[SSAValue], origins: Sequence[tuple[int, int]]) -> SSAValue:
     """Lanes out of several vectors: `origins` are the index of a vector and a lane of it for each lane."""
     found = parts[0]
-    for number, part in enumerate(parts[1:], start=1):
+    for index, part in enumerate(parts[1:], start=1):
         order = [
-            len(origins) + origin if which == number else lane if number > 1 else origin * (which == 0)
+            len(origins) + origin if which == index else lane if index > 1 else origin * (which == 0)
             for lane, (which, origin) in enumerate(origins)
         ]
         found = emitter.shuffle(found, part, order)

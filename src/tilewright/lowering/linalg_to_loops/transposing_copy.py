@@ -65,8 +65,8 @@ class _Copy:
             with emitter.at(inner):
                 row = self._start(inner.args[0], 0, are_moved=are_moved)
                 loaded = [self._load(row, emitter.add(column, n), high, are_whole=are_moved) for n in range(side)]
-                for number, lanes in enumerate(transpose_lanes(emitter, loaded)):
-                    self._store(lanes, emitter.add(row, number), column, are_whole=are_moved)
+                for index, lanes in enumerate(transpose_lanes(emitter, loaded)):
+                    self._store(lanes, emitter.add(row, index), column, are_whole=are_moved)
                 emitter.yield_()
             emitter.yield_()
 
@@ -138,10 +138,10 @@ def transpose_lanes(emitter: LoopEmitter, rows: list[SSAValue]) -> list[SSAValue
     distance = side // 2
     while distance:
         orders = exchange_orders(side, distance)
-        for number in range(side):
-            if number & distance:
+        for index in range(side):
+            if index & distance:
                 continue
-            first, second = rows[number], rows[number + distance]
-            rows[number], rows[number + distance] = (emitter.shuffle(first, second, order) for order in orders)
+            first, second = rows[index], rows[index + distance]
+            rows[index], rows[index + distance] = (emitter.shuffle(first, second, order) for order in orders)
         distance //= 2
     return rows

@@ -34,13 +34,13 @@ def gather_words(
     """The words whose first bytes are at `index + offsets`; zeros in lanes that are masked."""
     nothing = emitter.broadcast(emitter.zero(i8), lanes)
     whole: SSAValue | None = None
-    for number in range(WORD_BYTES):
-        loaded = emitter.gather(flat, emitter.add(index, number), offsets, mask, nothing)
+    for position in range(WORD_BYTES):
+        loaded = emitter.gather(flat, emitter.add(index, position), offsets, mask, nothing)
         part = emitter.value(arith.ExtUIOp, (loaded,), vector_type(lanes, i32))
         if whole is None:
             whole = part
             continue
-        bits = emitter.broadcast(emitter.constant(_BYTE_BITS * number, i32), lanes)
+        bits = emitter.broadcast(emitter.constant(_BYTE_BITS * position, i32), lanes)
         whole = emitter.arith(arith.OrIOp, whole, emitter.arith(arith.ShLIOp, part, bits))
     assert whole is not None
     return whole

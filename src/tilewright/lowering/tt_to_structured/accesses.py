@@ -102,8 +102,8 @@ def _has_strided_rows(state: Lanes) -> bool:
     """
     strides = [
         constant_value(dim.stride)
-        for number, dim in enumerate(state.dims)
-        if dim.size > 1 and not state.is_gathered(number)
+        for index, dim in enumerate(state.dims)
+        if dim.size > 1 and not state.is_gathered(index)
     ]
     is_strided = bool(strides) and all(stride is not None and abs(stride) > 1 for stride in strides)
     return is_strided and all(is_computed(gather.index) for gather in state.gathers)

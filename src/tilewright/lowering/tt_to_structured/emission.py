@@ -70,7 +70,7 @@ class IndexEmitter:
         total: SSAValue | None = None
         if ordered[0][1] < 0:
             total, constant = self._placement.constant(_signed64(constant)), 0
-        for number, (term, coefficient) in enumerate(ordered):
+        for index, (term, coefficient) in enumerate(ordered):
             value = self.value(term)
             if abs(coefficient) != 1:
                 value = self.binary(arith.MuliOp, value, self._placement.constant(_signed64(abs(coefficient))))
@@ -78,7 +78,7 @@ class IndexEmitter:
                 total = value
             else:
                 total = self.binary(arith.AddiOp if coefficient > 0 else arith.SubiOp, total, value)
-            if number == 0 and constant:
+            if index == 0 and constant:
                 total = self.binary(arith.AddiOp, total, self._placement.constant(_signed64(constant)))
         assert total is not None
         return total
@@ -184,8 +184,8 @@ class IndexEmitter:
                 case "after":
                     append_operands(_terminator(op, 0, scf.ConditionOp), sources)
                 case _:
-                    for number, source in enumerate(sources):
-                        append_operands(_terminator(op, number, scf.YieldOp), [source])
+                    for index, source in enumerate(sources):
+                        append_operands(_terminator(op, index, scf.YieldOp), [source])
 
 
 def _terminator(op: Operation, region: int, cls: type[Operation]) -> Operation:

@@ -58,7 +58,7 @@ class PointerEmitter:
         base = self._emitter.base(state.base)
         offsets = [dim.offset for dim in state.dims]
         if state.uniform is not self._algebra.zero:
-            free = next((number for number, dim in enumerate(state.dims) if dim.wrap is None), None)
+            free = next((index for index, dim in enumerate(state.dims) if dim.wrap is None), None)
             if free is None:
                 base = self._moved(base, state.uniform)
             else:
@@ -88,7 +88,7 @@ class PointerEmitter:
         offsets = [dim.offset for dim in state.dims]
         offsets[gathered] = self._algebra.zero
         rest = self._algebra.add(state.uniform, state.dims[gathered].offset)
-        other = next((number for number in range(len(state.dims)) if number != gathered), None)
+        other = next((position for position in range(len(state.dims)) if position != gathered), None)
         if other is not None:
             offsets[other] = self._algebra.add(offsets[other], rest)
             rest = self._algebra.zero

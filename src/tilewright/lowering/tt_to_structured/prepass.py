@@ -102,8 +102,8 @@ def _widen_operands(op: Operation, first: int, widths: Widths) -> None:
 def _widen_arguments(block: Block, first: int, widths: Widths) -> None:
     position = first
     for width in widths:
-        for number, type in enumerate(width):
-            block.insert_arg(type, position + 1 + number)
+        for index, type in enumerate(width):
+            block.insert_arg(type, position + 1 + index)
         position += 1 + len(width)
 
 
@@ -112,6 +112,6 @@ def _widen_results(op: Operation, widths: Widths) -> None:
     for result, width in zip(op.results, widths, strict=True):
         results.append(result)
         results.extend(OpResult(type, op, 0) for type in width)
-    for number, result in enumerate(results):
-        result.index = number
+    for index, result in enumerate(results):
+        result.index = index
     op.results = SSAValues(results)

@@ -185,7 +185,7 @@ def _part_of_cta(fn: FunctionLowering, buffer: SSAValue) -> tuple[list[str], int
 
 def _mask_of_ctas(fn: FunctionLowering, same: int) -> str:
     """An i16 with the bits of the CTAs whose numbers differ from this one's along some bits, in which it has zeros."""
-    pattern = sum(1 << number for number in range(fn.module.num_ctas) if not number & ~same)
+    pattern = sum(1 << index for index in range(fn.module.num_ctas) if not index & ~same)
     first = fn.text.binary("and", "i32", fn.block, fn.module.num_ctas - 1 & ~same)
     return fn.text.cast("trunc", "i32", fn.text.binary("shl", "i32", str(pattern), first), "i16")
 

@@ -119,8 +119,8 @@ def _branch_by_number(instruction: Instruction, decoder: Decoder) -> Control:
         if outside.size:
             first = int(outside[0])
             raise Fault(SimulationError, f"label {numbers[first]} of a table of {len(places)}", first)
-        for number, place in enumerate(places):
-            chosen = threads[numbers == number]
+        for index, place in enumerate(places):
+            chosen = threads[numbers == index]
             if chosen.size:
                 scheduler.add(place, chosen)
 

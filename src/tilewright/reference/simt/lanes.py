@@ -38,13 +38,13 @@ def run_lanes(assembly: InlineAssembly, arguments: Sequence[Array], lanes: int) 
     body = [instruction for instruction in function.body if not is_idle(instruction)]
     steps = [decode(_checked(instruction), decoder) for instruction in body]
     machine = Machine(decoder.registers, lanes, 1)
-    for number, argument in enumerate(arguments):
-        register = assembly.register_of(number)
+    for index, argument in enumerate(arguments):
+        register = assembly.register_of(index)
         machine.registers[register] = argument.astype(storage_of(assembly.bits[register]))
     with np.errstate(all="ignore"):
         for step in steps:
             step(machine)
-    return [np.array(np.broadcast_to(machine.registers[number], (lanes,))) for number in range(assembly.num_results)]
+    return [np.array(np.broadcast_to(machine.registers[index], (lanes,))) for index in range(assembly.num_results)]
 
 
 def _checked(instruction: Instruction) -> Instruction:

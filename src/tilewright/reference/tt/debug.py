@@ -20,11 +20,11 @@ def print_lanes(op: tt.PrintOp, frame: Frame) -> Values:
     if not op.args:
         machine.output.append(format_lane(machine.program_id, (), PrintedOperand(prefix, 0, 0)))
     signed = static_values(op.is_signed)
-    for number, value in enumerate(op.args):
+    for index, value in enumerate(op.args):
         kind = element_type(value.type)
         is_pointer = isinstance(kind, tt.PointerType)
         bits, in_hex = (64, True) if is_pointer else (bit_width(kind), hexadecimal)
-        operand = PrintedOperand(prefix, number, len(op.args), bits, bool(signed[number]), hexadecimal=in_hex)
+        operand = PrintedOperand(prefix, index, len(op.args), bits, bool(signed[index]), hexadecimal=in_hex)
         lanes = np.asarray(frame.get(value))
         widths = [len(str(extent - 1)) for extent in lanes.shape]
         for place in np.ndindex(*lanes.shape):

@@ -187,6 +187,6 @@ def map_elementwise(op: tt.MapElementwiseOp, frame: Frame) -> Values:
     kinds = [element_type(result.type) for result in op.results for _ in range(pack)]
     parts = ScalarRegion(frame, op.scalar_op, kinds)(columns)
     return [
-        np.stack(parts[number * pack : (number + 1) * pack], axis=-1).reshape(shape_of(result.type))
-        for number, result in enumerate(op.results)
+        np.stack(parts[index * pack : (index + 1) * pack], axis=-1).reshape(shape_of(result.type))
+        for index, result in enumerate(op.results)
     ]

@@ -66,12 +66,12 @@ def read_inline_assembly(asm: str, constraints: str, numbers: Sequence[int | Non
     widths = [_register_bits(each) for each in results]
     tied: dict[int, int] = {}
     immediates: dict[int, int] = {}
-    for number, each in enumerate(arguments, len(results)):
+    for index, each in enumerate(arguments, len(results)):
         if each in IMMEDIATE:
-            immediates[number] = _known_number(numbers, number - len(results), each)
+            immediates[index] = _known_number(numbers, index - len(results), each)
             widths.append(64)
         elif each.isdigit() and int(each) < len(results):
-            tied[number] = int(each)
+            tied[index] = int(each)
             widths.append(widths[int(each)])
         else:
             widths.append(_register_bits(each))

@@ -296,8 +296,8 @@ class _Parser(Cursor):
             if self.accept("<"):
                 count = self.integer()
                 self.expect(">")
-                for number in range(count):
-                    self._declare(f"{name}{number}", bits)
+                for index in range(count):
+                    self._declare(f"{name}{index}", bits)
             else:
                 self._declare(name, bits)
             if not self.accept(","):

@@ -96,9 +96,9 @@ class KernelLibraries:
         ]
         lines += [f"  uint64_t slots[{len(names) + 3}] = {{0}};"]
         slot = 0
-        for number, (name, kind) in enumerate(self.kinds):
+        for index, (name, kind) in enumerate(self.kinds):
             if kind != CONSTANT:
-                lines.append(f"  {_unpacked(name, kind, slot, number)}")
+                lines.append(f"  {_unpacked(name, kind, slot, index)}")
                 slot += 1
         lines += [f"  slots[{slot + axis}] = {extent};" for axis, extent in enumerate("xyz")]
         lines += ["  tilewright_use_threads(threads);"]

@@ -53,7 +53,7 @@ class ReferenceKernel:
         """
         from tilewright import reference
 
-        arguments = [self._argument(number, type_, slots, extents) for number, type_ in enumerate(self._slot_types())]
+        arguments = [self._argument(index, type_, slots, extents) for index, type_ in enumerate(self._slot_types())]
         from tilewright.targets.reference.host_calls import host_functions
 
         try:

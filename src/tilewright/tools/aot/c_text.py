@@ -78,8 +78,8 @@ class CFunction:
         algorithms = self.algorithms()
         text = f"int {name}_num_algorithms(void) {{ return {len(algorithms)}; }}\n\n"
         text += f"{self.result} {name}_algorithm(int algorithm, {parameters}) {{\n  switch (algorithm) {{\n"
-        for number, variants in enumerate(algorithms):
-            text += f"  case {number}:\n"
+        for index, variants in enumerate(algorithms):
+            text += f"  case {index}:\n"
             text += "".join(
                 f"    if ({self.condition(variant)}) return {variant.name}({passed});\n" for variant in variants
             )
@@ -115,11 +115,11 @@ class CFunction:
     def described(self) -> str:
         """A comment that lists algorithms and variants."""
         lines = [f"Algorithms of {self.base}, and the variants of each:"]
-        for number, variants in enumerate(self.algorithms()):
+        for index, variants in enumerate(self.algorithms()):
             constants = (
                 ", ".join(f"{name}={value}" for name, value in variants[0].signature.constants) or "no constants"
             )
-            lines.append(f"  {number}: {constants}")
+            lines.append(f"  {index}: {constants}")
             lines += [f"     {variant.name}: {self.condition(variant)}" for variant in variants]
         return "/* " + "\n * ".join(line.replace("*/", "* /") for line in lines) + "\n */"
 

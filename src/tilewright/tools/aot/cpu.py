@@ -59,7 +59,7 @@ def launcher(function: CFunction, variant: Variant) -> str:
     lines += [f"{function.result} {variant.name}({function.parameters()}) {{"]
     lines += [f"  static int64_t tw_habits[2] = {{0, {waits}}};"]
     lines += [f"  uint64_t tw_slots[{count + 3}] = {{0}};", *function.check(variant), *function.extents(variant)]
-    lines += [f"  {_filled(number, slot)}" for number, slot in enumerate(slots)]
+    lines += [f"  {_filled(index, slot)}" for index, slot in enumerate(slots)]
     lines += [f"  tw_slots[{count + axis}] = (uint64_t)tw_grid[{axis}];" for axis in range(3)]
     extents = ", ".join(f"(uint32_t)tw_slots[{count + axis}]" for axis in range(3))
     arena = variant.metadata["arena_bytes"]

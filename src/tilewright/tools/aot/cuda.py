@@ -155,8 +155,8 @@ def _body(function: CFunction, variant: Variant, facts: KernelFacts, slots: Sequ
     lines += ["  if (tw_x == 0 || tw_y == 0 || tw_z == 0) return CUDA_SUCCESS;", "  CUfunction tw_function;"]
     lines += [f"  CUresult tw_status = tw_prepare(&{variant.name}_code, &tw_function);"]
     lines += ["  if (tw_status != CUDA_SUCCESS) return tw_status;"]
-    lines += [line for number in range(len(facts.parameters)) for line in _parameter(facts, number, slots)]
-    pointers = [f"(void *)&{_parameter_name(facts, number, slots)}" for number in range(len(facts.parameters))]
+    lines += [line for index in range(len(facts.parameters)) for line in _parameter(facts, index, slots)]
+    pointers = [f"(void *)&{_parameter_name(facts, index, slots)}" for index in range(len(facts.parameters))]
     if facts.takes_scratch:
         lines += ["  CUdeviceptr tw_scratch;"]
         size = f"(size_t)tw_x * tw_y * tw_z * {max(facts.scratch_bytes, 1)}"

@@ -118,7 +118,7 @@ class Signature:
     def suffix(self) -> str:
         """Triton's: the number of each parameter, with `d` for a multiple of 16 and `c` for the value 1."""
         marks = {0: "", 1: "c", 16: "d"}
-        return "".join(f"{number}{marks[argument.hint]}" for number, argument in enumerate(self.arguments))
+        return "".join(f"{index}{marks[argument.hint]}" for index, argument in enumerate(self.arguments))
 
     def name(self, base: str, *more: object) -> str:
         """Triton's name of a variant: `add_kernel_5f3a09c1_0d1d2`."""
@@ -129,12 +129,12 @@ class Signature:
 def read_signature(text: str, function: JITCallable) -> Signature:
     """The signature of a kernel. Raises SignatureError that names the parameter and what is expected."""
     given: dict[str, str] = {}
-    for number, entry in enumerate(entries_of(text)):
+    for index, entry in enumerate(entries_of(text)):
         name, separator, value = entry.partition("=")
         if not separator:
-            if number >= len(function.arg_names):
+            if index >= len(function.arg_names):
                 raise SignatureError(f"{len(entries_of(text))} entries in {text!r}, but {_described(function)}")
-            name, value = function.arg_names[number], entry
+            name, value = function.arg_names[index], entry
         name = name.strip()
         if name not in function.arg_names or name in given:
             what = "given twice" if name in given else "not a parameter"

@@ -37,8 +37,8 @@ class _Printer:
         report = self._report
         self._say(f"{report.file}: {report.kernel} for {report.target}", "bold")
         inside = [one for one in report.findings if self._is_inside(one.place)]
-        for number, line in enumerate(self._lines, start=report.first_line):
-            self._line(number, line, [one for one in inside if one.place is not None and one.place.line == number])
+        for index, line in enumerate(self._lines, start=report.first_line):
+            self._line(index, line, [one for one in inside if one.place is not None and one.place.line == index])
         elsewhere = [one for one in report.findings if one not in inside]
         for place in dict.fromkeys(one.place for one in elsewhere):
             if place is not None:

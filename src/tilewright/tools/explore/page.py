@@ -105,7 +105,7 @@ def _version(recording: Recording, shared: _Shared) -> dict[str, Any]:
             for access in recording.banks
         ],
         "steps": [
-            _step_data(step, recording.before(number), shared, recording) for number, step in enumerate(recording.steps)
+            _step_data(step, recording.before(index), shared, recording) for index, step in enumerate(recording.steps)
         ],
         "machine": [{"name": name, **shared.text_of(lines, recording)} for name, lines in recording.machine.items()],
         "drawings": [

@@ -28,8 +28,8 @@ def print_overview(recording: Recording, console: Console) -> None:
     for column in ("ms", "ops", "lines", "+", "-"):
         table.add_column(column, justify="right")
     stage = ""
-    for number, step in enumerate(recording.steps):
-        added, removed = change_of(recording.before(number), step)
+    for index, step in enumerate(recording.steps):
+        added, removed = change_of(recording.before(index), step)
         style = None if step.is_changed else "dim"
         shown = step.stage if step.stage != stage else ""
         numbers = (f"{step.milliseconds:.1f}", str(step.num_ops), str(len(step.lines)), *map(_count, (added, removed)))

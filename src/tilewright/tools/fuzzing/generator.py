@@ -110,8 +110,8 @@ class KernelGenerator:
         for _ in range(b.integer(2, 4)):
             b.remember(loads.load(b))
         leaves_early = b.chance(0.05)
-        for number in range(b.integer(3, self.statements)):
-            if leaves_early and number == 2:
+        for index in range(b.integer(3, self.statements)):
+            if leaves_early and index == 2:
                 b.writer.line(f"if {b.scalar_condition()}:")
                 b.writer.line("    return")
                 b.writer.features.add("early return")
@@ -135,8 +135,8 @@ class KernelGenerator:
             b.writer.line("x1 = r1[None, :]")
         else:
             b.writer.line("x0 = r0")
-        for number in range(2):
-            b.writer.scalars[f"n{number}"] = b.integer(0, 2 * b.tile)
+        for index in range(2):
+            b.writer.scalars[f"n{index}"] = b.integer(0, 2 * b.tile)
         b.scalars += [Value("pid", "int32"), Value("n0", "int32"), Value("n1", "int32")]
 
     def finished(self) -> GeneratedKernel:

@@ -69,13 +69,13 @@ def render(kernel: GeneratedKernel, note: str = "") -> str:
 def make_arrays(arguments: Sequence[Argument], seed: int) -> dict[str, np.ndarray[Any, Any]]:
     """The contents of all arguments, by name. Those that lie in the memory of others are views of it."""
     arrays: dict[str, np.ndarray[Any, Any]] = {}
-    for number, argument in enumerate(arguments):
+    for index, argument in enumerate(arguments):
         if argument.within:
             rest = arrays[argument.within].view(np.uint8)[argument.start :]
             dtype = _numpy_type(argument.dtype)
             arrays[argument.name] = rest[: argument.count * dtype.itemsize].view(dtype)
         else:
-            arrays[argument.name] = make_array(argument, seed + number)
+            arrays[argument.name] = make_array(argument, seed + index)
     return arrays
 
 

@@ -42,10 +42,10 @@ def _smaller(tree: ast.Module) -> Iterator[ast.Module]:
         for start in range(len(places) - size, -1, -size):
             yield _without(tree, set(range(start, start + size)))
         size //= 2
-    for number in range(len(places) - 1, -1, -1):
-        yield from _simpler(tree, number)
-    for number in range(sum(1 for _ in _expressions(tree))):
-        yield from _simpler_expression(tree, number)
+    for index in range(len(places) - 1, -1, -1):
+        yield from _simpler(tree, index)
+    for index in range(sum(1 for _ in _expressions(tree))):
+        yield from _simpler_expression(tree, index)
 
 
 def _bodies(node: ast.AST) -> Iterator[list[ast.stmt]]:
@@ -79,7 +79,7 @@ def _without(tree: ast.Module, numbers: set[int]) -> ast.Module:
     """A copy without some statements."""
     result = copy.deepcopy(tree)
     places = _statements(result)
-    dropped = {id(block[position]) for number, (block, position) in enumerate(places) if number in numbers}
+    dropped = {id(block[position]) for index, (block, position) in enumerate(places) if index in numbers}
     for node in ast.walk(result):
         for block in _bodies(node):
             kept = [statement for statement in block if id(statement) not in dropped]

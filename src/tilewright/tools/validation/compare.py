@@ -57,15 +57,15 @@ def find_difference(
             return Difference(
                 name, index, reference[index], right[name][index], int(np.count_nonzero(wrong)), reference.size
             )
-    for number, (region, other) in enumerate(zip(expected, actual, strict=True)):
+    for position, (region, other) in enumerate(zip(expected, actual, strict=True)):
         seen = min(
-            (slot.offset for slot in launch.slots if slot.dtype is not None and slot.region == number), default=0
+            (slot.offset for slot in launch.slots if slot.dtype is not None and slot.region == position), default=0
         )
         wrong = region[:seen] != other[:seen]
         if np.any(wrong):
             index = int(np.flatnonzero(wrong)[0])
             return Difference(
-                f"memory {number}", index - seen, region[index], other[index], int(np.count_nonzero(wrong)), seen
+                f"memory {position}", index - seen, region[index], other[index], int(np.count_nonzero(wrong)), seen
             )
     return None
 

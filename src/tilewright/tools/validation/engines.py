@@ -140,9 +140,9 @@ def walk_stages(launch: Launch, target: Target) -> Iterator[tuple[Point, ModuleO
     module = launch.source.module(target, launch.options)
     yield Point(launch.source.first_stage, 0, ""), module
     context = PassContext(facts=target.facts)
-    for number, (stage, passes) in enumerate(stages_of(launch, target), 1):
+    for index, (stage, passes) in enumerate(stages_of(launch, target), 1):
         PassPipeline(passes).run(module, context)
-        yield Point(stage, number, ""), module
+        yield Point(stage, index, ""), module
 
 
 def find_cpu() -> Target:

@@ -104,8 +104,8 @@ class Launch:
     def extents(self, memory: Sequence[Array]) -> dict[int, tuple[int, int]]:
         """The lowest and the end address of what each pointer may reach, by slot."""
         return {
-            number: (memory[slot.region].ctypes.data, memory[slot.region].ctypes.data + memory[slot.region].size)
-            for number, slot in enumerate(self.slots)
+            index: (memory[slot.region].ctypes.data, memory[slot.region].ctypes.data + memory[slot.region].size)
+            for index, slot in enumerate(self.slots)
             if slot.dtype is not None
         }
 

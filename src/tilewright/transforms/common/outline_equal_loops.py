@@ -113,8 +113,8 @@ class OutlineEqualLoopsPass(Pass):
             return False
         places = {key: place for place, key in enumerate(passed)}
         name, first = next(names), group[0]
-        for number, copy in enumerate(group):
-            results = call_before(copy, name, [_latest(column[number], renamed) for column in passed.values()])
+        for index, copy in enumerate(group):
+            results = call_before(copy, name, [_latest(column[index], renamed) for column in passed.values()])
             renamed.update(zip(copy.loop.results, results, strict=True))
         function = make_function(name, first, [places.get(key) for key in keys], [c[0] for c in passed.values()])
         module.body.block.add_op(function)

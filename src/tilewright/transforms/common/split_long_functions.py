@@ -101,7 +101,7 @@ class SplitLongFunctionsPass(Pass):
         call = func.CallOp(function.sym_name.data, operands, kinds)
         call.location = function.location
         block.insert_op_before(call, following)
-        numbers: dict[SSAValue, int] = {result: number for number, result in enumerate(results)}
+        numbers: dict[SSAValue, int] = {result: index for index, result in enumerate(results)}
         for use in outside:
             op = use.operation
             op.operands[use.index] = call.results[numbers[op.operands[use.index]]]

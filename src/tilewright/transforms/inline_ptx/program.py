@@ -18,12 +18,12 @@ import_modules("tilewright.transforms.inline_ptx.instructions")  # which fills t
 def run_program(terms: Numbers, assembly: InlineAssembly, arguments: Sequence[Term]) -> list[Term]:
     """Return what the registers of results hold after inline assembly. Raises NotLaneWise."""
     registers = Registers(terms)
-    for number, argument in enumerate(arguments):
-        target = assembly.register_of(number)
+    for index, argument in enumerate(arguments):
+        target = assembly.register_of(index)
         registers.values[target] = _fitted(terms, argument, assembly.bits[target])
     for instruction in assembly.function.body:
         _execute(instruction, registers)
-    return [registers.read(Register(number, assembly.bits[number])) for number in range(assembly.num_results)]
+    return [registers.read(Register(index, assembly.bits[index])) for index in range(assembly.num_results)]
 
 
 def read_program(asm: str, constraints: str, arguments: Sequence[Term]) -> InlineAssembly:

@@ -107,7 +107,7 @@ def _as_result(builder: OpBuilder, value: SSAValue, type_: Attribute) -> SSAValu
 def _emit_map(
     op: tt.ElementwiseInlineAsmOp, builder: OpBuilder, plan: Plan, arguments: Sequence[SSAValue]
 ) -> list[SSAValue]:
-    inputs = {(number, 0): value for number, value in enumerate(arguments)}
+    inputs = {(index, 0): value for index, value in enumerate(arguments)}
     like = op.result[0].type
     emitter = Emitter(builder, lambda element: with_element_type(like, element), inputs)
     return emitter.emit_all([first for (first,) in plan.results])
@@ -121,8 +121,8 @@ def _emit_columns(
     columns = min(packed, prod(shape))
     rows = prod(shape) // columns
     inputs = {
-        (number, column): part
-        for number, value in enumerate(arguments)
+        (index, column): part
+        for index, value in enumerate(arguments)
         for column, part in enumerate(_split(builder, value, rows, columns))
     }
 

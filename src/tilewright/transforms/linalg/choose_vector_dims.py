@@ -59,17 +59,17 @@ def find_vector_dim(op: linalg.StructuredOp, memory: TileMemory) -> int | None:
     if sum(extent > 1 for extent in extents) < 2 or _computes_addresses(op):
         return None
     maps, accesses = [access_of(map_) for map_ in op.maps], list[Access]()
-    for number, value in enumerate(op.inputs):
-        if not op.body.block.args[number].uses.get_length() or is_same_everywhere(value):
+    for index, value in enumerate(op.inputs):
+        if not op.body.block.args[index].uses.get_length() or is_same_everywhere(value):
             accesses.append(Access(0, (0,) * len(extents)))
             continue
         strides = memory.strides(value)
         if strides is None:
             return None
-        dims = {dim for expr in maps[number] for dim in expr.used_dims()}
-        accesses.append(Access(len(dims), strides_of_loops(maps[number], strides, len(extents))))
-    for number, result in enumerate(op.results):
-        access = maps[len(op.inputs) + number]
+        dims = {dim for expr in maps[index] for dim in expr.used_dims()}
+        accesses.append(Access(len(dims), strides_of_loops(maps[index], strides, len(extents))))
+    for index, result in enumerate(op.results):
+        access = maps[len(op.inputs) + index]
         used = {dim for expr in access for dim in expr.used_dims()}
         strides = memory.strides(result)
         if strides is None:

@@ -131,9 +131,9 @@ def collapse_broadcast(op: linalg.GenericOp) -> None:
     if len(groups) == rank or not _is_static_tensor(source) or not _broadcasts(op, broadcast):
         return
     builder = OpBuilder.before(op)
-    joined = [number for number, group in enumerate(groups) if group[0] in broadcast]
+    joined = [index for index, group in enumerate(groups) if group[0] in broadcast]
     results: list[AffineExpr] = [
-        AffineConstantExpr(0) if number in joined else AffineDimExpr(number) for number in range(len(groups))
+        AffineConstantExpr(0) if index in joined else AffineDimExpr(index) for index in range(len(groups))
     ]
     maps = [AffineMap(len(groups), 0, tuple(results)), AffineMap.identity(len(groups))]
     properties: dict[str, Attribute] = {
@@ -182,7 +182,7 @@ def collapse_reduce(op: linalg.ReduceOp) -> None:
     builder = OpBuilder.before(op)
     kept = [dim for dim in range(rank) if dim not in reduced]
     out_groups = [[kept.index(dim) for dim in group] for group in groups if group[0] not in reduced]
-    dimensions = tuple(number for number, group in enumerate(groups) if group[0] in reduced)
+    dimensions = tuple(index for index, group in enumerate(groups) if group[0] in reduced)
     operands = [
         *(_collapsed(value, groups, builder) for value in op.inputs),
         *(_collapsed(value, out_groups, builder) for value in op.outputs),

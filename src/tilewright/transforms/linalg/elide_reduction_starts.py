@@ -39,9 +39,9 @@ class LinalgElideReductionStartsPass(Pass):
                 context.remark(op, "the reduction keeps its start: its body does not choose between two elements")
                 del op.attributes[STARTS_AT_FIRST]
                 continue
-            for number, start in enumerate(list(op.outputs), len(op.inputs)):
+            for index, start in enumerate(list(op.outputs), len(op.inputs)):
                 if not isinstance(start.owner, tensor.EmptyOp):
-                    op.operands[number] = _empty_before(op, start)
+                    op.operands[index] = _empty_before(op, start)
                     _erase_unread(start)
 
 

@@ -283,13 +283,13 @@ def replace_sum(found: ByteProduct, known: dict[SSAValue, SSAValue]) -> None:
     inputs = [words_of(factor.value, known) for factor in factors]
     extents = list(loop_extents(op))
     is_whole = extents[dim] == WORD_BYTES
-    loops: list[AffineExpr] = [AffineDimExpr(number) for number in range(len(extents))]
+    loops: list[AffineExpr] = [AffineDimExpr(index) for index in range(len(extents))]
     if is_whole:
         loops = [*loops[:dim], AffineConstantExpr(0), *loops[dim : len(extents) - 1]]
     rank = len(extents) - is_whole
     accesses = [*(factor.access for factor in factors), access_of(op.maps[-1])]
     maps = [AffineMap(rank, 0, tuple(substitute(expr, loops) for expr in access)) for access in accesses]
-    iterators = [kind for number, kind in enumerate(op.iterators) if number != dim or not is_whole]
+    iterators = [kind for index, kind in enumerate(op.iterators) if index != dim or not is_whole]
     starts_at_zero = is_whole and _splat_is_zero(op.outputs[0])
 
     def emit(body: OpBuilder, arguments: list[SSAValue]) -> SSAValue:

@@ -42,7 +42,7 @@ class LinalgLayOutCarriedTilesPass(Pass):
         for loop in find_ops(module, scf.ForOp):
             last = loop.body.block.last_op
             assert last is not None
-            found = tuple(number for number, value in enumerate(last.operands) if _follows_columns(value))
+            found = tuple(index for index, value in enumerate(last.operands) if _follows_columns(value))
             if found:
                 loop.attributes[BY_COLUMNS] = index_array(found)
 

@@ -237,7 +237,7 @@ def _key_of_all(op: Operation) -> object:
     for region in op.regions:
         for inner in ops_within(region):
             parts.append(_key_of_one(inner, inside))
-            inside.update((result, len(inside) + number) for number, result in enumerate(inner.results))
+            inside.update((result, len(inside) + index) for index, result in enumerate(inner.results))
     return tuple(parts)
 
 

@@ -142,10 +142,10 @@ class TileAccess(Access):
 
     def offsets(self, e: Emitter) -> SSAValue:
         total: SSAValue | None = None
-        for number, dimension in enumerate(self.dimensions):
-            lanes = e.counting(self.shape, number)
+        for index, dimension in enumerate(self.dimensions):
+            lanes = e.counting(self.shape, index)
             if dimension.rows is not None:
-                lanes = e.wide(_along(e, dimension.rows, number, len(self.shape)))
+                lanes = e.wide(_along(e, dimension.rows, index, len(self.shape)))
             place = e.add(e.mul(lanes, _wide(e, dimension.stride)), _wide(e, dimension.offset))
             place = e.spread(_wrapped(e, place, dimension.wrap), self.shape)
             total = place if total is None else e.add(total, place)
@@ -154,8 +154,8 @@ class TileAccess(Access):
 
     def live(self, e: Emitter) -> SSAValue | None:
         parts: list[SSAValue | None] = []
-        for number, dimension in enumerate(self.dimensions):
-            lanes = e.counting(self.shape, number)
+        for index, dimension in enumerate(self.dimensions):
+            lanes = e.counting(self.shape, index)
             start, count = _wide(e, dimension.start), _wide(e, dimension.count)
             inside: SSAValue | None = None
             if start != 0:
@@ -164,7 +164,7 @@ class TileAccess(Access):
                 end = count if start == 0 else e.add(start, count)
                 inside = e.both(inside, e.compare("slt", lanes, end))
             if dimension.kept is not None:
-                inside = e.both(inside, _along(e, dimension.kept, number, len(self.shape)))
+                inside = e.both(inside, _along(e, dimension.kept, index, len(self.shape)))
             if inside is not None:
                 parts.append(e.spread(inside, self.shape))
         if self.mask is not None:

@@ -46,9 +46,9 @@ def _is_pointer(value: SSAValue) -> bool:
 
 def _print_each(op: tt.PrintOp) -> None:
     b = OpBuilder.before(op)
-    for number, (value, signed) in enumerate(zip(op.args, static_values(op.is_signed), strict=False)):
+    for index, (value, signed) in enumerate(zip(op.args, static_values(op.is_signed), strict=False)):
         is_pointer = _is_pointer(value)
-        prefix = op.prefix.data if len(op.args) == 1 else f"{op.prefix.data}(operand {number}) "
+        prefix = op.prefix.data if len(op.args) == 1 else f"{op.prefix.data}(operand {index}) "
         if is_pointer:
             value = b.result(tt.PtrToIntOp(value, with_element_type(value.type, i64)))
         b.insert(tt.PrintOp([value], prefix=prefix, hex=is_pointer or bool(op.hex.value.data), is_signed=[signed]))

@@ -133,12 +133,12 @@ class _Chain:
         """The chain, without what follows the last step that reads an exchange."""
         exchanged: set[SSAValue] = set()
         last = 0
-        for number, step in enumerate(self.steps):
+        for index, step in enumerate(self.steps):
             if any(source is not None and source[0] in exchanged for source in step.inputs):
-                last = number + 1
+                last = index + 1
             if step.reduced:
                 exchanged.update(step.op.results)
-                last = number + 1
+                last = index + 1
         steps = self.steps[:last]
         for step in steps:
             self._name_roots(step)
@@ -183,8 +183,8 @@ class _Chain:
             return None
         count = len(op.inputs)
         tensors: list[SSAValue | None] = []
-        for number, value in enumerate(op.operands):
-            is_read = bool(op.body.block.args[number].uses.get_length())
+        for index, value in enumerate(op.operands):
+            is_read = bool(op.body.block.args[index].uses.get_length())
             is_fill = isinstance(value.owner, linalg.FillOp | tensor.EmptyOp)
             tensors.append(base_of(value) if is_tensor(value.type) and is_read and not is_fill else None)
         dims = self._loop_bits(op, tensors, extents)

@@ -85,7 +85,7 @@ def cut_into_segments(network: Network, vector_bits: int) -> list[Segment]:
                 break
             else:
                 registers = more
-                code = sum(1 << (registers & bits[number]).bit_count() for number in range(start, stop))
+                code = sum(1 << (registers & bits[index]).bit_count() for index in range(start, stop))
             somewhere |= bits[stop - 1]
             everywhere &= bits[stop - 1]
             if somewhere & ~everywhere & ~(lanes | registers):
@@ -130,14 +130,14 @@ def set_of(bits: Iterable[int]) -> int:
 def _crossing(steps: Sequence[Step]) -> list[int]:
     """For each cut between two steps how many results are read after it."""
     last: dict[SSAValue, int] = {}
-    for number, step in enumerate(steps):
+    for index, step in enumerate(steps):
         for source in (*step.inputs, *step.inits):
             if source is not None:
-                last[source[0]] = number
+                last[source[0]] = index
     counts = [0] * (len(steps) + 1)
-    for number, step in enumerate(steps):
+    for index, step in enumerate(steps):
         for result in step.op.results:
-            for position in range(number + 1, last.get(result, number) + 1):
+            for position in range(index + 1, last.get(result, index) + 1):
                 counts[position] += 1
     return counts
 

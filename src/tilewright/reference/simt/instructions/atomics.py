@@ -95,11 +95,11 @@ def _atomic(instruction: Instruction, decoder: Decoder, *, gives: bool) -> Step:
         addresses = machine.spread(address(machine))
         check_aligned(addresses, size * len(elements))
         values = [[machine.spread(source(machine)) for source in sources] for sources in elements]
-        for number, element in enumerate(values):
-            places = find_places(machine, space, addresses + addresses.dtype.type(size * number), size, order)
+        for index, element in enumerate(values):
+            places = find_places(machine, space, addresses + addresses.dtype.type(size * index), size, order)
             before = places.sum_up(element[0], type_) if sums else places.apply(update, element, bits.dtype)
             if targets:
-                targets[number](machine, before)
+                targets[index](machine, before)
 
     return run
 

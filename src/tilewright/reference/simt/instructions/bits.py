@@ -94,9 +94,9 @@ def logic_of_three(instruction: Instruction, decoder: Decoder) -> Step:
     def run(machine: Machine) -> None:
         a, b, c = (source(machine) for source in sources)
         result: Any = np.uint32(0)
-        for number in range(8):
-            if table.value >> number & 1:
-                terms = [value if number >> bit & 1 else ~value for value, bit in ((a, 2), (b, 1), (c, 0))]
+        for index in range(8):
+            if table.value >> index & 1:
+                terms = [value if index >> bit & 1 else ~value for value, bit in ((a, 2), (b, 1), (c, 0))]
                 result = result | (terms[0] & terms[1] & terms[2])
         target(machine, result)
 

@@ -162,18 +162,18 @@ class Blocks:
         Such are the matrices of a batch, `index * stride` elements further.
         """
         indices: dict[tuple[Monomial, int], Polynomial] = {}
-        for number, extent in enumerate(extents):
+        for position, extent in enumerate(extents):
             if extent is None:
                 continue
             for monomial, coefficient in extent.terms.items():
                 if all(map(self._is_given, monomial)):
                     continue
-                if starts[number].terms.get(monomial) != coefficient:
+                if starts[position].terms.get(monomial) != coefficient:
                     raise Unprovable("how far the tensor reaches is not known before the launch")
                 term = Polynomial({monomial: coefficient})
-                starts[number] = starts[number].plus(term, -1)
-                extent = extents[number] = extent.plus(term, -1)
-                ((factors, scale),) = term.times(steps[number]).terms.items()
+                starts[position] = starts[position].plus(term, -1)
+                extent = extents[position] = extent.plus(term, -1)
+                ((factors, scale),) = term.times(steps[position]).terms.items()
                 given = tuple(filter(self._is_given, factors))
                 index = Polynomial({tuple(atom for atom in factors if not self._is_given(atom)): 1})
                 indices[given, scale] = indices.get((given, scale), Polynomial({})).plus(index)
@@ -226,26 +226,26 @@ class Blocks:
             mask = self.masks.state(access.mask)
             if mask.conditions or mask.lanes:
                 raise Unprovable("its mask is more than a bound for each dimension")
-            for number, bounds in enumerate(mask.bounds):
+            for index, bounds in enumerate(mask.bounds):
                 if bounds.lowers or len(bounds.uppers) > 1 or any(bound.step != 1 for bound in bounds.uppers):
                     raise Unprovable("its mask is more than a bound for each dimension")
                 for bound in bounds.uppers:
-                    extents[number] = _past(bound, expansion).plus(starts[number])
-        for number, dim in enumerate(state.dims):
+                    extents[index] = _past(bound, expansion).plus(starts[index])
+        for index, dim in enumerate(state.dims):
             if dim.wrap is None:
                 continue
             wrap = expansion.of(dim.wrap)
-            wrap = wrap if number == columns else wrap.divided(stride)
-            if wrap is None or extents[number] is not None:
+            wrap = wrap if index == columns else wrap.divided(stride)
+            if wrap is None or extents[index] is not None:
                 raise Unprovable("it wraps rows and masks them, too")
             if isinstance(access, tt.StoreOp):
                 raise Unprovable("it wraps rows")
-            edge = wrap.plus(starts[number], -1)
+            edge = wrap.plus(starts[index], -1)
             if not is_hidden(
-                access, number, lambda store, along, edge=edge: self._leaves_out(store, along, edge, expansion)
+                access, index, lambda store, along, edge=edge: self._leaves_out(store, along, edge, expansion)
             ):
                 raise Unprovable("rows that wrap around are used")
-            extents[number] = wrap
+            extents[index] = wrap
         return extents
 
     def _leaves_out(self, store: tt.StoreOp, dim: int, edge: Polynomial, expansion: Expansion) -> bool:

@@ -147,7 +147,7 @@ def _with_rows(
     """Rows of numbers go with the blocks that are read last: so they need no barriers of their own."""
     if not rows:
         return rings
-    order = {op: number for number, op in enumerate(body_ops(loop))}
+    order = {op: index for index, op in enumerate(body_ops(loop))}
     ends = [max(order[reader] for reader in ring.readers) for ring in rings]
     if max(order[reader] for _, readers in rows for reader in readers) > max(ends):
         raise CannotSpecialize("rows of numbers are read after all blocks")
