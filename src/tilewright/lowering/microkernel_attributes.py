@@ -3,7 +3,7 @@
 ```mlir
 func.func private @tw_mk_f32_f32_1024x1024_zero(index, ...) attributes {microkernel.matmul = {
   accumulator = "f32", columns = 1024 : i64, element = "f32", from_zero = true, rows = 1024 : i64}}
-func.func private @tw_mk_keep_f32_f32_64(index, ...) attributes {microkernel.packing = {..., packing = "keep"}}
+func.func private @tw_mk_cache_f32_f32_64(index, ...) attributes {microkernel.packing = {..., packing = "cache"}}
 ```
 The entries are the fields of `MatmulKernel` and `PanelRoutine` that differ from their defaults.
 """

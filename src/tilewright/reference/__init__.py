@@ -2,17 +2,17 @@
 
 from tilewright.reference.errors import AssertionFailed, ReferenceError
 from tilewright.reference.machine import Frame, Machine, meaning_of
-from tilewright.reference.memory import MemRef, Storage, Window
+from tilewright.reference.memory import ByteRange, MemRef, Storage
 from tilewright.reference.run import find_kernel, run_grid, run_module
 
 __all__ = [
     "AssertionFailed",
+    "ByteRange",
     "Frame",
     "Machine",
     "MemRef",
     "ReferenceError",
     "Storage",
-    "Window",
     "find_kernel",
     "meaning_of",
     "run_grid",

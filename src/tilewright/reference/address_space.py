@@ -20,7 +20,7 @@ from xdsl.ir import Attribute
 from tilewright.dialects.numeric import Array, dtype_of
 from tilewright.reference import process_memory
 from tilewright.reference.allocations import Allocation
-from tilewright.reference.memory import AccessError, MemRef, Storage, Window, memory_of
+from tilewright.reference.memory import AccessError, ByteRange, MemRef, Storage, memory_of
 from tilewright.reference.process_memory import ProcessMemory
 from tilewright.support.records import dataclass
 
@@ -57,9 +57,9 @@ class AddressSpace:
         self.allocations: list[Allocation] = []
         self._process: ProcessMemory | None = None
 
-    def add(self, array: Array | Window, name: str = "") -> np.int64:
+    def add(self, array: Array | ByteRange, name: str = "") -> np.int64:
         """Make an array reachable, sharing its memory; gives the pointer to its first element."""
-        if isinstance(array, Window):
+        if isinstance(array, ByteRange):
             data, start = array.data, array.start
         else:
             data, start = memory_of(array, name).view(np.uint8), 0
@@ -103,7 +103,7 @@ class AddressSpace:
         else:
             allocation = self.allocations[number]
             start = address - allocation.base
-        return Storage.of_window(Window(allocation.data, start), element, allocation.name)
+        return Storage.of_bytes(ByteRange(allocation.data, start), element, allocation.name)
 
     def address_of(self, view: MemRef) -> np.int64:
         """The pointer to the first element of a view, whose memory is reachable from then on."""

@@ -38,7 +38,7 @@ from tilewright.reference.address_space import AddressSpace
 from tilewright.reference.byte_products import find_byte_function
 from tilewright.reference.coroutines import Coroutines
 from tilewright.reference.errors import BarrierReferenceError, ReferenceError, reference_error
-from tilewright.reference.memory import AccessError, BarrierMisuse, Everything, MemRef, Storage, Window
+from tilewright.reference.memory import AccessError, BarrierMisuse, ByteRange, Everything, MemRef, Storage
 from tilewright.reference.printing import format_declared
 from tilewright.support.records import dataclass
 
@@ -238,8 +238,8 @@ def scalar(value: float, type_: Attribute) -> Any:
 def argument_value(machine: Machine, value: Any, type_: Attribute, name: str) -> Any:
     """A Python argument as the value of a function argument: arrays for pointers and tensors, numbers for scalars."""
     if isinstance(type_, PointerType):
-        if isinstance(value, (np.ndarray, Window)):
-            return machine.memory.add(cast("Array | Window", value), name)
+        if isinstance(value, (np.ndarray, ByteRange)):
+            return machine.memory.add(cast("Array | ByteRange", value), name)
         return np.int64(value or 0)
     if isinstance(value, MemRef):
         return value
@@ -248,8 +248,8 @@ def argument_value(machine: Machine, value: Any, type_: Attribute, name: str) ->
         return scalar(number.item(), type_) if number.dtype.kind in "iub" else number
     if isinstance(type_, UnrankedMemRefType):
         element = cast("UnrankedMemRefType[Attribute]", type_).element_type
-        if isinstance(value, Window):
-            storage = Storage.of_window(value, element, name)
+        if isinstance(value, ByteRange):
+            storage = Storage.of_bytes(value, element, name)
         else:
             storage = Storage.of_array(value, element, name)
         if machine.computes_addresses:

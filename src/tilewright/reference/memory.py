@@ -24,7 +24,7 @@ class BarrierMisuse(AccessError):
 
 
 @dataclass(frozen=True, eq=False)
-class Window:
+class ByteRange:
     """An argument that starts inside of its memory: the bytes that may be reached, and the byte it points to."""
 
     data: Array
@@ -71,25 +71,25 @@ class Storage:
         return Storage(flat if array.dtype == dtype else flat.view(dtype), name)
 
     @staticmethod
-    def of_window(window: Window, element: Attribute, name: str) -> Storage:
+    def of_bytes(argument: ByteRange, element: Attribute, name: str) -> Storage:
         """The elements of an argument that starts inside of its memory; a part of an element at either end is not
         seen."""
         dtype = dtype_of(element)
-        size, first = dtype.itemsize, window.start % dtype.itemsize
-        whole = window.data[first : first + (window.data.size - first) // size * size].view(dtype)
-        before = window.start // size
+        size, first = dtype.itemsize, argument.start % dtype.itemsize
+        whole = argument.data[first : first + (argument.data.size - first) // size * size].view(dtype)
+        before = argument.start // size
         return Storage(whole[before:], name, before=before, whole=whole if before else None)
 
     def view(self, start: int, element: Attribute) -> Storage:
         """The same memory from a byte on, as elements of another type; for storage of bytes."""
         dtype = dtype_of(element)
-        place, size = self.before + start, dtype.itemsize
+        first_byte, size = self.before + start, dtype.itemsize
         memory = self.data if self.whole is None else self.whole
-        if place < 0:
+        if first_byte < 0:
             raise AccessError(f"byte {start} is before {self.describe()}")
-        first = place % size
+        first = first_byte % size
         whole = memory[first : first + (memory.size - first) // size * size].view(dtype)
-        before = place // size
+        before = first_byte // size
         return Storage(whole[before:], self.name, before=before, whole=whole if before else None, beyond=self.beyond)
 
     def check(self, positions: Array) -> None:

@@ -14,9 +14,9 @@ from tilewright.compiler.kernel import CompiledKernel
 from tilewright.compiler.options import CompileOptions
 from tilewright.compiler.source import ASTSource, TextSource
 from tilewright.runtime.binding import Binder, Bound
+from tilewright.runtime.compiled_launch import CompiledLaunch
 from tilewright.runtime.driver import Driver
 from tilewright.runtime.jit import JITFunction
-from tilewright.runtime.kept import KeptLaunch
 from tilewright.runtime.specialization import Classified, Constant, Descriptor, Group, ParameterRule, Pointer, Scalar
 from tilewright.runtime.storage import Storage
 from tilewright.support.disk_cache import Entry
@@ -69,7 +69,7 @@ def _compile_other(source: ASTSource, function: Any, options: CompileOptions, ta
     return compile_source(replace(source, fn=whole, noalias=not source.noalias), options, target)
 
 
-def _set_other(relaunch: KeptLaunch, source: ASTSource, other: Callable[[], CompiledKernel]) -> None:
+def _set_other(relaunch: CompiledLaunch, source: ASTSource, other: Callable[[], CompiledKernel]) -> None:
     if source.noalias:
         relaunch.for_shared = other
     else:
@@ -135,7 +135,7 @@ def find_described(target: Any) -> Target:
 
 def _launch_by_declaration(
     kernel: CompiledKernel, source: ASTSource, function: JITFunction, driver: Driver
-) -> KeptLaunch:
+) -> CompiledLaunch:
     """The launch of a kernel whose parameters have the types that its source declares."""
     constants, attributes = source.paths(source.constexprs), source.paths(source.attrs)
 
@@ -151,17 +151,17 @@ def _launch_by_declaration(
     rules = [_typed(rule, item) for rule, item in zip(function.binder.rules, items, strict=True)]
     binder = Binder(function.__name__, function.signature, tuple(rules))
     promised = Bound(binder.names, (), tuple(items), {})
-    return KeptLaunch(kernel, binder, promised, source.noalias, driver)
+    return CompiledLaunch(kernel, binder, promised, source.noalias, driver)
 
 
-def _launch_by_text(kernel: CompiledKernel, declaration: Declaration, driver: Driver) -> KeptLaunch:
+def _launch_by_text(kernel: CompiledKernel, declaration: Declaration, driver: Driver) -> CompiledLaunch:
     """The launch of a kernel whose text declares its parameters."""
     items = [_promised(given.kind, divisible=given.divisible) for given in declaration.parameters]
     rules = [_typed(ParameterRule(given.name), item) for given, item in zip(declaration.parameters, items, strict=True)]
     named = [inspect.Parameter(rule.name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for rule in rules]
     binder = Binder(declaration.kernel, inspect.Signature(named), tuple(rules))
     promised = Bound(binder.names, (), tuple(items), {})
-    return KeptLaunch(kernel, binder, promised, declaration.disjoint, driver, has_signs=False)
+    return CompiledLaunch(kernel, binder, promised, declaration.disjoint, driver, has_signs=False)
 
 
 def _promised(kind: str, *, divisible: bool) -> Classified:

@@ -29,12 +29,12 @@ from tilewright.language.values import constexpr, unwrap
 from tilewright.runtime import hooks
 from tilewright.runtime.async_compile import FutureKernel, active_mode
 from tilewright.runtime.binding import Binder, Bound
+from tilewright.runtime.compiled_launch import CompiledLaunch
 from tilewright.runtime.device_caches import DeviceCaches
 from tilewright.runtime.driver import Driver, active_driver, current_driver
 from tilewright.runtime.fast_path import Recognised, Shortcuts, present_switches
 from tilewright.runtime.grid import GridLike, normalize_grid
 from tilewright.runtime.interface import KernelInterface, NamedKernel
-from tilewright.runtime.kept import KeptLaunch
 from tilewright.runtime.launching import launch
 from tilewright.runtime.parameters import parameter_rules
 from tilewright.runtime.repeating import RepeatedCalls
@@ -196,9 +196,9 @@ class JITFunction(JITCallable, NamedKernel):
                 return None
             kernel = self._kernels[key] = self._compile(bound, driver)
             disjoint = bound.pointers_disjoint()
-            kept = KeptLaunch(kernel, self.binder, replace(bound, values=()), disjoint, driver)
-            kept.for_shared = cache(partial(self._compile, kept.promised, driver, is_shared=True))
-            kernel.relaunch = kept
+            relaunch = CompiledLaunch(kernel, self.binder, replace(bound, values=()), disjoint, driver)
+            relaunch.for_shared = cache(partial(self._compile, relaunch.promised, driver, is_shared=True))
+            kernel.relaunch = relaunch
             self._tell(hooks.jit_post_compile_hook, bound, driver, is_warmup=is_warmup)
         return kernel
 

@@ -22,7 +22,7 @@ from ctypes import addressof, c_void_p
 from typing import Any
 
 from tilewright.compiler.kernel import RunLaunch, watch_runs
-from tilewright.runtime.kept import KeptLaunch
+from tilewright.runtime.compiled_launch import CompiledLaunch
 from tilewright.targets.cpu.native_runtime import native_runtime
 from tilewright.targets.launch_cache import records
 from tilewright.targets.launch_cache.calls import Recogniser, variables_of
@@ -90,7 +90,7 @@ class _Site:
         """Have native code launch like that, if it knows such calls of the kernel and can tell when to leave them to
         Python."""
         relaunch = run.kernel.relaunch
-        table = relaunch.calls.table if isinstance(relaunch, KeptLaunch) else None
+        table = relaunch.calls.table if isinstance(relaunch, CompiledLaunch) else None
         if self._recogniser is None or table is None or not table.is_of(self._recogniser):
             return
         if any(isinstance(arg, int | float) for arg in args):

@@ -7,11 +7,12 @@ a Zen 3, called in a loop:
 |---|---|--:|---|
 | native | `repeating.py`, `targets/launch_cache` | 0.6 | descriptors, hooks, objects of unknown layout |
 | fast path | `fast_path.py` | 5 | the first launch of a kind, hooks, sanitised kernels |
-| slow path | `jit.py` or `kept.py`, and this file | 100 | nothing |
+| slow path | `jit.py` or `compiled_launch.py`, and this file | 100 | nothing |
 
-`kept.py` and `triton_backend/launcher.py` check arguments against a kernel that is there already, and use the same
-plans; `kept.py` the native path, too (`kernel[grid](...)` 1.5, `kernel.run(...)` of PyTorch's compiler 0.6), and
-`launch_sites.py` from generated code. Programs without Python have a C function (`tools/aot`, `cpu/nativert.py`).
+`compiled_launch.py` and `triton_backend/launcher.py` check arguments against a kernel that is there already, and use
+the same plans; `compiled_launch.py` the native path, too (`kernel[grid](...)` 1.5, `kernel.run(...)` of PyTorch's
+compiler 0.6), and `launch_sites.py` from generated code. Programs without Python have a C
+function (`tools/aot`, `cpu/nativert.py`).
 """
 
 from __future__ import annotations

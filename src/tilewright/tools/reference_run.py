@@ -55,7 +55,7 @@ def _argument(leaf: Scalar | Pointer) -> Any:
         case Pointer(_, storage, _):
             size = storage.high - storage.low
             data = np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(storage.low))
-            return reference.Window(data, storage.address - storage.low)
+            return reference.ByteRange(data, storage.address - storage.low)
         case Scalar(kind, bits, _):
             raw = np.array([bits], np.uint64)
             if kind == "bf16":

@@ -33,15 +33,15 @@ func.func @in_a_loop(%p: memref<*xf32>, %q: memref<*xf32>, %r: memref<*xf32>, %n
 // A block of an argument that nothing changes goes into a cache, each matmul's into one of its own: elements that are
 // widened, or whose rows adjoin. Those of 32 bits with adjacent columns are read in place.
 // CHECK-LABEL: @for_all_programs
-// CHECK: linalg_ext.pack %{{.*}} cached(0) {microkernel.packing = {accumulator = "f32", columns = 16 : i64, element = "f16", packing = "keep"}} : tensor<64x32xf16> -> tensor<2x64x16xf32>
+// CHECK: linalg_ext.pack %{{.*}} cached(0) {microkernel.packing = {accumulator = "f32", columns = 16 : i64, element = "f16", packing = "cache"}} : tensor<64x32xf16> -> tensor<2x64x16xf32>
 // CHECK: linalg_ext.packed_matmul
-// CHECK: linalg_ext.pack %{{.*}} cached(1) {microkernel.packing = {{{.*}} element = "f32", packing = "keep"}} : tensor<64x32xf32> -> tensor<2x64x16xf32>
+// CHECK: linalg_ext.pack %{{.*}} cached(1) {microkernel.packing = {{{.*}} element = "f32", packing = "cache"}} : tensor<64x32xf32> -> tensor<2x64x16xf32>
 // CHECK: linalg_ext.packed_matmul
 // CHECK-NOT: linalg_ext
 // CHECK: linalg.matmul
 // LOOPS-LABEL: @for_all_programs
-// LOOPS: call @tw_mk_keep_f16_f32_16(
-// LOOPS: call @tw_mk_keep_f32_f32_16_nt(
+// LOOPS: call @tw_mk_cache_f16_f32_16(
+// LOOPS: call @tw_mk_cache_f32_f32_16_nt(
 // LOOPS: return
 func.func @for_all_programs(%p: memref<*xf16>, %q: memref<*xf32>, %r: memref<*xf32>, %o: index) attributes {tilewright.noalias} {
   %va = memref.reinterpret_cast %p to offset: [0], sizes: [32, 64], strides: [64, 1] : memref<*xf16> to memref<32x64xf16, strided<[64, 1]>>

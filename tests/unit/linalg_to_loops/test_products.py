@@ -214,7 +214,7 @@ def product(a, b, out, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.const
 
 
 def is_cached(kernel: Any) -> bool:
-    return any(name.startswith(("tw_mk_keep", "tw_mk_reserve")) for name in symbols(kernel))
+    return any(name.startswith(("tw_mk_cache", "tw_mk_reserve")) for name in symbols(kernel))
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -11,7 +11,7 @@ import pytest
 
 import tilewright as triton
 import tilewright.language as tl
-from tilewright.lowering.linalg_to_loops.sources import Window, is_apart
+from tilewright.lowering.linalg_to_loops.sources import StridedView, is_apart
 from tilewright.support import knobs
 
 rng = np.random.default_rng(0)
@@ -180,9 +180,9 @@ def test_carried_tiles_are_updated_in_one_loop(n: int) -> None:
         ((4, 2, 8), (32, 16, 1), 48, False),
     ],
 )
-def test_windows_apart(shape: tuple[int, ...], strides: tuple[int, ...], gap: int, apart: bool) -> None:
+def test_views_apart(shape: tuple[int, ...], strides: tuple[int, ...], gap: int, apart: bool) -> None:
     memory: Any = object()
-    left, right = (Window(memory, offset, strides, shape, memory, memory) for offset in (100, 100 + gap))
+    left, right = (StridedView(memory, offset, strides, shape, memory, memory) for offset in (100, 100 + gap))
     assert is_apart(left, right) == apart
     rows = [np.arange(n) * step for n, step in zip(shape, strides, strict=True)]
     places = reduce(np.add.outer, rows)

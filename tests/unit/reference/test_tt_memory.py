@@ -7,7 +7,7 @@ import pytest
 from triton_text import launch
 
 from suite.arrays import Array
-from tilewright.reference import AssertionFailed, ReferenceError, Window
+from tilewright.reference import AssertionFailed, ByteRange, ReferenceError
 
 COPY = """tt.func public @k(%x: !tt.ptr<f32>, %o: !tt.ptr<f32>, %n: i32) {
   %i = tt.make_range {end = 8 : i32, start = 0 : i32} : tensor<8xi32>
@@ -40,10 +40,10 @@ def test_leaving_an_argument_names_lane_element_and_program() -> None:
 def test_windows_reach_what_lies_around_them() -> None:
     memory = np.arange(16, dtype=np.float32)
     out = np.zeros(8, np.float32)
-    launch(COPY, Window(memory.view(np.uint8), 12 * 4), out, 4)
+    launch(COPY, ByteRange(memory.view(np.uint8), 12 * 4), out, 4)
     np.testing.assert_array_equal(out, [12, 13, 14, 15, 0, 0, 0, 0])
     with pytest.raises(ReferenceError, match="element 4 is outside of argument 'x' of 4 elements"):
-        launch(COPY, Window(memory.view(np.uint8), 12 * 4), out, 5)
+        launch(COPY, ByteRange(memory.view(np.uint8), 12 * 4), out, 5)
 
 
 def test_strided_and_aliasing_arguments() -> None:

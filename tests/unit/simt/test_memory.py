@@ -9,7 +9,7 @@ from ptx_kernels import by_thread, run
 
 from suite.arrays import Array
 from tilewright.reference.address_space import AddressSpace
-from tilewright.reference.memory import Window
+from tilewright.reference.memory import ByteRange
 from tilewright.reference.simt import MemoryAccessError, SimulationError
 
 random = np.random.default_rng(4)
@@ -119,7 +119,7 @@ def test_windows_null_pointers_and_spaces_of_the_caller() -> None:
     address = int(space.add(memory))
     run(
         "ld.global.u32 %r1, [%d16-4]; st.global.u32 [%d17], %r1;",
-        Window(memory.view(np.uint8), 8),
+        ByteRange(memory.view(np.uint8), 8),
         address,
         memory=space,
     )

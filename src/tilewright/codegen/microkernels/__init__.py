@@ -97,7 +97,7 @@ def _emit_panel_routine(routine: PanelRoutine, module: ModuleText, facts: Target
     name, kind = routine.symbol, routine.kind.on(facts)
     if routine.packing is Packing.RESERVE:
         return emit_pack_cache(name, module, None, routine.columns, *panel_form(kind, facts))
-    if routine.packing is Packing.KEEP:
+    if routine.packing is Packing.CACHE:
         packing = replace(routine, packing=Packing.PACK)
         define_routine(packing, module, facts)
         return emit_pack_cache(name, module, packing.symbol, routine.columns, *panel_form(kind, facts))

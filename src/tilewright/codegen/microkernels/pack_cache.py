@@ -1,6 +1,6 @@
 """Pack caches: packed operands for the programs that follow, most of which multiply by a B that another one packed.
 
-``tw_mk_keep_<a>_<acc>_<NR>[_nt]`` gives the panels of a B (see `panels.py`), packing it only if the same B was not
+``tw_mk_cache_<a>_<acc>_<NR>[_nt]`` gives the panels of a B (see `panels.py`), packing it only if the same B was not
 requested before on this thread, in this launch. It has the ABI
 
     i64 (i64 b_ptr, i64 b_stride, i64 cache_ptr, i64 k_count, i64 n_count, i64 number, ptr arena)

@@ -135,7 +135,7 @@ class Packing(StrEnum):
 
     PACK = "panels"
     """Pack B into memory of the caller's."""
-    KEEP = "keep"
+    CACHE = "cache"
     """Pack B unless the pack cache has it."""
     RESERVE = "reserve"
     """Find B in the pack cache, or memory there that the first kernel fills."""

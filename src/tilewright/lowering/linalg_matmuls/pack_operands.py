@@ -121,7 +121,7 @@ class _Packing:
             with self.emitter.at(Cursor.before(loop)):
                 packed = self._pack(rhs, accumulator, plan)
         elif self._gains_by_cache(rhs, kernel) and fits_pack_cache(plan.bytes):
-            packed = self._pack(rhs, accumulator, plan.by(Packing.KEEP))
+            packed = self._pack(rhs, accumulator, plan.by(Packing.CACHE))
         else:
             return
         new = self.emitter.insert(linalg_ext.PackedMatmulOp(lhs, packed.panels, op.outputs[0]))
@@ -152,7 +152,7 @@ class _Packing:
             return
         emitter = self.emitter
         condition = emitter.truth(True) if op.is_shared is None else op.is_shared
-        plan = plan.by(Packing.RESERVE if plan.kernels_fill else Packing.KEEP)
+        plan = plan.by(Packing.RESERVE if plan.kernels_fill else Packing.CACHE)
         packed = self._pack(op.b, element_type(op.result.type), plan, condition)
         assert packed.is_there is not None
         form = replace(kernel, from_zero=is_zero_tile(op.init), panel_columns=plan.routine.columns)

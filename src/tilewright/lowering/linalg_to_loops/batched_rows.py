@@ -22,7 +22,7 @@ from tilewright.analysis.combiners import is_identity
 from tilewright.dialects.types import bit_width, is_float
 from tilewright.lowering.linalg_to_loops.emitter import Index, LoopEmitter, exchange_orders
 from tilewright.lowering.linalg_to_loops.nest import Nest, Output
-from tilewright.lowering.linalg_to_loops.sources import Splat, Window
+from tilewright.lowering.linalg_to_loops.sources import Splat, StridedView
 from tilewright.support.cpu_costs import FEWEST_LANES
 from tilewright.support.records import dataclass
 from tilewright.transforms.linalg.index_proofs import constant_of
@@ -93,7 +93,7 @@ def plan_batched_rows(emitter: LoopEmitter, nest: Nest, reducing: Sequence[int])
 
 def _is_tile_of_rows(output: Output, row_dim: int) -> bool:
     dest, start = output.dest, output.init.source
-    if not isinstance(dest, Window) or not dest.owned or output.access != (AffineDimExpr(row_dim),):
+    if not isinstance(dest, StridedView) or not dest.owned or output.access != (AffineDimExpr(row_dim),):
         return False
     if constant_of(dest.strides[0]) != 1 or not is_float(dest.element) or bit_width(dest.element) < 32:
         return False

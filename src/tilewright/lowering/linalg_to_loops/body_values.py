@@ -28,7 +28,7 @@ from tilewright.lowering.linalg_to_loops.element_access import emit_load
 from tilewright.lowering.linalg_to_loops.emitter import INDEX, Cursor, Index, LoopEmitter, vector_type
 from tilewright.lowering.linalg_to_loops.nest import SEGMENT, Nest
 from tilewright.lowering.linalg_to_loops.operand_access import read_operand
-from tilewright.lowering.linalg_to_loops.sources import Window
+from tilewright.lowering.linalg_to_loops.sources import StridedView
 from tilewright.support.errors import PassError
 from tilewright.support.records import dataclass
 
@@ -225,15 +225,15 @@ class BodyValues:
 
     # -- memory -----------------------------------------------------------------------------------------------------
 
-    def linear_index(self, window: Window, access: tuple[AffineExpr, ...]) -> Index:
-        """The index of an element in `window.flat`, summed up loop by loop from the outside in."""
+    def linear_index(self, view: StridedView, access: tuple[AffineExpr, ...]) -> Index:
+        """The index of an element in `view.flat`, summed up loop by loop from the outside in."""
         parts: list[tuple[int, AffineExpr, Index]] = []
-        for expr, stride in zip(access, window.strides, strict=True):
+        for expr, stride in zip(access, view.strides, strict=True):
             parts.append((self.depth(frozenset(expr.used_dims())), expr, stride))
         parts.sort(key=lambda part: part[0])
-        total = window.offset
+        total = view.offset
         for level, expr, stride in parts:
-            key = ("index", window.flat, total, expr, stride)
+            key = ("index", view.flat, total, expr, stride)
             frame = self.frames[level]
             found = frame.values.get(key)
             if found is None:

@@ -9,7 +9,7 @@ A micro-kernel adds an MR x NR block to C, its operands are byte addresses and s
     @tw_mk_<operand>_<accumulator>_<MR>x<NR>(a, a_row_stride, a_k_stride, b, b_row_stride, c, c_row_stride,
                                              k_count, m_count, n_count)
 
-Operands that are plain windows of memory are read in place. A padded view is read in place if a run-time check finds
+Operands that are plain views of memory are read in place. A padded view is read in place if a run-time check finds
 it full, else copied into the arena with its padding, so the result is that of the whole matmul. If both operands are
 padded with zeros from the same k on, the sum stops there: what is left out is 0 * 0.
 """
@@ -29,7 +29,7 @@ from tilewright.lowering.linalg_to_loops.emitter import Index, LoopEmitter
 from tilewright.lowering.linalg_to_loops.external_calls import call_microkernel
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, lowers, tensor_shape
 from tilewright.lowering.linalg_to_loops.lower_structured import lower_generic
-from tilewright.lowering.linalg_to_loops.sources import PaddedView, Source, Splat, Window
+from tilewright.lowering.linalg_to_loops.sources import PaddedView, Source, Splat, StridedView
 from tilewright.lowering.microkernel_attributes import find_routine
 from tilewright.support.records import dataclass
 from tilewright.transforms.linalg.index_proofs import is_same
@@ -73,7 +73,7 @@ def lower_matmul(
     lowering.define(op, target)
 
 
-def _unwritten(lowering: FunctionLowering, operand: SSAValue, target: Window) -> Source:
+def _unwritten(lowering: FunctionLowering, operand: SSAValue, target: StridedView) -> Source:
     """Return how to read an operand while `target` is written: the old accumulator itself has to survive the first
     block that is written."""
     source = lowering.source(operand)
@@ -90,8 +90,8 @@ def starts_from_zero(source: Source) -> bool:
 
 
 def _flat(source: Source) -> SSAValue | None:
-    window = source.inner if isinstance(source, PaddedView) else source
-    return window.flat if isinstance(window, Window) else None
+    view = source.inner if isinstance(source, PaddedView) else source
+    return view.flat if isinstance(view, StridedView) else None
 
 
 def common_depth(a: Source, b: Source, batch: int, depth: int) -> Index:

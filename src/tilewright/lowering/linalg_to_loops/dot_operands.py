@@ -12,7 +12,7 @@ from tilewright.dialects.types import bit_width
 from tilewright.lowering.linalg_to_loops import sources
 from tilewright.lowering.linalg_to_loops.emitter import INDEX, Index, LoopEmitter
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering
-from tilewright.lowering.linalg_to_loops.sources import PaddedView, Source, Splat, Window, Words
+from tilewright.lowering.linalg_to_loops.sources import PaddedView, Source, Splat, StridedView, Words
 from tilewright.support.records import dataclass
 from tilewright.transforms.linalg.index_proofs import constant_of, fold_index, is_same
 
@@ -39,19 +39,19 @@ def operand_address(
 ) -> MatrixAddress:
     """An operand in place if it can be read there, else a copy in the arena."""
     match source:
-        case Window() if not unit_columns or constant_of(source.strides[-1]) == 1:
+        case StridedView() if not unit_columns or constant_of(source.strides[-1]) == 1:
             return in_place(lowering.emitter, source)
-        case PaddedView(inner=Window() as inner) if not unit_columns or constant_of(inner.strides[-1]) == 1:
+        case PaddedView(inner=StridedView() as inner) if not unit_columns or constant_of(inner.strides[-1]) == 1:
             return box_address(lowering, source, shape, k_dim, k_count)
         case _:
             return copied_operand(lowering, source, shape)
 
 
-def in_place(emitter: LoopEmitter, window: Window) -> MatrixAddress:
+def in_place(emitter: LoopEmitter, view: StridedView) -> MatrixAddress:
     """Address arithmetic only."""
-    size = bit_width(window.element) // 8
-    base = emitter.value(memref.ExtractAlignedPointerAsIndexOp, (window.flat,), INDEX)
-    return MatrixAddress(emitter.ssa(emitter.add(base, emitter.mul(window.offset, size))), window.strides, size)
+    size = bit_width(view.element) // 8
+    base = emitter.value(memref.ExtractAlignedPointerAsIndexOp, (view.flat,), INDEX)
+    return MatrixAddress(emitter.ssa(emitter.add(base, emitter.mul(view.offset, size))), view.strides, size)
 
 
 def copied_operand(lowering: FunctionLowering, source: Source, shape: tuple[int, ...]) -> MatrixAddress:
@@ -66,7 +66,7 @@ def _element_of(source: Source) -> Attribute:
     match source:
         case Splat():
             return source.value.type
-        case Window():
+        case StridedView():
             return source.element
         case PaddedView():
             return source.fill.type
@@ -79,7 +79,7 @@ def box_address(
 ) -> MatrixAddress:
     """Read a padded view in place if a run-time check finds it full; along K the number of terms may be cut instead."""
     emitter, inner = lowering.emitter, padded.inner
-    assert isinstance(inner, Window)
+    assert isinstance(inner, StridedView)
     full = is_full(emitter, padded, shape, k_dim, k_count)
     if full is True:
         return in_place(emitter, inner)
@@ -130,5 +130,5 @@ def right_operand(
 
 def is_contiguous(source: Source, dim: int) -> bool:
     """Return whether neighbours in a dimension are neighbours in memory."""
-    window = source.inner if isinstance(source, PaddedView) else source
-    return isinstance(window, Window) and constant_of(window.strides[dim]) == 1
+    view = source.inner if isinstance(source, PaddedView) else source
+    return isinstance(view, StridedView) and constant_of(view.strides[dim]) == 1

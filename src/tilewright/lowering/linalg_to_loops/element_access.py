@@ -18,7 +18,7 @@ from tilewright.dialects.types import element_type
 from tilewright.ir.diagnostics import op_error
 from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.external_calls import call_atomic
-from tilewright.lowering.linalg_to_loops.sources import Source, Splat, Window, offset_at
+from tilewright.lowering.linalg_to_loops.sources import Source, Splat, StridedView, offset_at
 from tilewright.lowering.linalg_to_loops.strided_lanes import is_narrow, load_strided, store_strided
 from tilewright.support.records import dataclass
 from tilewright.transforms.linalg.index_proofs import constant_of
@@ -46,43 +46,43 @@ def address_of(values: BodyValues, op: Access) -> Address | Splat:
         source = values.nest.around.source(op.tensor)
         if isinstance(source, Splat):
             return source
-        assert isinstance(source, Window)
-        return _in_window(source, list(op.indices))
+        assert isinstance(source, StridedView)
+        return _in_view(source, list(op.indices))
     buffer = op.memref
-    view = buffer.owner
-    if isinstance(view, memref.ReinterpretCastOp) and view in values.nest.depends_on_body:
-        return _in_cast(values, view, list(op.indices))
-    window = values.nest.around.window(buffer)
-    if window is None:
+    cast = buffer.owner
+    if isinstance(cast, memref.ReinterpretCastOp) and cast in values.nest.depends_on_body:
+        return _in_cast(values, cast, list(op.indices))
+    view = values.nest.around.view(buffer)
+    if view is None:
         raise op_error(op, f"the memory of {buffer.type} is not known here", pass_name="linalg-to-loops")
-    return _in_window(window, list(op.indices))
+    return _in_view(view, list(op.indices))
 
 
-def _in_window(window: Window, indices: list[SSAValue]) -> Address:
-    base = window.offset
+def _in_view(view: StridedView, indices: list[SSAValue]) -> Address:
+    base = view.offset
     terms: list[tuple[SSAValue, Index]] = []
-    for index, stride in zip(indices, window.strides, strict=True):
+    for index, stride in zip(indices, view.strides, strict=True):
         if constant_of(index) != 0:
             terms.append((index, stride))
-    return Address(window.flat, base, tuple(terms), window.stored_as_byte)
+    return Address(view.flat, base, tuple(terms), view.stored_as_byte)
 
 
-def _in_cast(values: BodyValues, view: memref.ReinterpretCastOp, indices: list[SSAValue]) -> Address:
-    if isinstance(view.source.type, UnrankedMemRefType):
-        flat = values.nest.around.flat(view.source)
+def _in_cast(values: BodyValues, cast: memref.ReinterpretCastOp, indices: list[SSAValue]) -> Address:
+    if isinstance(cast.source.type, UnrankedMemRefType):
+        flat = values.nest.around.flat(cast.source)
     else:
-        window = values.nest.around.window(view.source)
-        if window is None:
-            raise op_error(view, f"the memory of {view.source.type} is not known here", pass_name="linalg-to-loops")
-        flat = window.flat
+        view = values.nest.around.view(cast.source)
+        if view is None:
+            raise op_error(cast, f"the memory of {cast.source.type} is not known here", pass_name="linalg-to-loops")
+        flat = view.flat
     terms: list[tuple[SSAValue, Index]] = []
     base: Index = 0
-    offset = view.mixed_offsets[0]
+    offset = cast.mixed_offsets[0]
     if isinstance(offset, int):
         base = offset
     else:
         terms.append((offset, 1))
-    for index, stride in zip(indices, view.mixed_strides, strict=True):
+    for index, stride in zip(indices, cast.mixed_strides, strict=True):
         if constant_of(index) != 0:
             terms.append((index, stride))
     return Address(flat, base, tuple(terms), stored_as_byte=False)
@@ -164,8 +164,8 @@ def emit_atomic(values: BodyValues, op: memref.AtomicRMWOp) -> None:
 
 
 def load_at(values: BodyValues, source: Source, indices: list[SSAValue]) -> SSAValue:
-    """The element of a window at indices that are not body values."""
-    assert isinstance(source, Window)
+    """The element of a view at indices that are not body values."""
+    assert isinstance(source, StridedView)
     emitter = values.emitter
     return emitter.unpack(emitter.load(source.flat, offset_at(emitter, source, indices)), source.stored_as_byte)
 

@@ -30,7 +30,7 @@ from tilewright.lowering.linalg_to_loops.nest import Nest, Operand, Output
 from tilewright.lowering.linalg_to_loops.nest_emission import emit_nest
 from tilewright.lowering.linalg_to_loops.nest_plan import obstacle_to_vectors, plan_nest
 from tilewright.lowering.linalg_to_loops.prefetching import Prefetching
-from tilewright.lowering.linalg_to_loops.sources import Source, Splat, Window
+from tilewright.lowering.linalg_to_loops.sources import Source, Splat, StridedView
 from tilewright.lowering.linalg_to_loops.storage import Storage
 from tilewright.lowering.linalg_to_loops.transposing_copy import emit_transposing_copy, find_block
 from tilewright.support.errors import TilewrightError
@@ -140,12 +140,12 @@ class FunctionLowering:
     def copy(
         self,
         source: Source,
-        dest: Window,
+        dest: StridedView,
         bounds: Sequence[Index] | None = None,
         location: LocationAttr = UNKNOWN_LOC,
     ) -> None:
         """Write the elements of `source`, which were loaded at `location`, into `dest`, up to `bounds`."""
-        if isinstance(source, Window) and same_window(source, dest):
+        if isinstance(source, StridedView) and same_view(source, dest):
             return
         source, dest, bounds = self._joined(source, dest, bounds or dest.shape)
         side = find_block(source, dest, self.facts.vector_bits)
@@ -159,7 +159,9 @@ class FunctionLowering:
         inputs, outputs = [Operand(source, access, location)], [Output(dest, access, Operand(dest, access), dest.shape)]
         self.run_nest(Nest(self, block, inputs, outputs, (False,) * rank, dest.shape, tuple(bounds)))
 
-    def _joined(self, source: Source, dest: Window, bounds: Sequence[Index]) -> tuple[Source, Window, Sequence[Index]]:
+    def _joined(
+        self, source: Source, dest: StridedView, bounds: Sequence[Index]
+    ) -> tuple[Source, StridedView, Sequence[Index]]:
         """A copy with fewer dimensions: those that are one segment of memory on both sides, and of which the inner one
         is copied as a whole, are one."""
         for dim in reversed(range(len(dest.shape) - 1)):
@@ -169,7 +171,7 @@ class FunctionLowering:
             groups = [[d] for d in range(dim)] + [[dim, dim + 1]] + [[d] for d in range(dim + 2, len(dest.shape))]
             shape = (*dest.shape[:dim], dest.shape[dim] * inner, *dest.shape[dim + 2 :])
             one, other = sources.collapse(source, groups, shape), sources.collapse(dest, groups, shape)
-            if one is not None and isinstance(other, Window):
+            if one is not None and isinstance(other, StridedView):
                 source, dest = one, other
                 bounds = (*bounds[:dim], self.emitter.mul(bounds[dim], inner), *bounds[dim + 2 :])
         return source, dest, bounds
@@ -198,9 +200,9 @@ class FunctionLowering:
             )
             self.known.context.remark_at(self.emitter.location, reason, RemarkKind.TILE_IN_MEMORY)
 
-    def window(self, value: SSAValue) -> Window | None:
+    def view(self, value: SSAValue) -> StridedView | None:
         """The memory that a memref stands for, if it is known."""
-        return self.memory.window(value)
+        return self.memory.view(value)
 
     def flat(self, value: SSAValue) -> SSAValue:
         """All memory from a pointer on."""
@@ -210,18 +212,18 @@ class FunctionLowering:
         """Return whether two pointer arguments or buffers have no memory in common."""
         return self.known.apart.is_disjoint(left, right)
 
-    def window_for(self, op: Operation, value: SSAValue) -> Window:
+    def view_for(self, op: Operation, value: SSAValue) -> StridedView:
         """The memory that a memref operand stands for."""
-        window = self.memory.window(value)
-        if window is None:
+        view = self.memory.view(value)
+        if view is None:
             self.fail(op, f"the memory of {value.type} is not known here")
             raise AssertionError
-        return window
+        return view
 
-    def in_memory(self, value: SSAValue) -> Window:
-        """The elements of a tensor as a window, copied to a buffer if they are not in memory."""
+    def in_memory(self, value: SSAValue) -> StridedView:
+        """The elements of a tensor as a view, copied to a buffer if they are not in memory."""
         source = self.source(value)
-        if isinstance(source, Window):
+        if isinstance(source, StridedView):
             return source
         buffer = self.memory.new_tile(value)
         self.copy(source, buffer, location=location_of_load(value))
@@ -234,8 +236,8 @@ LOWERINGS = Lowerings[[FunctionLowering], None]()
 lowers = LOWERINGS.lowers
 
 
-def same_window(left: Window, right: Window) -> bool:
-    """Return whether two windows are the same elements in the same order."""
+def same_view(left: StridedView, right: StridedView) -> bool:
+    """Return whether two views are the same elements in the same order."""
     return (
         left.flat is right.flat
         and left.offset == right.offset

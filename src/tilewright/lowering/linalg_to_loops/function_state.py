@@ -10,7 +10,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from tilewright.dialects import func
 from tilewright.dialects.construction import Index
 from tilewright.ir.passes import PassContext
-from tilewright.lowering.linalg_to_loops.sources import Source, Window
+from tilewright.lowering.linalg_to_loops.sources import Source, StridedView
 from tilewright.support.facts import TargetFacts
 from tilewright.support.records import dataclass
 from tilewright.transforms.linalg.loads import Disjointness
@@ -65,7 +65,7 @@ class TileValues:
     written: set[Operation] = field(default_factory=set[Operation])
     """Stores whose elements are there already (`stored_results.py`)."""
 
-    def fill(self, value: SSAValue, buffer: Window) -> None:
+    def fill(self, value: SSAValue, buffer: StridedView) -> None:
         """Read a value from a buffer from now on."""
         self.filled.append((value, self.sources[value]))
         self.sources[value] = buffer

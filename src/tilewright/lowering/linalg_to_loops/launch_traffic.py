@@ -40,10 +40,10 @@ class LaunchTraffic:
         """Count the tiles that a nest, which is about to be emitted, reads and other programs do not."""
         in_loop = self._emitter.cursor.block is not self._emitter.entry
         for operand in nest.inputs:
-            window = memory_of(operand.source)
-            if window is not None and not window.owned and self.is_of_program(window.offset):
-                key = (in_loop, window.flat)
-                self._bytes[key] = max(window.bytes, self._bytes.get(key, 0))
+            view = memory_of(operand.source)
+            if view is not None and not view.owned and self.is_of_program(view.offset):
+                key = (in_loop, view.flat)
+                self._bytes[key] = max(view.bytes, self._bytes.get(key, 0))
 
     def is_of_program(self, value: Index) -> bool:
         """Return whether an index depends on which program this is, if only as a loop starts where the program says."""

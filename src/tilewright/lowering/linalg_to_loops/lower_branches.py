@@ -14,7 +14,7 @@ from tilewright.lowering.linalg_to_loops.function_lowering import (
     lowers,
 )
 from tilewright.lowering.linalg_to_loops.region_tiles import finish_region, replace_op
-from tilewright.lowering.linalg_to_loops.sources import Window
+from tilewright.lowering.linalg_to_loops.sources import StridedView
 from tilewright.transforms.linalg.index_proofs import constant_of, is_same
 from tilewright.transforms.linalg.region_values import tensor_positions, without
 
@@ -27,14 +27,14 @@ def lower_if(op: scf.IfOp, lowering: FunctionLowering) -> None:
         return
     tensors = tensor_positions(op.results)
     storage = lowering.storage
-    windows: dict[int, Window] = {}
+    views: dict[int, StridedView] = {}
     for position in tensors:
         result = op.results[position]
-        window = storage.find_target(result)
-        if window is None or not storage.may_overwrite_after(window, op):
-            window = lowering.memory.new_tile(result)
-        windows[position] = window
-    held = {window.flat: storage.contents.get(window.flat) for window in windows.values()}
+        view = storage.find_target(result)
+        if view is None or not storage.may_overwrite_after(view, op):
+            view = lowering.memory.new_tile(result)
+        views[position] = view
+    held = {view.flat: storage.contents.get(view.flat) for view in views.values()}
     for region in op.regions:
         for block in region.blocks:
             for flat, holder in held.items():
@@ -44,13 +44,13 @@ def lower_if(op: scf.IfOp, lowering: FunctionLowering) -> None:
                     storage.contents.pop(flat, None)
             terminator = block.last_op
             assert terminator is not None
-            storage.set_targets(terminator, windows)
+            storage.set_targets(terminator, views)
             lowering.lower_block(block)
             if tensors:
-                finish_region(lowering, terminator, 0, windows)
+                finish_region(lowering, terminator, 0, views)
     if not tensors:
         return
-    storage.put_all(op.results, windows)
+    storage.put_all(op.results, views)
     regions = [op.detach_region(region) for region in list(op.regions)]
     new = scf.IfOp.create(
         operands=[op.cond],
@@ -66,26 +66,26 @@ def lower_view_results(lowering: FunctionLowering, op: scf.IfOp) -> None:
     if has_tensors(op.results):
         lowering.fail(op, "a branch that yields both tensors and views")
     emitter, memory = lowering.emitter, lowering.memory
-    views = [number for number, result in enumerate(op.results) if is_memref(result.type)]
-    chosen: list[list[Window]] = []
+    positions = [number for number, result in enumerate(op.results) if is_memref(result.type)]
+    chosen: list[list[StridedView]] = []
     for region in op.regions:
         lowering.lower_block(region.block)
         terminator = region.block.last_op
         assert terminator is not None
-        chosen.append([lowering.window_for(op, terminator.operands[number]) for number in views])
-    for region, windows in zip(op.regions, chosen, strict=True):
+        chosen.append([lowering.view_for(op, terminator.operands[number]) for number in positions])
+    for region, views in zip(op.regions, chosen, strict=True):
         terminator = region.block.last_op
         assert terminator is not None
         parts: list[SSAValue] = []
         with emitter.at(Cursor(region.block, terminator)):
-            for window in windows:
-                flat_type = MemRefType(window.element, [DYNAMIC_INDEX])
-                flat = window.flat
+            for view in views:
+                flat_type = MemRefType(view.element, [DYNAMIC_INDEX])
+                flat = view.flat
                 if flat.type != flat_type:
                     flat = emitter.value(memref.CastOp, (flat,), flat_type)
-                parts += [flat, emitter.ssa(window.offset), *(emitter.ssa(stride) for stride in window.strides)]
-        terminator.operands = [*without(terminator.operands, views), *parts]
-    kept = without(op.results, views)
+                parts += [flat, emitter.ssa(view.offset), *(emitter.ssa(stride) for stride in view.strides)]
+        terminator.operands = [*without(terminator.operands, positions), *parts]
+    kept = without(op.results, positions)
     yielded = op.true_region.block.last_op
     assert yielded is not None
     part_types = [value.type for value in yielded.operands[len(kept) :]]
@@ -93,9 +93,9 @@ def lower_view_results(lowering: FunctionLowering, op: scf.IfOp) -> None:
     new = scf.IfOp.create(
         operands=[op.cond], result_types=[*(value.type for value in kept), *part_types], regions=regions
     )
-    replace_op(lowering, op, new, views, added=len(part_types))
+    replace_op(lowering, op, new, positions, added=len(part_types))
     parts = list(new.results[len(kept) :])
-    for position, number in enumerate(views):
+    for position, number in enumerate(positions):
         first, second = chosen[0][position], chosen[1][position]
         flat, offset, *rest = parts
         rank = len(first.strides)
@@ -104,9 +104,9 @@ def lower_view_results(lowering: FunctionLowering, op: scf.IfOp) -> None:
             for a, b, value in zip(first.strides, second.strides, rest[:rank], strict=True)
         )
         parts = rest[rank:]
-        root = next((window.root for window in (first, second) if not window.owned), first.root)
-        window = Window(flat, offset, strides, first.shape, first.element, root)
-        memory.define(op.results[number], window)
+        root = next((view.root for view in (first, second) if not view.owned), first.root)
+        view = StridedView(flat, offset, strides, first.shape, first.element, root)
+        memory.define(op.results[number], view)
 
 
 @lowers(scf.YieldOp, scf.ConditionOp)

@@ -9,7 +9,7 @@ from tilewright.lowering.linalg_to_loops.function_lowering import (
     lowers,
 )
 from tilewright.lowering.linalg_to_loops.region_tiles import carried_buffer, finish_region, replace_op
-from tilewright.lowering.linalg_to_loops.sources import Window
+from tilewright.lowering.linalg_to_loops.sources import StridedView
 from tilewright.transforms.linalg.lay_out_carried_tiles import take_by_columns
 from tilewright.transforms.linalg.region_values import drop_arguments, tensor_positions, without
 
@@ -27,15 +27,15 @@ def lower_for(op: scf.ForOp, lowering: FunctionLowering) -> None:
     yield_op = body.last_op
     assert yield_op is not None
     by_columns = take_by_columns(op)
-    windows: dict[int, Window] = {}
+    views: dict[int, StridedView] = {}
     for position in tensors:
-        init, result, taken = inits[position], op.results[position], list(windows.values())
-        windows[position] = carried_buffer(lowering, op, init, result, taken, by_columns=position in by_columns)
-    storage.put_all(body.args[1:], windows)
-    storage.set_targets(yield_op, windows)
+        init, result, taken = inits[position], op.results[position], list(views.values())
+        views[position] = carried_buffer(lowering, op, init, result, taken, by_columns=position in by_columns)
+    storage.put_all(body.args[1:], views)
+    storage.set_targets(yield_op, views)
     lowering.lower_block(body)
-    finish_region(lowering, yield_op, 0, windows)
-    storage.put_all(op.results, windows)
+    finish_region(lowering, yield_op, 0, views)
+    storage.put_all(op.results, views)
     drop_arguments(body, [position + 1 for position in tensors])
     region = op.detach_region(op.body)
     kept = without(inits, tensors)
@@ -61,26 +61,26 @@ def lower_while(op: scf.WhileOp, lowering: FunctionLowering) -> None:
     assert condition is not None and yield_op is not None
     inits = list(op.operands)
     entering = tensor_positions(inits)
-    windows: dict[int, Window] = {}
+    views: dict[int, StridedView] = {}
     for position in entering:
-        windows[position] = carried_buffer(lowering, op, inits[position], None, list(windows.values()))
-    storage.put_all(before.args, windows)
-    storage.set_targets(yield_op, windows)
+        views[position] = carried_buffer(lowering, op, inits[position], None, list(views.values()))
+    storage.put_all(before.args, views)
+    storage.set_targets(yield_op, views)
     lowering.lower_block(before)
     leaving = tensor_positions(op.results)
-    exits: dict[int, Window] = {}
+    exits: dict[int, StridedView] = {}
     for position in leaving:
         value = condition.operands[position + 1]
         source = lowering.source(value)
-        used = [window.flat for window in exits.values()]
-        if value in before.args and isinstance(source, Window) and source.flat not in used:
+        used = [view.flat for view in exits.values()]
+        if value in before.args and isinstance(source, StridedView) and source.flat not in used:
             exits[position] = source
         else:
             exits[position] = lowering.memory.new_tile(value)
     finish_region(lowering, condition, 1, exits)
     storage.put_all(after.args, exits)
     lowering.lower_block(after)
-    finish_region(lowering, yield_op, 0, windows)
+    finish_region(lowering, yield_op, 0, views)
     storage.put_all(op.results, exits)
     drop_arguments(before, entering)
     drop_arguments(after, leaving)

@@ -1,7 +1,7 @@
 """Panels of right operands: calls of the routines that pack, or that find panels in a pack cache.
 
 %p = linalg_ext.pack %b cached(0) {microkernel.packing = ...}
-  ->  %p = call @tw_mk_keep_f32_f32_64(%b, %b_stride, %cache, %rows, %columns, 0)
+  ->  %p = call @tw_mk_cache_f32_f32_64(%b, %b_stride, %cache, %rows, %columns, 0)
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from tilewright.lowering.linalg_to_loops.emitter import INDEX, Index
 from tilewright.lowering.linalg_to_loops.external_calls import call_microkernel
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, lowers, tensor_shape
 from tilewright.lowering.linalg_to_loops.lower_memory import memref_sizes
-from tilewright.lowering.linalg_to_loops.sources import PaddedView, Window
+from tilewright.lowering.linalg_to_loops.sources import PaddedView, StridedView
 from tilewright.lowering.microkernel_attributes import find_routine
 from tilewright.transforms.linalg.index_proofs import constant_of
 
@@ -76,10 +76,10 @@ def _cached_panels(lowering: FunctionLowering, op: linalg_ext.PackOp, routine: P
     full = is_full(emitter, source, shape, -1, 0) if isinstance(source, PaddedView) else True
     rows_adjoin = not is_contiguous(source, 1)
     # What was copied to a buffer is at one address in all programs, each with elements of its own.
-    is_own = not isinstance(inner, Window) or inner.owned
+    is_own = not isinstance(inner, StridedView) or inner.owned
     if full is False or is_own or (rows_adjoin and not is_contiguous(source, 0)):
         return _packed_panels(lowering, op, routine, copied_operand(lowering, source, shape), rows_adjoin=False)
-    assert isinstance(inner, Window)
+    assert isinstance(inner, StridedView)
     routine = replace(routine, transposed_b=rows_adjoin)
     if full is True:
         return _call_cache(lowering, op, routine, inner, shape)
@@ -100,7 +100,7 @@ def _find_panels(lowering: FunctionLowering, op: linalg_ext.PackOp, routine: Pan
     if sizes is None or condition is None:
         lowering.fail(op, "a view whose sizes are not known")
         raise AssertionError
-    view = lowering.window_for(op, op.source)
+    view = lowering.view_for(op, op.source)
     if constant_of(condition) is not None:
         return _call_cache(lowering, op, routine, view, sizes)
     found, then_block, else_block = emitter.open_if(condition, [INDEX])
@@ -112,7 +112,7 @@ def _find_panels(lowering: FunctionLowering, op: linalg_ext.PackOp, routine: Pan
 
 
 def _call_cache(
-    lowering: FunctionLowering, op: linalg_ext.PackOp, routine: PanelRoutine, view: Window, sizes: Sequence[Index]
+    lowering: FunctionLowering, op: linalg_ext.PackOp, routine: PanelRoutine, view: StridedView, sizes: Sequence[Index]
 ) -> SSAValue:
     assert op.cache is not None
     emitter = lowering.emitter

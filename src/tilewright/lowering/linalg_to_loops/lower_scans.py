@@ -26,7 +26,7 @@ from tilewright.lowering.linalg_to_loops.lane_combinations import combine, scan_
 from tilewright.lowering.linalg_to_loops.nest import Nest, Operand, Schedule
 from tilewright.lowering.linalg_to_loops.operand_access import read_operand, write_output
 from tilewright.lowering.linalg_to_loops.region_tiles import carried_buffer
-from tilewright.lowering.linalg_to_loops.sources import Window
+from tilewright.lowering.linalg_to_loops.sources import StridedView
 from tilewright.support.records import dataclass
 from tilewright.transforms.linalg.index_proofs import is_same
 
@@ -48,26 +48,26 @@ def lower_scan(op: linalg_ext.ScanOp, lowering: FunctionLowering) -> None:
     if combination is None or op.dimension.value.data != len(shape) - 1:
         lowering.fail(op, "a scan along another axis than the last, or of what has no form on lanes")
         return
-    windows: list[Window] = []
+    views: list[StridedView] = []
     bounds: list[tuple[Index, ...]] = []
     access = tuple(AffineDimExpr(dim) for dim in range(len(shape)))
     for init, result in zip(op.outputs, op.results, strict=True):
-        windows.append(carried_buffer(lowering, op, init, result, windows, is_filled=False))
+        views.append(carried_buffer(lowering, op, init, result, views, is_filled=False))
         bounds.append(lowering.loop_bounds(result, access, shape))
     common = tuple(
         ends[0] if all(is_same(ends[0], end) for end in ends) else extent
         for extent, *ends in zip(shape, *bounds, strict=True)
     )
     scan = Scan(tuple(op.inputs), combination, shape, op.reverse is not None)
-    emit_scan(lowering, scan, windows, common if all(window.owned for window in windows) else shape)
-    for window, result in zip(windows, op.results, strict=True):
-        lowering.storage.put(result, window)
+    emit_scan(lowering, scan, views, common if all(view.owned for view in views) else shape)
+    for view, result in zip(views, op.results, strict=True):
+        lowering.storage.put(result, view)
     lowering.values.dead.append(op)
 
 
-def emit_scan(lowering: FunctionLowering, scan: Scan, windows: Sequence[Window], bounds: Sequence[Index]) -> None:
-    """Write the scanned tiles to `windows`, at least up to `bounds`."""
-    writer = _ScanWriter(lowering, scan, windows)
+def emit_scan(lowering: FunctionLowering, scan: Scan, views: Sequence[StridedView], bounds: Sequence[Index]) -> None:
+    """Write the scanned tiles to `views`, at least up to `bounds`."""
+    writer = _ScanWriter(lowering, scan, views)
     emitter = lowering.emitter
     frames = [Frame(Cursor(emitter.cursor.block, emitter.cursor.anchor))]
     loops: list[Cursor] = []
@@ -85,8 +85,8 @@ def emit_scan(lowering: FunctionLowering, scan: Scan, windows: Sequence[Window],
 
 
 class _ScanWriter:
-    def __init__(self, lowering: FunctionLowering, scan: Scan, windows: Sequence[Window]) -> None:
-        self.emitter, self.scan, self.windows = lowering.emitter, scan, windows
+    def __init__(self, lowering: FunctionLowering, scan: Scan, views: Sequence[StridedView]) -> None:
+        self.emitter, self.scan, self.views = lowering.emitter, scan, views
         rank, extent = len(scan.shape), scan.shape[-1]
         values = [*scan.combination.left, *(result for inner in scan.combination.ops for result in inner.results)]
         widest = max(8, *(bit_width(value.type) for value in values))
@@ -121,7 +121,7 @@ class _ScanWriter:
         scanned = scan_lanes(self.emitter, self.scan.combination, read, reverse=self.scan.reverse)
         if carried is not None:
             scanned = combine(self.emitter, self.scan.combination, carried, scanned)
-        for window, value in zip(self.windows, scanned, strict=True):
-            write_output(values, window, self.access, value)
+        for view, value in zip(self.views, scanned, strict=True):
+            write_output(values, view, self.access, value)
         last = 0 if self.scan.reverse else self.lanes - 1
         return [self.emitter.pick(value, [last] * self.lanes) for value in scanned]

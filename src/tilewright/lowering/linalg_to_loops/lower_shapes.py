@@ -12,7 +12,7 @@ from tilewright.lowering.linalg_to_loops import sources
 from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, lowers, tensor_shape
 from tilewright.lowering.linalg_to_loops.lower_structured import lower_generic
-from tilewright.lowering.linalg_to_loops.sources import PaddedView, Source, Splat, Window
+from tilewright.lowering.linalg_to_loops.sources import PaddedView, Source, Splat, StridedView
 from tilewright.transforms.linalg.index_proofs import fold_index
 
 
@@ -51,10 +51,10 @@ def lower_reshape(op: tensor.ReshapeOp, lowering: FunctionLowering) -> None:
     def change(source: Source) -> Source | None:
         if isinstance(source, Splat):
             return source
-        if not isinstance(source, Window) or not source.is_contiguous():
+        if not isinstance(source, StridedView) or not source.is_contiguous():
             return None
         strides = sources.contiguous_strides(shape)
-        return Window(source.flat, source.offset, strides, shape, source.element, source.root, source.owned)
+        return StridedView(source.flat, source.offset, strides, shape, source.element, source.root, source.owned)
 
     reshape(lowering, op, op.source, change)
 
@@ -111,7 +111,7 @@ def lower_insert_slice(op: tensor.InsertSliceOp, lowering: FunctionLowering) -> 
     offsets = [fold_index(offset) for offset in op.mixed_offsets]
     steps = [step for step in op.mixed_strides if isinstance(step, int)]
     part = sources.cut_slice(lowering.emitter, dest, offsets, steps, op.kept_dims, shape)
-    assert isinstance(part, Window)
+    assert isinstance(part, StridedView)
     lowering.copy(source, part)
     lowering.define(op, dest)
 
@@ -126,7 +126,7 @@ def lower_concat(op: tensor.ConcatOp, lowering: FunctionLowering) -> None:
         part_shape = tensor_shape(value)
         offsets = [start if axis == dim else 0 for axis in range(len(shape))]
         part = sources.cut_slice(lowering.emitter, buffer, offsets, [1] * len(shape), dims, part_shape)
-        assert isinstance(part, Window)
+        assert isinstance(part, StridedView)
         lowering.copy(lowering.source(value), part)
         start += part_shape[dim]
     lowering.define(op, buffer)
@@ -134,14 +134,14 @@ def lower_concat(op: tensor.ConcatOp, lowering: FunctionLowering) -> None:
 
 @lowers(tensor.PadOp)
 def lower_pad(op: tensor.PadOp, lowering: FunctionLowering) -> None:
-    """Read a pad as a padded view: elements out of the bounds of the window are the padding."""
+    """Read a pad as a padded view: elements out of the bounds of the view are the padding."""
     shape = tensor_shape(op.result)
     body = op.region.block
     yield_op = body.last_op
     assert yield_op is not None
     fill = yield_op.operands[0]
-    window = lowering.source(op.source)
-    if fill.owner is body or DYNAMIC_INDEX in shape or not isinstance(window, Window):
+    view = lowering.source(op.source)
+    if fill.owner is body or DYNAMIC_INDEX in shape or not isinstance(view, StridedView):
         lowering.fail(op, "padding of this form")
         return
     if isinstance(fill.owner, Operation) and fill.owner.parent_block() is body:
@@ -149,10 +149,10 @@ def lower_pad(op: tensor.PadOp, lowering: FunctionLowering) -> None:
         lowering.emitter.insert(fill.owner)
     low = [fold_index(entry) for entry in op.mixed_low]
     high = [box_end(lowering, extent, entry) for extent, entry in zip(shape, op.mixed_high, strict=True)]
-    offset = window.offset
-    for start, stride in zip(low, window.strides, strict=True):
+    offset = view.offset
+    for start, stride in zip(low, view.strides, strict=True):
         offset = lowering.emitter.sub(offset, lowering.emitter.mul(start, stride))
-    inner = Window(window.flat, offset, window.strides, shape, window.element, window.root, window.owned)
+    inner = StridedView(view.flat, offset, view.strides, shape, view.element, view.root, view.owned)
     lowering.define(op, PaddedView(inner, tuple(low), tuple(high), shape, fill))
 
 

@@ -13,7 +13,7 @@ from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, lowers, tensor_shape
 from tilewright.lowering.linalg_to_loops.lower_vectors import lanes_in_registers, run_in_registers
 from tilewright.lowering.linalg_to_loops.nest import Nest, Operand, Output, Schedule
-from tilewright.lowering.linalg_to_loops.sources import Splat, Window
+from tilewright.lowering.linalg_to_loops.sources import Splat, StridedView
 from tilewright.lowering.linalg_to_loops.stored_results import StoredResult, plan_stored_results
 from tilewright.transforms.linalg.index_proofs import is_same
 from tilewright.transforms.linalg.sink_producers import is_stored_next
@@ -42,7 +42,7 @@ lowers(*(op for op in linalg.STRUCTURED if op not in _BY_RULES_OF_THEIR_OWN))(lo
 def run_generic(
     lowering: FunctionLowering,
     op: linalg.StructuredOp,
-    dest: Window | None = None,
+    dest: StridedView | None = None,
     bounds: Sequence[Index] | None = None,
 ) -> None:
     """Emit the nest of a generic at the cursor; its only result goes to `dest` if that is given."""
@@ -85,22 +85,26 @@ def run_generic(
 
 
 def _plan_output(
-    lowering: FunctionLowering, op: linalg.StructuredOp, number: int, dest: Window | None, stored: StoredResult | None
+    lowering: FunctionLowering,
+    op: linalg.StructuredOp,
+    number: int,
+    dest: StridedView | None,
+    stored: StoredResult | None,
 ) -> Output:
     """Plan where a result goes: to `dest`, to where it is stored, to a scalar if it is one sum, or to a buffer."""
     access, iterators = access_of(op.maps[len(op.inputs) + number]), _reduced_dims(op)
     init, result, bounds = op.outputs[number], op.results[number], tuple[Index, ...](loop_extents(op))
     reduces = number in reduced_results(op)
-    window = dest
+    view = dest
     if stored is not None:
-        window, bounds = stored.dest, stored.sizes
-    elif window is None and not (reduces and all(iterators) and prod(tensor_shape(result)) == 1):
-        window = lowering.storage.destination(op, result)
+        view, bounds = stored.dest, stored.sizes
+    elif view is None and not (reduces and all(iterators) and prod(tensor_shape(result)) == 1):
+        view = lowering.storage.destination(op, result)
         bounds = lowering.loop_bounds(result, access, loop_extents(op))
     source = lowering.source(init) if init in lowering.values.sources else Splat(init)
     combiner = combiner_of(op.body.block, number) if reduces else None
     is_alone, is_cut = dest is None and stored is None, stored is not None
-    return Output(window, access, Operand(source, access), bounds, reduces, combiner, is_alone, is_cut)
+    return Output(view, access, Operand(source, access), bounds, reduces, combiner, is_alone, is_cut)
 
 
 def _common_bounds(

@@ -14,7 +14,7 @@ from tilewright.dialects.arith.constant import is_dense
 from tilewright.dialects.types import is_memref, is_tensor
 from tilewright.lowering.linalg_to_loops.emitter import INDEX, Index
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, lowers, tensor_shape
-from tilewright.lowering.linalg_to_loops.sources import PaddedView, Source, Splat, Window, Words, offset_at
+from tilewright.lowering.linalg_to_loops.sources import PaddedView, Source, Splat, StridedView, Words, offset_at
 from tilewright.lowering.linalg_to_loops.words import load_word
 from tilewright.transforms.linalg.index_proofs import fold_index
 
@@ -59,7 +59,7 @@ def lower_fill(op: linalg.FillOp, lowering: FunctionLowering) -> None:
     if op.results:
         lowering.define(op, Splat(value))
         return
-    dest = lowering.window_for(op, op.outputs[0])
+    dest = lowering.view_for(op, op.outputs[0])
     if DYNAMIC_INDEX in dest.shape:
         lowering.fail(op, "fill of a buffer of dynamic shape")
     lowering.copy(Splat(value), dest)
@@ -88,7 +88,7 @@ def read_element(lowering: FunctionLowering, source: Source, indices: Sequence[S
     match source:
         case Splat():
             return source.value
-        case Window():
+        case StridedView():
             value = emitter.load(source.flat, offset_at(emitter, source, [fold_index(index) for index in indices]))
             return emitter.unpack(value, source.stored_as_byte)
         case Words(first_bytes=inner):
@@ -117,7 +117,7 @@ def lower_insert(op: tensor.InsertOp, lowering: FunctionLowering) -> None:
     lowering.define(op, dest)
 
 
-def store_scalar(lowering: FunctionLowering, value: SSAValue, dest: Window, offset: Index) -> None:
+def store_scalar(lowering: FunctionLowering, value: SSAValue, dest: StridedView, offset: Index) -> None:
     """Store one element, in the form the buffer keeps it."""
     lowering.emitter.store(lowering.emitter.pack(value, dest.stored_as_byte), dest.flat, offset)
 

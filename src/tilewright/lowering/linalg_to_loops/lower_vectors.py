@@ -21,7 +21,7 @@ from tilewright.lowering.linalg_to_loops.emitter import LoopEmitter, lanes_of, v
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, lowers
 from tilewright.lowering.linalg_to_loops.nest import Nest, Operand, Output, Schedule
 from tilewright.lowering.linalg_to_loops.nest_plan import plan_nest
-from tilewright.lowering.linalg_to_loops.sources import Splat, Vectors, Window
+from tilewright.lowering.linalg_to_loops.sources import Splat, StridedView, Vectors
 from tilewright.transforms.linalg.promote_carried_tiles import EACH_ELEMENT, can_run_in_registers
 from tilewright.transforms.linalg.structured import access_of, loop_extents
 
@@ -41,7 +41,7 @@ def _load_vectors(op: linalg_ext.ToVectorsOp, lowering: FunctionLowering) -> lis
     source = lowering.source(op.source)
     if isinstance(source, Splat):
         return [emitter.broadcast(source.value, lanes)] * count
-    if not (isinstance(source, Window) and source.strides == (1,)):
+    if not (isinstance(source, StridedView) and source.strides == (1,)):
         source = lowering.in_memory(op.source)
     offsets = [emitter.add(source.offset, index * lanes) for index in range(count)]
     return [emitter.vector_load(source.flat, offset, lanes) for offset in offsets]
@@ -61,10 +61,10 @@ def lower_from_vectors(op: linalg_ext.FromVectorsOp, lowering: FunctionLowering)
     ):
         lowering.values.vectors[op.result] = list(op.vectors)
         return
-    window = lowering.memory.new_tile(op.result)
+    view = lowering.memory.new_tile(op.result)
     for number, vector in enumerate(op.vectors):
-        emitter.vector_store(vector, window.flat, number * lanes)
-    lowering.storage.put(op.result, window)
+        emitter.vector_store(vector, view.flat, number * lanes)
+    lowering.storage.put(op.result, view)
 
 
 def lanes_in_registers(op: linalg.GenericOp) -> int | None:

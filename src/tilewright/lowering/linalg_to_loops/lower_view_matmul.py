@@ -19,7 +19,7 @@ from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, lowers, tensor_shape
 from tilewright.lowering.linalg_to_loops.lower_memory import memref_sizes
 from tilewright.lowering.linalg_to_loops.region_tiles import carried_buffer
-from tilewright.lowering.linalg_to_loops.sources import Window
+from tilewright.lowering.linalg_to_loops.sources import StridedView
 from tilewright.lowering.microkernel_attributes import find_routine
 
 
@@ -35,12 +35,12 @@ def lower_view_matmul(op: linalg_ext.ViewMatmulOp, lowering: FunctionLowering) -
         lowering.fail(op, "fewer rows or columns than those of a tile of several blocks")
     target = carried_buffer(lowering, op, op.init, op.result, [], is_filled=not kernel.from_zero)
     lowering.storage.contents[target.flat] = op.result
-    a, b = (in_place(lowering.emitter, lowering.window_for(op, view)) for view in (op.a, op.b))
+    a, b = (in_place(lowering.emitter, lowering.view_for(op, view)) for view in (op.a, op.b))
     if op.panels is not None:
         panels = lowering.values.panels[op.panels]
         b = MatrixAddress(panels, b.strides, 1, b.address) if kernel.fills_panels else MatrixAddress(panels, (0, 0), 1)
     calls = MatmulCalls(lowering.emitter, kernel, (a, b, in_place(lowering.emitter, target)), a_sizes[1])
-    dest = None if op.dest is None else lowering.window_for(op, op.dest)
+    dest = None if op.dest is None else lowering.view_for(op, op.dest)
     is_stored = _multiply(op, calls, dest, counts)
     if op.stored is not None:
         op.stored.replace_all_uses_with(lowering.emitter.truth(is_stored))
@@ -48,7 +48,7 @@ def lower_view_matmul(op: linalg_ext.ViewMatmulOp, lowering: FunctionLowering) -
 
 
 def _multiply(
-    op: linalg_ext.ViewMatmulOp, calls: MatmulCalls, dest: Window | None, counts: tuple[Index, Index]
+    op: linalg_ext.ViewMatmulOp, calls: MatmulCalls, dest: StridedView | None, counts: tuple[Index, Index]
 ) -> SSAValue | bool:
     """Emit the calls; return whether the result is where it is stored in the end, and not in the tile."""
     emitter, tile_counts, (*_, c) = calls.emitter, (1, *tensor_shape(op.result)), calls.operands

@@ -1,4 +1,4 @@
-"""Resolves memrefs to windows: one flat, unit stride memref per pointer or buffer, everything else is index arithmetic.
+"""Resolves memrefs to views: one flat, unit stride memref per pointer or buffer, everything else is index arithmetic.
 
 %v = memref.reinterpret_cast %arg to offset: [%o], sizes: [4, 8], strides: [%s, 1]
 %w = memref.subview %v[2, 0] [2, %n] [1, 1]
@@ -25,7 +25,7 @@ from tilewright.dialects import bufferization, func, linalg_ext, memref
 from tilewright.dialects.construction import index_array, segment_sizes
 from tilewright.dialects.types import element_type, is_integer, is_memref, is_unranked_memref
 from tilewright.lowering.linalg_to_loops.emitter import INDEX, Cursor, Index, LoopEmitter
-from tilewright.lowering.linalg_to_loops.sources import Window, collapse, contiguous_strides, expand, permute
+from tilewright.lowering.linalg_to_loops.sources import StridedView, collapse, contiguous_strides, expand, permute
 from tilewright.transforms.linalg.effects import root_of_memref
 from tilewright.transforms.linalg.structured import shape_or_scalar
 
@@ -34,51 +34,51 @@ UNKNOWN_EXTENT = (1 << 62) - 1
 
 
 class Memory:
-    """The memrefs of one function as windows, and the arena buffers that the lowering adds."""
+    """The memrefs of one function as views, and the arena buffers that the lowering adds."""
 
     def __init__(self, emitter: LoopEmitter, on_buffer: Callable[[Attribute, Sequence[int]], None]):
         self.emitter = emitter
         self._on_buffer = on_buffer
         """Is told the element type and shape of each new tile."""
         self._flat: dict[SSAValue, SSAValue] = {}
-        self._windows: dict[SSAValue, Window] = {}
+        self._views: dict[SSAValue, StridedView] = {}
 
-    def new_buffer(self, element: Attribute, shape: Sequence[int]) -> Window:
+    def new_buffer(self, element: Attribute, shape: Sequence[int]) -> StridedView:
         """A contiguous tile in the arena."""
         stored = i8 if is_integer(element) and element.width.data == 1 else element
         self._on_buffer(stored, shape)
         return self._in_arena(stored, shape, element)
 
-    def new_tile(self, value: SSAValue, *, by_columns: bool = False) -> Window:
+    def new_tile(self, value: SSAValue, *, by_columns: bool = False) -> StridedView:
         """A buffer for a tensor; `by_columns`: a matrix whose first dimension is contiguous."""
         element, shape = element_type(value.type), shape_or_scalar(value.type)
         if not by_columns:
             return self.new_buffer(element, shape)
-        window = permute(self.new_buffer(element, shape[::-1]), (1, 0))
-        assert isinstance(window, Window)
-        return window
+        view = permute(self.new_buffer(element, shape[::-1]), (1, 0))
+        assert isinstance(view, StridedView)
+        return view
 
-    def new_scratch(self, size: int) -> Window:
+    def new_scratch(self, size: int) -> StridedView:
         """So many bytes in the arena for what is no tile, such as panels that are kept for other programs."""
         return self._in_arena(i8, (size,), i8)
 
-    def _in_arena(self, stored: Attribute, shape: Sequence[int], element: Attribute) -> Window:
+    def _in_arena(self, stored: Attribute, shape: Sequence[int], element: Attribute) -> StridedView:
         flat = self.emitter.alloca(stored, max(1, prod(shape)))
-        return Window(flat, 0, contiguous_strides(shape), tuple(shape), element, flat, owned=True)
+        return StridedView(flat, 0, contiguous_strides(shape), tuple(shape), element, flat, owned=True)
 
-    def window(self, value: SSAValue) -> Window | None:
-        """The window of a memref; None where its address cannot be expressed by what is known of it."""
-        if (found := self._windows.get(value)) is None:
+    def view(self, value: SSAValue) -> StridedView | None:
+        """The view of a memref; None where its address cannot be expressed by what is known of it."""
+        if (found := self._views.get(value)) is None:
             found = self._resolve(value)
             if found is not None:
-                self._windows[value] = found
+                self._views[value] = found
         return found
 
-    def define(self, value: SSAValue, window: Window) -> None:
-        """Record the window of a memref that is not a view by its op alone."""
-        self._windows[value] = window
+    def define(self, value: SSAValue, view: StridedView) -> None:
+        """Record the view of a memref that is not a view by its op alone."""
+        self._views[value] = view
 
-    def _resolve(self, value: SSAValue) -> Window | None:
+    def _resolve(self, value: SSAValue) -> StridedView | None:
         op = value.owner
         match op:
             case memref.ReinterpretCastOp():
@@ -92,9 +92,9 @@ class Memory:
                 if DYNAMIC_INDEX in shape[1:]:
                     return None
                 strides = contiguous_strides([1 if size == DYNAMIC_INDEX else size for size in shape])
-                return Window(flat, 0, strides, shape, element_type(op.dest.type), root_of_memref(value))
+                return StridedView(flat, 0, strides, shape, element_type(op.dest.type), root_of_memref(value))
             case memref.CastOp():
-                source = self.window(op.source)
+                source = self.view(op.source)
                 assert is_memref(op.dest.type)
                 return None if source is None else replace(source, shape=shape_or_scalar(op.dest.type))
             case memref.AllocOp() | memref.AllocaOp():
@@ -129,21 +129,23 @@ class Memory:
                 )
         return found
 
-    def _reinterpret(self, op: memref.ReinterpretCastOp) -> Window | None:
+    def _reinterpret(self, op: memref.ReinterpretCastOp) -> StridedView | None:
         source = op.source
         if is_unranked_memref(source.type):
             flat = self.flat(source)
             element, owned = element_type(source.type), False
         else:
-            base = self.window(source)
+            base = self.view(source)
             if base is None:
                 return None
             flat, element, owned = base.flat, base.element, base.owned
         shape = _static_shape(op.result.type)
-        return Window(flat, op.mixed_offsets[0], tuple(op.mixed_strides), shape, element, root_of_memref(source), owned)
+        return StridedView(
+            flat, op.mixed_offsets[0], tuple(op.mixed_strides), shape, element, root_of_memref(source), owned
+        )
 
-    def _subview(self, op: memref.SubviewOp) -> Window | None:
-        base = self.window(op.source)
+    def _subview(self, op: memref.SubviewOp) -> StridedView | None:
+        base = self.view(op.source)
         if base is None:
             return None
         offset = base.offset
@@ -161,7 +163,7 @@ class Memory:
             shape=_static_shape(op.result.type),
         )
 
-    def _allocation(self, value: SSAValue) -> Window | None:
+    def _allocation(self, value: SSAValue) -> StridedView | None:
         """A buffer of the input program moves to the arena; its ranked uses keep a ranked view."""
         type_ = value.type
         assert is_memref(type_)
@@ -181,11 +183,11 @@ class Memory:
             )
             flat = self._flattened(moved, type_)
         value.replace_all_uses_with(moved)
-        window = Window(flat, 0, contiguous_strides(shape), shape, type_.element_type, moved, owned=True)
-        self._windows[moved] = window
-        return window
+        view = StridedView(flat, 0, contiguous_strides(shape), shape, type_.element_type, moved, owned=True)
+        self._views[moved] = view
+        return view
 
-    def _argument(self, value: SSAValue, type_: MemRefType[Attribute]) -> Window | None:
+    def _argument(self, value: SSAValue, type_: MemRefType[Attribute]) -> StridedView | None:
         """A tile that the caller has in a buffer, contiguous as all buffers are. Its bits would be bytes there."""
         shape, element = type_.get_shape(), type_.element_type
         is_bits = is_integer(element) and element.width.data == 1
@@ -193,7 +195,7 @@ class Memory:
             return None
         with self.emitter.at(self.emitter.constants_cursor()):
             flat = self._flattened(value, type_)
-        return Window(flat, 0, contiguous_strides(shape), shape, element, value, owned=True)
+        return StridedView(flat, 0, contiguous_strides(shape), shape, element, value, owned=True)
 
     def _flattened(self, buffer: SSAValue, type_: MemRefType[Attribute]) -> SSAValue:
         """A contiguous buffer with one dimension."""
@@ -213,14 +215,14 @@ class Memory:
             },
         )
 
-    def _reshape(self, op: memref.CollapseShapeOp | memref.ExpandShapeOp) -> Window | None:
-        base = self.window(op.src)
+    def _reshape(self, op: memref.CollapseShapeOp | memref.ExpandShapeOp) -> StridedView | None:
+        base = self.view(op.src)
         shape = _static_shape(op.result.type)
         if base is None or DYNAMIC_INDEX in shape:
             return None
         change = collapse if isinstance(op, memref.CollapseShapeOp) else expand
         changed = change(base, op.groups, shape)
-        return changed if isinstance(changed, Window) else None
+        return changed if isinstance(changed, StridedView) else None
 
 
 def find_only_written(function: func.FuncOp) -> frozenset[SSAValue]:

@@ -23,7 +23,7 @@ from tilewright.lowering.linalg_to_loops.access_log import AccessLog
 from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.lane_steps import LaneSteps
 from tilewright.lowering.linalg_to_loops.predication import Predicate
-from tilewright.lowering.linalg_to_loops.sources import Source, Splat, Vectors, Window, Words
+from tilewright.lowering.linalg_to_loops.sources import Source, Splat, StridedView, Vectors, Words
 from tilewright.lowering.linalg_to_loops.split_offsets import SplitOffsets
 from tilewright.support.facts import DEFAULT_FACTS, TargetFacts
 from tilewright.support.records import dataclass
@@ -58,7 +58,7 @@ class Operand:
 class Output:
     """A result of a nest: where it goes (None: one scalar, kept in a register), and what it starts from."""
 
-    dest: Window | None
+    dest: StridedView | None
     access: tuple[AffineExpr, ...]
     init: Operand
     bounds: tuple[Index, ...]
@@ -75,7 +75,7 @@ class Output:
 class Fetch:
     """Elements to prefetch, with the locality of the prefetch (3: to the first-level cache)."""
 
-    window: Window
+    view: StridedView
     access: tuple[AffineExpr, ...]
     locality: int
 
@@ -89,7 +89,7 @@ class Surroundings(Protocol):
         """Return how to read a tensor."""
         ...
 
-    def window(self, value: SSAValue) -> Window | None:
+    def view(self, value: SSAValue) -> StridedView | None:
         """The memory that a memref stands for."""
         ...
 
@@ -199,10 +199,10 @@ def stride_along(source: Source | Vectors, access: Sequence[AffineExpr], dim: in
         return apart // WORD_BYTES if isinstance(apart, int) and apart % WORD_BYTES == 0 else apart
     if isinstance(source, Vectors):
         return 1
-    window = source if isinstance(source, Window) else source.inner
-    if isinstance(window, Splat):
+    view = source if isinstance(source, StridedView) else source.inner
+    if isinstance(view, Splat):
         return 1
-    for expr, stride in zip(access, window.strides, strict=True):
+    for expr, stride in zip(access, view.strides, strict=True):
         if isinstance(expr, AffineDimExpr) and expr.position == dim:
             return stride
     return 0

@@ -116,7 +116,7 @@ class _NestWriter:
     def _row(self, outside: Frame) -> None:
         """Emit the loops. Outputs that are prefetched, or may wait for reads, get no non-temporal stores."""
         streaming, prefetching = self.streaming, self.loops.prefetching
-        is_near = streaming is not None and any(prefetching.tiles.is_near(window) for _, window in streaming.outputs)
+        is_near = streaming is not None and any(prefetching.tiles.is_near(view) for _, view in streaming.outputs)
         if streaming is not None and not is_near and not (prefetching.traffic.counts_reads and self._reads_twice()):
             self._stream_or_not(streaming, outside)
             return
@@ -134,8 +134,8 @@ class _NestWriter:
         If both arrays start at the same offset in a page, a load a little above the address of a store has its low
         address bits, and waits for it (Zen 4, four offsets: 1.8 times as slow with non-temporal stores).
         """
-        windows = (memory_of(operand.source) for operand in self.loops.nest.inputs)
-        arrays = [window.flat for window in windows if window is not None and not window.owned]
+        views = (memory_of(operand.source) for operand in self.loops.nest.inputs)
+        arrays = [view.flat for view in views if view is not None and not view.owned]
         return len(set(arrays)) < len(arrays)
 
     def _version_loop(self, version: VersionCheck, outside: Frame) -> None:

@@ -85,10 +85,10 @@ def waits_for_memory(nest: Nest) -> bool:
     them.
     """
     inputs = (memory_of(operand.source) for operand in nest.inputs if nest.schedule.vector_dim in operand.dims())
-    read = [window for window in inputs if window is not None]
+    read = [view for view in inputs if view is not None]
     written = [output.dest for output in nest.outputs if output.dest is not None]
-    windows = (*read, *written)
-    if nest.has_reduction or all(window.owned for window in windows):
+    views = (*read, *written)
+    if nest.has_reduction or all(view.owned for view in views):
         return False
     if nest.facts.cost <= STREAMING_COST:
         return True
@@ -98,9 +98,9 @@ def waits_for_memory(nest: Nest) -> bool:
         or prod(nest.extents) < STREAMED_ELEMENTS
     ):
         return False
-    if any(window.owned or bit_width(window.element) < widest_lane(nest) for window in windows):
+    if any(view.owned or bit_width(view.element) < widest_lane(nest) for view in views):
         return False
-    arrays = len({window.root for window in read}) + len(written)
+    arrays = len({view.root for view in read}) + len(written)
     return nest.facts.cost <= STREAMING_COST * arrays
 
 
@@ -219,8 +219,8 @@ def find_vector_dim(nest: Nest) -> int | None:
 
 def _accesses_at_addresses(nest: Nest) -> list[Access]:
     """The accesses at addresses that the body computes, as gathers do."""
-    views = [op for op in nest.body.ops if isinstance(op, memref.ReinterpretCastOp) and op.offsets]
-    if not views or not is_straight(nest.body):
+    casts = [op for op in nest.body.ops if isinstance(op, memref.ReinterpretCastOp) and op.offsets]
+    if not casts or not is_straight(nest.body):
         return []
     facts = nest.facts
     steps = [
@@ -228,8 +228,8 @@ def _accesses_at_addresses(nest: Nest) -> list[Access]:
         for dim, extent in enumerate(nest.extents)
     ]
     accesses: list[Access] = []
-    for view in views:
-        offset = view.offsets[0]
+    for cast in casts:
+        offset = cast.offsets[0]
         depends = facts.depends.get(offset, frozenset[int]())
         strides = tuple(found.get(offset) if dim in depends else 0 for dim, found in enumerate(steps))
         accesses.append(Access(len(depends), strides))

@@ -22,7 +22,7 @@ from tilewright.lowering.linalg_to_loops.body_values import BodyValues
 from tilewright.lowering.linalg_to_loops.emitter import Cursor, LoopEmitter
 from tilewright.lowering.linalg_to_loops.nest import Fetch, Nest, stride_along
 from tilewright.lowering.linalg_to_loops.program_expressions import ProgramExpressions
-from tilewright.lowering.linalg_to_loops.sources import Window, memory_of
+from tilewright.lowering.linalg_to_loops.sources import StridedView, memory_of
 from tilewright.lowering.linalg_to_loops.streaming import changes_in, enclosing_loop, iterations_of
 from tilewright.support.cpu_costs import LONGEST_ROW_BYTES
 from tilewright.support.records import dataclass
@@ -61,24 +61,24 @@ class NextRowPrefetch:
             return
         self._written.update(output.dest.flat for output in nest.outputs if output.dest is not None)
         for operand in nest.inputs:
-            window = memory_of(operand.source)
-            if window is None or window.owned or stride_along(window, operand.access, dim) != 1:
+            view = memory_of(operand.source)
+            if view is None or view.owned or stride_along(view, operand.access, dim) != 1:
                 continue
-            row = self._row_of(window, loop)
+            row = self._row_of(view, loop)
             if row is None:
                 continue
             if self._loops.setdefault(row, loop.body.block) is loop.body.block:
                 continue
-            assert isinstance(window.offset, SSAValue)
-            following = self._expressions.in_next_program(window.offset, loop.body.block)
+            assert isinstance(view.offset, SSAValue)
+            following = self._expressions.in_next_program(view.offset, loop.body.block)
             if following is not None:
-                fetch = Fetch(replace(window, offset=following), operand.access, _SECOND_LEVEL)
-                self._again[row] = NextRow(nest, fetch, self._is_long(window, loop))
+                fetch = Fetch(replace(view, offset=following), operand.access, _SECOND_LEVEL)
+                self._again[row] = NextRow(nest, fetch, self._is_long(view, loop))
 
-    def is_new(self, window: Window) -> bool:
+    def is_new(self, view: StridedView) -> bool:
         """Return whether no loop but the one at the cursor has read its row."""
         loop = self._loop()
-        row = None if loop is None else self._row_of(window, loop)
+        row = None if loop is None else self._row_of(view, loop)
         return loop is None or self._loops.get(row, loop.body.block) is loop.body.block
 
     def _loop(self) -> scf.ForOp | None:
@@ -86,19 +86,19 @@ class NextRowPrefetch:
         loop = enclosing_loop(self._emitter)
         return loop if loop is not None and self._emitter.cursor.block is loop.body.block else None
 
-    def _row_of(self, window: Window, loop: scf.ForOp) -> Hashable | None:
+    def _row_of(self, view: StridedView, loop: scf.ForOp) -> Hashable | None:
         """Return a key for the elements that a loop reads; None where they are the same in all its iterations."""
-        if isinstance(window.offset, int):
+        if isinstance(view.offset, int):
             return None
-        key = self._expressions.key(window.offset, loop.body.block)
-        if key is None or not changes_in(loop, window.offset):
+        key = self._expressions.key(view.offset, loop.body.block)
+        if key is None or not changes_in(loop, view.offset):
             return None
-        return (window.flat, window.shape, window.strides, key, loop.lb, loop.ub, loop.step)
+        return (view.flat, view.shape, view.strides, key, loop.lb, loop.ub, loop.step)
 
-    def _is_long(self, window: Window, loop: scf.ForOp) -> SSAValue | bool:
+    def _is_long(self, view: StridedView, loop: scf.ForOp) -> SSAValue | bool:
         emitter = self._emitter
         with emitter.at(Cursor(emitter.entry, loop)):
-            total = emitter.mul(iterations_of(emitter, loop), window.bytes)
+            total = emitter.mul(iterations_of(emitter, loop), view.bytes)
             return emitter.compare("sgt", total, LONGEST_ROW_BYTES)
 
     def enter_step(self, values: BodyValues) -> None:
@@ -109,4 +109,4 @@ class NextRowPrefetch:
 
     def left(self) -> list[NextRow]:
         """Return the nests that prefetch, at the end of the function."""
-        return [row for row in self._again.values() if row.fetch.window.flat not in self._written]
+        return [row for row in self._again.values() if row.fetch.view.flat not in self._written]

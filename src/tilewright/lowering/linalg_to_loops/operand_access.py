@@ -18,7 +18,7 @@ from tilewright.dialects import arith
 from tilewright.dialects.linalg_ext import WORD_BYTES
 from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.nest import Operand, stride_along
-from tilewright.lowering.linalg_to_loops.sources import PaddedView, Splat, Vectors, Window, Words
+from tilewright.lowering.linalg_to_loops.sources import PaddedView, Splat, StridedView, Vectors, Words
 from tilewright.lowering.linalg_to_loops.strided_lanes import (
     find_interleaved,
     is_narrow,
@@ -39,8 +39,8 @@ def read_operand(values: BodyValues, operand: Operand) -> SSAValue:
     match operand.source:
         case Splat():
             return operand.source.value
-        case Window():
-            return _read_window(values, operand.source, operand, None, None)
+        case StridedView():
+            return _read_view(values, operand.source, operand, None, None)
         case PaddedView():
             return _read_padded(values, operand.source, operand)
         case Words():
@@ -51,7 +51,7 @@ def read_operand(values: BodyValues, operand: Operand) -> SSAValue:
             return vectors[index // values.nest.schedule.lanes]
 
 
-def _read_words(values: BodyValues, first_bytes: Window, operand: Operand) -> SSAValue:
+def _read_words(values: BodyValues, first_bytes: StridedView, operand: Operand) -> SSAValue:
     index = values.linear_index(first_bytes, operand.access)
     if not values.is_lanes(operand.dims()):
         return load_word(values.emitter, first_bytes.flat, index)
@@ -66,38 +66,38 @@ def _read_words(values: BodyValues, first_bytes: Window, operand: Operand) -> SS
     )
 
 
-def _read_window(
-    values: BodyValues, window: Window, operand: Operand, mask: SSAValue | None, fill: SSAValue | None
+def _read_view(
+    values: BodyValues, view: StridedView, operand: Operand, mask: SSAValue | None, fill: SSAValue | None
 ) -> SSAValue:
     """Unmasked if `mask` is None and the step is a full one."""
-    index = values.linear_index(window, operand.access)
+    index = values.linear_index(view, operand.access)
     if not values.is_lanes(operand.dims()):
-        return values.emitter.unpack(values.emitter.load(window.flat, index), window.stored_as_byte)
-    stride = stride_along(window, operand.access, values.nest.schedule.vector_dim or 0)
-    if not window.owned:
+        return values.emitter.unpack(values.emitter.load(view.flat, index), view.stored_as_byte)
+    stride = stride_along(view, operand.access, values.nest.schedule.vector_dim or 0)
+    if not view.owned:
         _note(values, operand.location, stride, "gathered")
     mask = values.mask() if mask is None else mask
-    stored = i8 if window.stored_as_byte else window.element
-    if stride == 1 and fill is None and _holds_whole_vectors(values, window) and not _is_integer(stored):
+    stored = i8 if view.stored_as_byte else view.element
+    if stride == 1 and fill is None and _holds_whole_vectors(values, view) and not _is_integer(stored):
         mask = None
     if stride == 1 and mask is None:
-        lanes = values.emitter.vector_load(window.flat, index, values.nest.schedule.lanes)
-        return values.emitter.unpack(lanes, window.stored_as_byte)
+        lanes = values.emitter.vector_load(view.flat, index, values.nest.schedule.lanes)
+        return values.emitter.unpack(lanes, view.stored_as_byte)
     if fill is None:
         zero = values.emitter.zero(stored)
         passthrough = values.spread(zero, frozenset())
     else:
-        passthrough = values.emitter.pack(values.spread(fill, frozenset()), window.stored_as_byte)
+        passthrough = values.emitter.pack(values.spread(fill, frozenset()), view.stored_as_byte)
     if stride == 1:
         assert mask is not None
-        lanes = values.emitter.masked_load(window.flat, index, mask, passthrough)
+        lanes = values.emitter.masked_load(view.flat, index, mask, passthrough)
     elif mask is None and is_narrow(stride):
-        lanes = _read_interleaved(values, window, operand, stride, passthrough)
+        lanes = _read_interleaved(values, view, operand, stride, passthrough)
     else:
         lanes = values.emitter.gather(
-            window.flat, index, values.lane_offsets(stride), mask or values.all_lanes(), passthrough
+            view.flat, index, values.lane_offsets(stride), mask or values.all_lanes(), passthrough
         )
-    return values.emitter.unpack(lanes, window.stored_as_byte)
+    return values.emitter.unpack(lanes, view.stored_as_byte)
 
 
 def _note(values: BodyValues, location: LocationAttr | None, stride: Index, verb: str) -> None:
@@ -106,41 +106,43 @@ def _note(values: BodyValues, location: LocationAttr | None, stride: Index, verb
     values.nest.around.accesses.note(own, stride, verb)
 
 
-def _read_interleaved(values: BodyValues, window: Window, operand: Operand, stride: int, filler: SSAValue) -> SSAValue:
+def _read_interleaved(
+    values: BodyValues, view: StridedView, operand: Operand, stride: int, filler: SSAValue
+) -> SSAValue:
     """Lanes that are `stride` elements apart, out of vectors that hold what other operands read in between, too."""
-    member, windows = find_interleaved(window, _read_alike(values, operand), stride)
-    members, frame = sorted(windows), values.frames[values.depth(operand.dims())]
-    index = values.linear_index(windows[0], operand.access)
-    keys = [("neighbourhood", window.flat, index, *members, position) for position in range(max(1, stride))]
+    member, views = find_interleaved(view, _read_alike(values, operand), stride)
+    members, frame = sorted(views), values.frames[values.depth(operand.dims())]
+    index = values.linear_index(views[0], operand.access)
+    keys = [("neighbourhood", view.flat, index, *members, position) for position in range(max(1, stride))]
     if keys[0] not in frame.values:
-        parts = load_neighbourhood(values.emitter, window.flat, index, stride, members, filler)
+        parts = load_neighbourhood(values.emitter, view.flat, index, stride, members, filler)
         frame.values.update(zip(keys, parts, strict=True))
     return pick_lanes(values.emitter, [frame.values[key] for key in keys], stride, member)
 
 
-def _read_alike(values: BodyValues, operand: Operand) -> Iterator[Window]:
+def _read_alike(values: BodyValues, operand: Operand) -> Iterator[StridedView]:
     """The memory of operands of which each step reads the same element, or lanes, as of this one."""
     source = operand.source
     for argument, other in zip(values.nest.body.args, values.nest.inputs, strict=False):
         if other.access != operand.access or not argument.uses.get_length():
             continue
         match other.source:
-            case Window() as window if isinstance(source, Window):
-                yield window
-            case PaddedView(inner=Window() as window) as padded if isinstance(source, PaddedView):
+            case StridedView() as view if isinstance(source, StridedView):
+                yield view
+            case PaddedView(inner=StridedView() as view) as padded if isinstance(source, PaddedView):
                 if (padded.low, padded.high) == (source.low, source.high):
-                    yield window
+                    yield view
             case _:
                 pass
 
 
-def _holds_whole_vectors(values: BodyValues, window: Window) -> bool:
+def _holds_whole_vectors(values: BodyValues, view: StridedView) -> bool:
     """Return whether the last, partial vector may be touched as a whole: its other lanes are spare room of the
     tile.
     """
     dim = values.nest.schedule.vector_dim
     return (
-        window.owned
+        view.owned
         and values.nest.has_tiles
         and dim is not None
         and values.nest.extents[dim] % values.nest.schedule.lanes == 0
@@ -172,7 +174,7 @@ def _read_padded(values: BodyValues, padded: PaddedView, operand: Operand) -> SS
         if mask is None:
             return value
         return values.emitter.select(mask, value, values.spread(padded.fill, frozenset()))
-    return _read_window(values, inner, operand, mask, padded.fill)
+    return _read_view(values, inner, operand, mask, padded.fill)
 
 
 def _is_inside(values: BodyValues, expr: AffineExpr, low: Index, high: Index) -> SSAValue | bool:
@@ -237,7 +239,7 @@ def _read_padded_element(values: BodyValues, padded: PaddedView, operand: Operan
         value = padded.inner.value
         return value if inside is True else values.emitter.select(inside, value, padded.fill)
     if inside is True:
-        return _read_window(values, padded.inner, operand, None, None)
+        return _read_view(values, padded.inner, operand, None, None)
     inner, index = padded.inner, values.linear_index(padded.inner, operand.access)
     return values.emitter.load_if(
         inside,
@@ -248,7 +250,7 @@ def _read_padded_element(values: BodyValues, padded: PaddedView, operand: Operan
 
 def write_output(
     values: BodyValues,
-    window: Window,
+    view: StridedView,
     access: tuple[AffineExpr, ...],
     value: SSAValue,
     *,
@@ -257,36 +259,36 @@ def write_output(
 ) -> None:
     """Store the current step's element or lanes, if allowed with the lanes that do not exist; of the vector
     dimension no lane from `end` on."""
-    index = values.linear_index(window, access)
+    index = values.linear_index(view, access)
     vector_dim = values.nest.schedule.vector_dim
-    value = values.emitter.pack(value, window.stored_as_byte)
+    value = values.emitter.pack(value, view.stored_as_byte)
     if values.nest.schedule.lanes == 1 or not any(vector_dim in expr.used_dims() for expr in access):
-        values.emitter.store(value, window.flat, index)
+        values.emitter.store(value, view.flat, index)
         return
-    stride = stride_along(window, access, vector_dim or 0)
-    if not window.owned:
+    stride = stride_along(view, access, vector_dim or 0)
+    if not view.owned:
         _note(values, values.emitter.location, stride, "scattered")
     mask = values.mask() if end is None else _mask_below(values, end)
     if mask is None and is_narrow(stride):
-        store_strided(values.emitter, value, window.flat, index, stride)
+        store_strided(values.emitter, value, view.flat, index, stride)
     elif stride != 1:
         lanes = values.lane_offsets(stride)
-        values.emitter.scatter(value, window.flat, index, lanes, mask or values.all_lanes())
+        values.emitter.scatter(value, view.flat, index, lanes, mask or values.all_lanes())
     elif values.frames[-1].is_streamed:
-        values.emitter.stream(value, window.flat, index)
-    elif mask is None or (whole_vectors and _holds_whole_vectors(values, window)):
-        values.emitter.vector_store(value, window.flat, index)
+        values.emitter.stream(value, view.flat, index)
+    elif mask is None or (whole_vectors and _holds_whole_vectors(values, view)):
+        values.emitter.vector_store(value, view.flat, index)
     else:
-        values.emitter.masked_store(value, window.flat, index, mask)
+        values.emitter.masked_store(value, view.flat, index, mask)
 
 
 def write_interleaved(
-    values: BodyValues, windows: Sequence[Window], access: tuple[AffineExpr, ...], elements: Sequence[SSAValue]
+    values: BodyValues, views: Sequence[StridedView], access: tuple[AffineExpr, ...], elements: Sequence[SSAValue]
 ) -> None:
     """Store the current step's lanes of several tensors that are interleaved in memory."""
-    stored = zip(elements, windows, strict=True)
-    packed = [values.emitter.pack(element, window.stored_as_byte) for element, window in stored]
-    store_interleaved(values.emitter, packed, windows[0].flat, values.linear_index(windows[0], access))
+    stored = zip(elements, views, strict=True)
+    packed = [values.emitter.pack(element, view.stored_as_byte) for element, view in stored]
+    store_interleaved(values.emitter, packed, views[0].flat, values.linear_index(views[0], access))
 
 
 def _mask_below(values: BodyValues, end: Index) -> SSAValue:

@@ -10,7 +10,7 @@ from xdsl.ir.affine import AffineExpr
 from tilewright.dialects import linalg, tensor
 from tilewright.ir.effects import is_memory_free
 from tilewright.ir.walking import ops_within
-from tilewright.lowering.linalg_to_loops.sources import PaddedView, Source, Window, is_apart, memory_of
+from tilewright.lowering.linalg_to_loops.sources import PaddedView, Source, StridedView, is_apart, memory_of
 from tilewright.transforms.linalg.effects import memory_operands, root_of_memref
 from tilewright.transforms.linalg.index_proofs import is_same
 from tilewright.transforms.linalg.structured import access_of
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering
 
 
-def writes_directly(lowering: FunctionLowering, op: linalg.StructuredOp, dest: Window) -> bool:
+def writes_directly(lowering: FunctionLowering, op: linalg.StructuredOp, dest: StridedView) -> bool:
     """Return whether a nest may write to `dest` while it reads its inputs."""
     maps = op.maps
     output = access_of(maps[-1])
@@ -27,8 +27,8 @@ def writes_directly(lowering: FunctionLowering, op: linalg.StructuredOp, dest: W
         if not op.body.block.args[index].uses.get_length():
             continue
         source = lowering.source(value)
-        window = memory_of(source)
-        if window is None or is_disjoint(lowering, window, dest):
+        view = memory_of(source)
+        if view is None or is_disjoint(lowering, view, dest):
             continue
         if not is_same_place(source, access_of(maps[index]), dest, output):
             return False
@@ -40,20 +40,20 @@ def writes_directly(lowering: FunctionLowering, op: linalg.StructuredOp, dest: W
     return True
 
 
-def _is_disjoint_source(lowering: FunctionLowering, value: SSAValue, dest: Window) -> bool:
-    window = memory_of(lowering.source(value))
-    return window is None or is_disjoint(lowering, window, dest)
+def _is_disjoint_source(lowering: FunctionLowering, value: SSAValue, dest: StridedView) -> bool:
+    view = memory_of(lowering.source(value))
+    return view is None or is_disjoint(lowering, view, dest)
 
 
-def _bodies_read_others(lowering: FunctionLowering, op: linalg.StructuredOp, dest: Window) -> bool:
+def _bodies_read_others(lowering: FunctionLowering, op: linalg.StructuredOp, dest: StridedView) -> bool:
     roots = [root_of_memref(value) for inner in ops_within(op.body) for value in memory_operands(inner)]
     if dest.owned:
         return dest.root not in roots
     return all(lowering.known.apart.is_disjoint(root, dest.root) for root in roots)
 
 
-def is_disjoint(lowering: FunctionLowering, left: Window, right: Window) -> bool:
-    """Return whether two windows are known not to overlap."""
+def is_disjoint(lowering: FunctionLowering, left: StridedView, right: StridedView) -> bool:
+    """Return whether two views are known not to overlap."""
     if left.owned or right.owned:
         return left.root is not right.root
     if left.root is right.root:
@@ -61,14 +61,16 @@ def is_disjoint(lowering: FunctionLowering, left: Window, right: Window) -> bool
     return lowering.known.apart.is_disjoint(left.root, right.root)
 
 
-def is_same_place(source: Source, access: tuple[AffineExpr, ...], dest: Window, output: tuple[AffineExpr, ...]) -> bool:
+def is_same_place(
+    source: Source, access: tuple[AffineExpr, ...], dest: StridedView, output: tuple[AffineExpr, ...]
+) -> bool:
     """Return whether each iteration reads just the element that it writes."""
-    window = source.inner if isinstance(source, PaddedView) else source
-    return isinstance(window, Window) and access == output and is_same_memory(window, dest)
+    view = source.inner if isinstance(source, PaddedView) else source
+    return isinstance(view, StridedView) and access == output and is_same_memory(view, dest)
 
 
-def is_same_memory(left: Window, right: Window) -> bool:
-    """Return whether two windows are known to be the same elements of the same memory."""
+def is_same_memory(left: StridedView, right: StridedView) -> bool:
+    """Return whether two views are known to be the same elements of the same memory."""
     return (
         left.flat is right.flat
         and is_same(left.offset, right.offset)

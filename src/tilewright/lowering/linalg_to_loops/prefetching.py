@@ -35,7 +35,7 @@ from tilewright.lowering.linalg_to_loops.launch_traffic import LaunchTraffic
 from tilewright.lowering.linalg_to_loops.nest import Fetch, Nest, Operand, Output, stride_along
 from tilewright.lowering.linalg_to_loops.next_row_prefetch import NextRowPrefetch
 from tilewright.lowering.linalg_to_loops.program_expressions import ProgramExpressions
-from tilewright.lowering.linalg_to_loops.sources import Window, memory_of
+from tilewright.lowering.linalg_to_loops.sources import StridedView, memory_of
 from tilewright.lowering.linalg_to_loops.stream_prefetch import Stream, plan_streams, plan_word_streams
 from tilewright.lowering.linalg_to_loops.streaming import Streaming
 from tilewright.support.cpu_costs import HEAVY, LARGEST_TILE_BYTES, LINE_BYTES, NEAR_BYTES
@@ -46,8 +46,8 @@ _Tile: TypeAlias = "tuple[SSAValue, Index]"
 """The memory that a tile is in, and the offset there."""
 
 
-def _tile(window: Window) -> _Tile:
-    return window.flat, window.offset
+def _tile(view: StridedView) -> _Tile:
+    return view.flat, view.offset
 
 
 @dataclass(slots=True)
@@ -71,21 +71,21 @@ class _TileHistory:
 
     def note_reads(self, nest: Nest) -> None:
         """Note the tiles of the caller's memory that a nest reads."""
-        windows = (memory_of(operand.source) for operand in nest.inputs)
-        self.read.update(_tile(window) for window in windows if window is not None and not window.owned)
+        views = (memory_of(operand.source) for operand in nest.inputs)
+        self.read.update(_tile(view) for view in views if view is not None and not view.owned)
 
-    def is_new(self, window: Window) -> bool:
+    def is_new(self, view: StridedView) -> bool:
         """Return whether no nest has read a tile or prefetched it."""
-        tile = _tile(window)
+        tile = _tile(view)
         return tile not in self.read and tile not in self.fetched
 
-    def is_near(self, window: Window) -> bool:
+    def is_near(self, view: StridedView) -> bool:
         """Return whether the lines of an output are brought into the caches: prefetched, or read because they are
         updated.
         """
-        tile = _tile(window)
+        tile = _tile(view)
         is_fetched = tile in self.fetched and tile not in self.fetched_if_small
-        return is_fetched or any(flat is window.flat for flat, _ in self.read)
+        return is_fetched or any(flat is view.flat for flat, _ in self.read)
 
 
 class Prefetching:
@@ -117,7 +117,7 @@ class Prefetching:
         self._streams = plan_streams(nest, self._is_new, self._continues, along=along, rows_ahead=rows_ahead)
         if self.emitter.cursor.block is not self.emitter.entry:
             self._streams += plan_word_streams(
-                nest, lambda window: self._is_new(window) and self.traffic.is_of_program(window.offset)
+                nest, lambda view: self._is_new(view) and self.traffic.is_of_program(view.offset)
             )
         self.traffic.count_reads(nest)
         if self._expressions.program_id is None or nest.schedule.vector_dim is None:
@@ -127,14 +127,14 @@ class Prefetching:
             return ()
         fetches: list[Fetch] = []
         for operand in nest.inputs:
-            window = memory_of(operand.source)
-            if window is None or window.owned or nest.schedule.vector_dim not in operand.dims():
+            view = memory_of(operand.source)
+            if view is None or view.owned or nest.schedule.vector_dim not in operand.dims():
                 continue
-            tile = _tile(window)
+            tile = _tile(view)
             if (
                 tile in self.tiles.read
                 and tile not in self.tiles.fetched
-                and (fetch := self._following(nest, operand, window))
+                and (fetch := self._following(nest, operand, view))
             ):
                 self.tiles.fetched.add(tile)
                 fetches.append(fetch)
@@ -151,23 +151,23 @@ class Prefetching:
         for stream in self._streams:
             if not (stream.is_write and only_read) and not (stream.by_line and _is_inside_line(values, stream)):
                 ahead = self.emitter.mul(stream.distance, stream.stride)
-                offset = self.emitter.add(values.linear_index(stream.window, stream.access), ahead)
-                self.emitter.prefetch(stream.window.flat, offset, MOST_LOCAL, is_write=stream.is_write)
+                offset = self.emitter.add(values.linear_index(stream.view, stream.access), ahead)
+                self.emitter.prefetch(stream.view.flat, offset, MOST_LOCAL, is_write=stream.is_write)
         for fetch in values.nest.fetches:
-            self.emitter.prefetch(fetch.window.flat, values.linear_index(fetch.window, fetch.access), fetch.locality)
+            self.emitter.prefetch(fetch.view.flat, values.linear_index(fetch.view, fetch.access), fetch.locality)
         if self._rereading is not None and values.nest.is_version_of(self._rereading.nest):
             self._rereading.steps.append(values)
         self._rows.enter_step(values)
 
-    def _is_new(self, window: Window) -> bool:
-        return self.tiles.is_new(window) and self._rows.is_new(window)
+    def _is_new(self, view: StridedView) -> bool:
+        return self.tiles.is_new(view) and self._rows.is_new(view)
 
-    def _continues(self, window: Window) -> bool:
+    def _continues(self, view: StridedView) -> bool:
         """Return whether the offset of a tile follows from the program id, so that the next program's is likely to come
         after it in memory."""
         if self._expressions.program_id is None or self.emitter.cursor.block is not self.emitter.entry:
             return False
-        return not isinstance(window.offset, int) and self._expressions.ops_of(window.offset) is not None
+        return not isinstance(view.offset, int) and self._expressions.ops_of(view.offset) is not None
 
     def finish(self) -> None:
         """End the function: the last nests that read something again prefetch the same for the next program."""
@@ -187,10 +187,10 @@ class Prefetching:
     def _fetch_output(self, nest: Nest, output: Output, streaming: Streaming | None) -> Sequence[Fetch]:
         """Let an earlier nest over the same elements prefetch the lines of an output, and this nest the tiles that the
         earlier one would have prefetched, which are returned."""
-        window, earlier = output.dest, self._rereading
-        if window is None or window.owned or earlier is None or not earlier.steps:
+        view, earlier = output.dest, self._rereading
+        if view is None or view.owned or earlier is None or not earlier.steps:
             return ()
-        tile = _tile(window)
+        tile = _tile(view)
         assert earlier.nest.schedule.vector_dim is not None
         if (
             tile in self.tiles.fetched
@@ -200,31 +200,30 @@ class Prefetching:
             return ()
         if output.access != earlier.fetches[0].access:
             return ()
-        if (
-            stride_along(window, output.access, earlier.nest.schedule.vector_dim) != 1
-            or window.bytes > LARGEST_TILE_BYTES
-        ):
+        if stride_along(view, output.access, earlier.nest.schedule.vector_dim) != 1 or view.bytes > LARGEST_TILE_BYTES:
             return ()
         self._rereading = None
         if earlier.nest.facts.cost >= HEAVY:
-            self._prefetch_lines(earlier, window, output, streaming)
+            self._prefetch_lines(earlier, view, output, streaming)
         return earlier.fetches
 
-    def _prefetch_lines(self, earlier: _Rereading, window: Window, output: Output, streaming: Streaming | None) -> None:
+    def _prefetch_lines(
+        self, earlier: _Rereading, view: StridedView, output: Output, streaming: Streaming | None
+    ) -> None:
         first = earlier.steps[0].frames[-1].cursor.block
         if first is self.emitter.entry:
             return
         with self.emitter.at(_before(self.emitter.entry, first)):
-            offset, *strides = (self._expressions.copy(part) for part in (window.offset, *window.strides))
+            offset, *strides = (self._expressions.copy(part) for part in (view.offset, *view.strides))
             is_streamed = self._is_streamed(earlier.nest, streaming)
         if offset is None or None in strides:
             return
-        self.tiles.fetched.add(_tile(window))
+        self.tiles.fetched.add(_tile(view))
         if is_streamed is not False:
-            self.tiles.fetched_if_small.add(_tile(window))
-        copied = replace(window, offset=offset, strides=tuple(strides))  # pyright: ignore[reportArgumentType]
+            self.tiles.fetched_if_small.add(_tile(view))
+        copied = replace(view, offset=offset, strides=tuple(strides))  # pyright: ignore[reportArgumentType]
         for values in earlier.steps:
-            fetch = Fetch(copied, output.access, _locality_of(window, NEAR_BYTES))
+            fetch = Fetch(copied, output.access, _locality_of(view, NEAR_BYTES))
             self._fetch_in_step(values, fetch, is_write=True, stays=is_streamed)
 
     def _is_streamed(self, nest: Nest, streaming: Streaming | None) -> SSAValue | bool:
@@ -246,25 +245,25 @@ class Prefetching:
         if inside is self.emitter.entry:
             return
         with self.emitter.at(frames[-1].cursor):
-            index = step.linear_index(fetch.window, fetch.access)
-            index = self.emitter.select_index(stays, fetch.window.offset, index)
-            self.emitter.prefetch(fetch.window.flat, index, fetch.locality, is_write=is_write)
+            index = step.linear_index(fetch.view, fetch.access)
+            index = self.emitter.select_index(stays, fetch.view.offset, index)
+            self.emitter.prefetch(fetch.view.flat, index, fetch.locality, is_write=is_write)
 
-    def _following(self, nest: Nest, operand: Operand, window: Window) -> Fetch | None:
-        """The tile that the next program reads where this one reads `window`."""
+    def _following(self, nest: Nest, operand: Operand, view: StridedView) -> Fetch | None:
+        """The tile that the next program reads where this one reads `view`."""
         assert nest.schedule.vector_dim is not None
-        if stride_along(window, operand.access, nest.schedule.vector_dim) != 1 or window.bytes > LARGEST_TILE_BYTES:
+        if stride_along(view, operand.access, nest.schedule.vector_dim) != 1 or view.bytes > LARGEST_TILE_BYTES:
             return None
-        if isinstance(window.offset, int) or (following := self._expressions.in_next_program(window.offset)) is None:
+        if isinstance(view.offset, int) or (following := self._expressions.in_next_program(view.offset)) is None:
             return None
         near = NEAR_BYTES if nest.facts.cost >= HEAVY else self.facts.fetched_near_bytes
-        return Fetch(replace(window, offset=following), operand.access, _locality_of(window, near))
+        return Fetch(replace(view, offset=following), operand.access, _locality_of(view, near))
 
 
 def _is_inside_line(values: BodyValues, stream: Stream) -> bool:
     """Return whether a step of an unrolled loop begins inside of a cache line, counted from the first step."""
     offset = 0
-    for expr, stride in zip(stream.access, stream.window.strides, strict=True):
+    for expr, stride in zip(stream.access, stream.view.strides, strict=True):
         number = values.affine(expr)
         offset += number * stride if isinstance(number, int) and isinstance(stride, int) else 0
     return offset % LINE_BYTES != 0
@@ -275,8 +274,8 @@ def _stays_near(output: Output) -> bool:
     return output.reduces or (output.dest is not None and output.dest.owned)
 
 
-def _locality_of(window: Window, near: int) -> int:
-    return 3 if window.bytes <= near else 2
+def _locality_of(view: StridedView, near: int) -> int:
+    return 3 if view.bytes <= near else 2
 
 
 def _before(block: Block, inside: Block) -> Cursor:

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.lowering.linalg_to_loops.emitter import Cursor
-from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, same_window
-from tilewright.lowering.linalg_to_loops.sources import Source, Window, root_of
+from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, same_view
+from tilewright.lowering.linalg_to_loops.sources import Source, StridedView, root_of
 from tilewright.transforms.linalg.region_values import without
 
 
@@ -21,52 +21,52 @@ def carried_buffer(
     op: Operation,
     init: SSAValue,
     result: SSAValue | None,
-    taken: list[Window],
+    taken: list[StridedView],
     *,
     is_filled: bool = True,
     by_columns: bool = False,
-) -> Window:
+) -> StridedView:
     """The buffer of a loop-carried tile, with the initial elements in it if it `is_filled`. A new one is laid out
     `by_columns` where that is asked for."""
     storage = lowering.storage
     source = lowering.source(init)
-    window = storage.find_target(result) if result is not None else None
-    if window is not None and isinstance(source, Window) and same_window(source, window):
+    view = storage.find_target(result) if result is not None else None
+    if view is not None and isinstance(source, StridedView) and same_view(source, view):
         if storage.find_reusable(init, op) is None:
-            window = None
-    elif window is not None and not storage.may_overwrite(window, op):
-        window = None
-    if window is None:
-        window = storage.find_reusable(init, op)
-    if window is None or any(window.flat is other.flat for other in taken):
-        window = lowering.memory.new_tile(init, by_columns=by_columns)
+            view = None
+    elif view is not None and not storage.may_overwrite(view, op):
+        view = None
+    if view is None:
+        view = storage.find_reusable(init, op)
+    if view is None or any(view.flat is other.flat for other in taken):
+        view = lowering.memory.new_tile(init, by_columns=by_columns)
     if is_filled:
-        lowering.copy(source, window)
-    return window
+        lowering.copy(source, view)
+    return view
 
 
-def finish_region(lowering: FunctionLowering, terminator: Operation, first: int, windows: dict[int, Window]) -> None:
+def finish_region(lowering: FunctionLowering, terminator: Operation, first: int, views: dict[int, StridedView]) -> None:
     """Bring the tensors that a region yields into their buffers and drop them from its terminator."""
     block = terminator.parent_block()
     assert block is not None
     lowering.emitter.cursor = Cursor(block, terminator)
-    moves: list[tuple[Source, Window]] = []
-    for position, window in windows.items():
+    moves: list[tuple[Source, StridedView]] = []
+    for position, view in views.items():
         source = lowering.source(terminator.operands[first + position])
-        if not (isinstance(source, Window) and same_window(source, window)):
-            moves.append((source, window))
-    flats = {window.flat for window in windows.values()}
-    for index, (source, window) in enumerate(moves):
+        if not (isinstance(source, StridedView) and same_view(source, view)):
+            moves.append((source, view))
+    flats = {view.flat for view in views.values()}
+    for index, (source, view) in enumerate(moves):
         root = root_of(source)
-        if root in flats or (isinstance(source, Window) and source.flat in flats):
+        if root in flats or (isinstance(source, StridedView) and source.flat in flats):
             # The source is a carried tile itself, which another move may overwrite first.
-            buffer = lowering.memory.new_buffer(window.element, window.shape)
+            buffer = lowering.memory.new_buffer(view.element, view.shape)
             lowering.copy(source, buffer)
-            moves[index] = (buffer, window)
-    for source, window in moves:
-        lowering.copy(source, window)
+            moves[index] = (buffer, view)
+    for source, view in moves:
+        lowering.copy(source, view)
     kept = terminator.operands[:first], terminator.operands[first:]
-    terminator.operands = [*kept[0], *without(kept[1], list(windows))]
+    terminator.operands = [*kept[0], *without(kept[1], list(views))]
 
 
 def replace_op(

@@ -1,8 +1,8 @@
-"""How the elements of a tensor are read: a splat of a scalar, a strided window of memory, or a padded view of either.
+"""How the elements of a tensor are read: a splat of a scalar, a strided view of memory, or a padded view of either.
 
 Shape changes of a tensor are changes of strides, so they cost nothing:
 
-    window(offset, strides [64, 1]) of tensor<8x64xf32>
+    view(offset, strides [64, 1]) of tensor<8x64xf32>
       expand_shape to 8x4x16   ->   strides [64, 16, 1]
       transpose                ->   strides [1, 64]
 """
@@ -33,7 +33,7 @@ class Splat:
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class StridedView:
     """Element (i, j, ...) lies at `flat[offset + i * strides[0] + j * strides[1] + ...]`.
 
     `root` is the buffer or pointer argument the memory belongs to; `owned` says that it is a buffer of this kernel's
@@ -65,7 +65,7 @@ class Window:
 class PaddedView:
     """Elements with `low <= index < high` in every dimension are those of `inner`, all others are `fill`."""
 
-    inner: Window | Splat
+    inner: StridedView | Splat
     low: tuple[Index, ...]
     high: tuple[Index, ...]
     shape: tuple[int, ...]
@@ -76,7 +76,7 @@ class PaddedView:
 class Words:
     """Elements of 32 bits: each is the four bytes from that one on that `first_bytes` has at its indices."""
 
-    first_bytes: Window
+    first_bytes: StridedView
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,13 +86,13 @@ class Vectors:
     vectors: tuple[SSAValue, ...]
 
 
-Source: TypeAlias = Splat | Window | PaddedView | Words
+Source: TypeAlias = Splat | StridedView | PaddedView | Words
 
 
-def offset_at(emitter: LoopEmitter, window: Window, indices: Sequence[Index]) -> Index:
-    """Compute the index of an element in `window.flat`."""
-    offset = window.offset
-    for index, stride in zip(indices, window.strides, strict=True):
+def offset_at(emitter: LoopEmitter, view: StridedView, indices: Sequence[Index]) -> Index:
+    """Compute the index of an element in `view.flat`."""
+    offset = view.offset
+    for index, stride in zip(indices, view.strides, strict=True):
         offset = emitter.add(offset, emitter.mul(index, stride))
     return offset
 
@@ -107,7 +107,7 @@ def root_of(source: Source) -> SSAValue | None:
     match source:
         case Splat():
             return None
-        case Window():
+        case StridedView():
             return source.root
         case PaddedView():
             return root_of(source.inner)
@@ -115,14 +115,14 @@ def root_of(source: Source) -> SSAValue | None:
             return root_of(source.first_bytes)
 
 
-def memory_of(source: Source | Vectors) -> Window | None:
+def memory_of(source: Source | Vectors) -> StridedView | None:
     """The memory that a source reads its elements from, if it is memory; of words, their first bytes."""
     match source:
         case Words():
             return source.first_bytes
         case PaddedView():
             return memory_of(source.inner)
-        case Window():
+        case StridedView():
             return source
         case Splat() | Vectors():
             return None
@@ -130,7 +130,7 @@ def memory_of(source: Source | Vectors) -> Window | None:
 
 def as_words(source: Source) -> Source | None:
     """`linalg_ext.as_words`; None where the bytes of a word are not neighbours in memory."""
-    if not isinstance(source, Window) or source.strides[-1] != 1:
+    if not isinstance(source, StridedView) or source.strides[-1] != 1:
         return None
     strides, shape = (*source.strides[:-1], WORD_BYTES), (*source.shape[:-1], source.shape[-1] // WORD_BYTES)
     return Words(replace(source, strides=strides, shape=shape))
@@ -139,11 +139,11 @@ def as_words(source: Source) -> Source | None:
 def _of_bytes(change: Callable[[Source], Source | None], words: Words) -> Source | None:
     """Words of which the first bytes are changed."""
     changed = change(words.first_bytes)
-    return Words(changed) if isinstance(changed, Window) else None
+    return Words(changed) if isinstance(changed, StridedView) else None
 
 
-def is_apart(left: Window, right: Window) -> bool:
-    """Return whether no element of a window is one of another of the same memory, shape and strides, a known number of
+def is_apart(left: StridedView, right: StridedView) -> bool:
+    """Return whether no element of a view is one of another of the same memory, shape and strides, a known number of
     elements away: `x[0:64]` and `x[64:128]`, or the left and the right half of the rows of a matrix."""
     gap = distance(right.offset, left.offset)
     if gap is None or left.flat is not right.flat or left.shape != right.shape or min(left.shape, default=0) < 1:
@@ -174,7 +174,7 @@ def expand(source: Source, groups: Sequence[Sequence[int]], shape: tuple[int, ..
     match source:
         case Splat():
             return source
-        case Window():
+        case StridedView():
             strides: list[Index] = [0] * len(shape)
             for dim, group in enumerate(groups):
                 if not group:
@@ -191,7 +191,7 @@ def expand(source: Source, groups: Sequence[Sequence[int]], shape: tuple[int, ..
             return replace(source, strides=tuple(strides), shape=shape)
         case PaddedView():
             inner = expand(source.inner, groups, shape)
-            if not isinstance(inner, Window | Splat):
+            if not isinstance(inner, StridedView | Splat):
                 return None
             low: list[Index] = [0] * len(shape)
             high: list[Index] = list(shape)
@@ -213,7 +213,7 @@ def collapse(source: Source, groups: Sequence[Sequence[int]], shape: tuple[int, 
     match source:
         case Splat():
             return source
-        case Window():
+        case StridedView():
             strides: list[Index] = []
             for group in groups:
                 wide = [dim for dim in group if source.shape[dim] != 1]
@@ -225,7 +225,7 @@ def collapse(source: Source, groups: Sequence[Sequence[int]], shape: tuple[int, 
             return replace(source, strides=tuple(strides), shape=shape)
         case PaddedView():
             inner = collapse(source.inner, groups, shape)
-            if not isinstance(inner, Window | Splat):
+            if not isinstance(inner, StridedView | Splat):
                 return None
             low: list[Index] = []
             high: list[Index] = []
@@ -246,17 +246,17 @@ def permute(source: Source, order: Sequence[int]) -> Source:
     match source:
         case Splat():
             return source
-        case Window():
+        case StridedView():
             shape = tuple(source.shape[dim] for dim in order)
             return replace(source, strides=tuple(source.strides[dim] for dim in order), shape=shape)
         case PaddedView():
             inner = permute(source.inner, order)
-            assert isinstance(inner, Window | Splat)
+            assert isinstance(inner, StridedView | Splat)
             low, high = tuple(source.low[dim] for dim in order), tuple(source.high[dim] for dim in order)
             return PaddedView(inner, low, high, tuple(source.shape[dim] for dim in order), source.fill)
         case Words():
             inner = permute(source.first_bytes, order)
-            assert isinstance(inner, Window)
+            assert isinstance(inner, StridedView)
             return Words(inner)
 
 
@@ -275,7 +275,7 @@ def cut_slice(
     match source:
         case Splat():
             return source
-        case Window():
+        case StridedView():
             offset = source.offset
             for start, stride in zip(offsets, source.strides, strict=True):
                 offset = emitter.add(offset, emitter.mul(start, stride))
@@ -283,7 +283,7 @@ def cut_slice(
             return replace(source, offset=offset, strides=strides, shape=shape)
         case PaddedView():
             inner = cut_slice(emitter, source.inner, offsets, steps, kept, shape)
-            if not isinstance(inner, Window | Splat):
+            if not isinstance(inner, StridedView | Splat):
                 return None
             low: list[Index] = []
             high: list[Index] = []

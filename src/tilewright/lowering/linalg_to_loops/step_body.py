@@ -18,11 +18,11 @@ from tilewright.lowering.linalg_to_loops.emitter import Cursor
 from tilewright.lowering.linalg_to_loops.nest import Nest, Output, stride_along
 from tilewright.lowering.linalg_to_loops.operand_access import write_interleaved, write_output
 from tilewright.lowering.linalg_to_loops.predication import is_straight
-from tilewright.lowering.linalg_to_loops.sources import Splat, Window
+from tilewright.lowering.linalg_to_loops.sources import Splat, StridedView
 from tilewright.lowering.linalg_to_loops.strided_lanes import find_interleaved, is_narrow
 from tilewright.transforms.linalg.index_proofs import is_at_most
 
-Written = tuple[Output, Window, SSAValue]
+Written = tuple[Output, StridedView, SSAValue]
 """An output, where it goes, and what one step writes there."""
 
 
@@ -72,9 +72,9 @@ def _interleaved(values: BodyValues, written: Sequence[Written]) -> Iterator[lis
         group = left[:1]
         if is_narrow(stride) and stride > 1 and _is_whole(values, output):
             alike = [item for item in left if item[0].access == output.access and _is_whole(values, item[0])]
-            _, windows = find_interleaved(dest, [window for _, window, _ in alike], stride)
-            if len(windows) == stride:
-                group = [next(item for item in alike if item[1] is windows[member]) for member in range(stride)]
+            _, views = find_interleaved(dest, [view for _, view, _ in alike], stride)
+            if len(views) == stride:
+                group = [next(item for item in alike if item[1] is views[member]) for member in range(stride)]
         left = [item for item in left if item not in group]
         yield group
 
@@ -90,7 +90,7 @@ def _past(nest: Nest, output: Output) -> list[int]:
     return [dim for dim, bound in enumerate(nest.bounds) if not is_at_most(bound, output.bounds[dim])]
 
 
-def _write(values: BodyValues, output: Output, dest: Window, element: SSAValue) -> None:
+def _write(values: BodyValues, output: Output, dest: StridedView, element: SSAValue) -> None:
     """Write what one step computed; of an output that is cut only what is before its end."""
     past = _past(values.nest, output)
     if not output.is_cut or not past or values.frames[-1].is_unmasked:

@@ -19,7 +19,7 @@ from tilewright.dialects.arithmetic import is_arithmetic
 from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering
 from tilewright.lowering.linalg_to_loops.overlaps import is_disjoint, writes_directly
-from tilewright.lowering.linalg_to_loops.sources import Window
+from tilewright.lowering.linalg_to_loops.sources import StridedView
 from tilewright.lowering.linalg_to_loops.store_targets import target_of
 from tilewright.support.records import dataclass
 from tilewright.transforms.linalg.effects import may_write
@@ -36,7 +36,7 @@ class StoredResult:
     """Where a result goes: element (0, 0, ...) to (sizes[0] - 1, ...) of it, and no more."""
 
     store: Operation
-    dest: Window
+    dest: StridedView
     sizes: tuple[Index, ...]
 
 
@@ -71,7 +71,7 @@ def _plan(
     target = target_of(lowering, store)
     if any(start != 0 for start in target.starts):
         return None
-    dest, sizes = target.window, tuple(target.sizes)
+    dest, sizes = target.view, tuple(target.sizes)
     order = lowering.storage.lifetimes.order
     if not all(make_available(part, op, order) for part in (dest.offset, *dest.strides, *sizes)):
         return None

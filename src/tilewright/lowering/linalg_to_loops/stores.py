@@ -20,7 +20,7 @@ from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering
 from tilewright.lowering.linalg_to_loops.lower_structured import run_generic
 from tilewright.lowering.linalg_to_loops.overlaps import is_disjoint, is_same_memory, writes_directly
-from tilewright.lowering.linalg_to_loops.sources import Window, memory_of
+from tilewright.lowering.linalg_to_loops.sources import StridedView, memory_of
 from tilewright.transforms.linalg.structured import shape_or_scalar
 
 
@@ -28,7 +28,7 @@ def store_box(
     lowering: FunctionLowering,
     op: Operation,
     value: SSAValue,
-    dest: Window,
+    dest: StridedView,
     starts: Sequence[Index],
     sizes: Sequence[Index],
 ) -> None:
@@ -41,8 +41,8 @@ def store_box(
         _store_deferred(lowering, producer, dest, sizes)
         return
     source, location = lowering.source(value), location_of_load(value)
-    window = memory_of(source)
-    if window is not None and not is_disjoint(lowering, window, dest) and not is_same_memory(window, dest):
+    view = memory_of(source)
+    if view is not None and not is_disjoint(lowering, view, dest) and not is_same_memory(view, dest):
         lowering.known.context.remark(op, "what is stored may overlap what it was loaded from", RemarkKind.COPIED)
         buffer = lowering.memory.new_tile(value)
         lowering.copy(source, buffer, sizes, location)
@@ -51,7 +51,7 @@ def store_box(
 
 
 def _store_deferred(
-    lowering: FunctionLowering, producer: linalg.StructuredOp, dest: Window, sizes: Sequence[Index]
+    lowering: FunctionLowering, producer: linalg.StructuredOp, dest: StridedView, sizes: Sequence[Index]
 ) -> None:
     """The results of a generic that has waited for its store."""
     if writes_directly(lowering, producer, dest):
@@ -63,13 +63,13 @@ def _store_deferred(
 
 
 def _store_inner_box(
-    lowering: FunctionLowering, value: SSAValue, dest: Window, starts: Sequence[Index], sizes: Sequence[Index]
+    lowering: FunctionLowering, value: SSAValue, dest: StridedView, starts: Sequence[Index], sizes: Sequence[Index]
 ) -> None:
     """A box that does not start at the origin: both sides shifted; what is not in memory yet is put there whole."""
     producer, shape = value.owner, shape_or_scalar(value.type)
     is_deferred = isinstance(producer, linalg.StructuredOp) and producer in lowering.values.deferred
     source = None if is_deferred else lowering.source(value)
-    if not isinstance(source, Window):
+    if not isinstance(source, StridedView):
         buffer = lowering.memory.new_tile(value)
         if isinstance(producer, linalg.StructuredOp) and is_deferred:
             run_generic(lowering, producer, buffer, shape)
@@ -80,7 +80,7 @@ def _store_inner_box(
     box = tuple(1 if size == 1 else extent for size, extent in zip(sizes, shape, strict=True))
     shifted = sources.cut_slice(lowering.emitter, source, starts, [1] * len(shape), rank, box)
     target = sources.cut_slice(lowering.emitter, dest, starts, [1] * len(shape), rank, box)
-    assert isinstance(shifted, Window) and isinstance(target, Window)
+    assert isinstance(shifted, StridedView) and isinstance(target, StridedView)
     if not is_disjoint(lowering, shifted, target) and not is_same_memory(shifted, target):
         buffer = lowering.memory.new_buffer(element_type(value.type), box)
         lowering.copy(shifted, buffer, sizes)

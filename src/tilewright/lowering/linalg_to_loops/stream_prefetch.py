@@ -34,7 +34,7 @@ from tilewright.dialects.linalg_ext import WORD_BYTES
 from tilewright.dialects.types import bit_width
 from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.nest import ANY_EXTENT, Nest, stride_along
-from tilewright.lowering.linalg_to_loops.sources import Window, Words, memory_of
+from tilewright.lowering.linalg_to_loops.sources import StridedView, Words, memory_of
 from tilewright.support.cpu_costs import (
     AHEAD_BYTES,
     LONG_BYTES,
@@ -52,7 +52,7 @@ from tilewright.transforms.linalg.body_cost import WRITES
 class Stream:
     """Memory that a loop passes over, and how many elements, or rows that are `stride` apart, to prefetch ahead."""
 
-    window: Window
+    view: StridedView
     access: tuple[AffineExpr, ...]
     distance: int
     is_write: bool
@@ -62,7 +62,12 @@ class Stream:
 
 
 def plan_streams(
-    nest: Nest, is_new: Callable[[Window], bool], continues: Callable[[Window], bool], *, along: bool, rows_ahead: bool
+    nest: Nest,
+    is_new: Callable[[StridedView], bool],
+    continues: Callable[[StridedView], bool],
+    *,
+    along: bool,
+    rows_ahead: bool,
 ) -> list[Stream]:
     """Plan the streams of a scheduled nest. `is_new` says whether no earlier nest has read memory; `continues` whether
     the next program's tile comes after this one's; `along` to prefetch along the memory, `rows_ahead` rows ahead."""
@@ -71,13 +76,13 @@ def plan_streams(
         return []
     inputs: list[Stream] = []
     for operand in nest.inputs:
-        window = memory_of(operand.source)
-        if window is not None and is_new(window):
+        view = memory_of(operand.source)
+        if view is not None and is_new(view):
             if along:
-                inputs += _stream(nest, dim, window, operand.access, continues, is_write=False)
+                inputs += _stream(nest, dim, view, operand.access, continues, is_write=False)
             if rows_ahead:
-                inputs += _rows(nest, dim, window, operand.access)
-    read = {stream.window.flat for stream in inputs}
+                inputs += _rows(nest, dim, view, operand.access)
+    read = {stream.view.flat for stream in inputs}
     outputs = [
         stream
         for output in nest.outputs
@@ -88,41 +93,41 @@ def plan_streams(
     return inputs + outputs if len(inputs) + len(outputs) <= MOST_STREAMS else []
 
 
-def plan_word_streams(nest: Nest, is_new: Callable[[Window], bool]) -> list[Stream]:
+def plan_word_streams(nest: Nest, is_new: Callable[[StridedView], bool]) -> list[Stream]:
     """Plan the streams of words of a scheduled nest whose lanes are contiguous, of memory that is new."""
     found: list[Stream] = []
     for operand in nest.inputs:
-        window = memory_of(operand.source) if isinstance(operand.source, Words) else None
-        if window is None or window.owned or not is_new(window):
+        view = memory_of(operand.source) if isinstance(operand.source, Words) else None
+        if view is None or view.owned or not is_new(view):
             continue
         if (
             nest.schedule.vector_dim is not None
-            and stride_along(window, operand.access, nest.schedule.vector_dim) == WORD_BYTES
+            and stride_along(view, operand.access, nest.schedule.vector_dim) == WORD_BYTES
         ):
-            found.append(Stream(window, operand.access, WORDS_AHEAD_BYTES, is_write=False, by_line=True))
+            found.append(Stream(view, operand.access, WORDS_AHEAD_BYTES, is_write=False, by_line=True))
     return found if len(found) <= MOST_STREAMS else []
 
 
 def _stream(
     nest: Nest,
     dim: int,
-    window: Window,
+    view: StridedView,
     access: tuple[AffineExpr, ...],
-    continues: Callable[[Window], bool],
+    continues: Callable[[StridedView], bool],
     *,
     is_write: bool,
 ) -> list[Stream]:
     """Return the stream of an operand, if it is one: not of memory at a constant offset, which all programs share."""
-    if window.owned or isinstance(window.offset, int) or stride_along(window, access, dim) != 1:
+    if view.owned or isinstance(view.offset, int) or stride_along(view, access, dim) != 1:
         return []
-    bits = bit_width(window.element)
+    bits = bit_width(view.element)
     segment = 0 if nest.extents[dim] == ANY_EXTENT else nest.extents[dim] * bits // 8
-    if segment < LONG_BYTES and not (segment >= SHORT_BYTES and nest.schedule.order == (dim,) and continues(window)):
+    if segment < LONG_BYTES and not (segment >= SHORT_BYTES and nest.schedule.order == (dim,) and continues(view)):
         return []
-    return [Stream(window, access, AHEAD_BYTES * 8 // bits, is_write)]
+    return [Stream(view, access, AHEAD_BYTES * 8 // bits, is_write)]
 
 
-def _rows(nest: Nest, dim: int, window: Window, access: tuple[AffineExpr, ...]) -> list[Stream]:
+def _rows(nest: Nest, dim: int, view: StridedView, access: tuple[AffineExpr, ...]) -> list[Stream]:
     """Return the stream of the rows ahead of an operand, if its rows are short and not contiguous.
 
     Not where they are copied only: that is an operand of a matmul, most of whose blocks are cached. Atomics and
@@ -130,13 +135,13 @@ def _rows(nest: Nest, dim: int, window: Window, access: tuple[AffineExpr, ...]) 
     """
     if nest.body.first_op is nest.body.last_op or any(isinstance(op, WRITES) for op in nest.body.ops):
         return []
-    if window.owned or len(nest.schedule.order) < 2 or stride_along(window, access, dim) != 1:
+    if view.owned or len(nest.schedule.order) < 2 or stride_along(view, access, dim) != 1:
         return []
-    stride = stride_along(window, access, nest.schedule.order[-2])
-    row_bytes = nest.extents[dim] * bit_width(window.element) // 8
+    stride = stride_along(view, access, nest.schedule.order[-2])
+    row_bytes = nest.extents[dim] * bit_width(view.element) // 8
     if not SHORT_ROW_BYTES <= row_bytes < LONG_BYTES or (isinstance(stride, int) and stride <= nest.extents[dim]):
         return []
     ahead = max(1, ROWS_AHEAD_BYTES // row_bytes)
     if 2 * ahead > nest.extents[nest.schedule.order[-2]]:
         return []
-    return [Stream(window, access, ahead, is_write=False, stride=stride)]
+    return [Stream(view, access, ahead, is_write=False, stride=stride)]

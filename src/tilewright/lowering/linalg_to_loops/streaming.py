@@ -27,7 +27,7 @@ from tilewright.dialects.types import bit_width
 from tilewright.lowering.linalg_to_loops.emitter import INDEX, Cursor, Index, LoopEmitter
 from tilewright.lowering.linalg_to_loops.nest import Nest, Output, stride_along
 from tilewright.lowering.linalg_to_loops.predication import is_straight
-from tilewright.lowering.linalg_to_loops.sources import Window
+from tilewright.lowering.linalg_to_loops.sources import StridedView
 from tilewright.support.cpu_costs import LINE_BYTES, SMALLEST_TILE_BYTES, STREAMED_BYTES
 from tilewright.support.records import dataclass
 from tilewright.transforms.linalg.index_proofs import constant_of, is_at_most
@@ -42,7 +42,7 @@ def streamed_from(written: int, read: int, traffic: int | None) -> int:
 class Streaming:
     """A nest over one row whose outputs may be streamed."""
 
-    outputs: tuple[tuple[Output, Window], ...]
+    outputs: tuple[tuple[Output, StridedView], ...]
     element_bytes: int
     elements: int
     """How many elements of each output the nest writes at most."""
@@ -74,7 +74,7 @@ class Streaming:
         verdict = self.is_large(emitter, elements, least)
         if verdict is False:
             return False
-        first, *others = (self._address(emitter, output, window) for output, window in self.outputs)
+        first, *others = (self._address(emitter, output, view) for output, view in self.outputs)
         verdict = emitter.both(verdict, _is_multiple(emitter, first, self.element_bytes))
         for address in others:
             verdict = emitter.both(verdict, _is_multiple(emitter, emitter.sub(address, first), LINE_BYTES))
@@ -87,12 +87,12 @@ class Streaming:
         shift = emitter.constant(self.element_bytes.bit_length() - 1, INDEX)
         return emitter.min(emitter.value(arith.ShRUIOp, (rest, shift), INDEX), bound)
 
-    def _address(self, emitter: LoopEmitter, output: Output, window: Window) -> SSAValue:
-        start = window.offset
-        for expr, stride in zip(output.access, window.strides, strict=True):
+    def _address(self, emitter: LoopEmitter, output: Output, view: StridedView) -> SSAValue:
+        start = view.offset
+        for expr, stride in zip(output.access, view.strides, strict=True):
             if isinstance(expr, AffineConstantExpr):
                 start = emitter.add(start, emitter.mul(expr.value, stride))
-        base = emitter.value(memref.ExtractAlignedPointerAsIndexOp, (window.flat,), INDEX)
+        base = emitter.value(memref.ExtractAlignedPointerAsIndexOp, (view.flat,), INDEX)
         return emitter.ssa(emitter.add(base, emitter.mul(start, self.element_bytes)))
 
 
@@ -126,14 +126,14 @@ def plan_streaming(emitter: LoopEmitter, nest: Nest, only_written: Collection[SS
     loop = enclosing_loop(emitter)
     if loop is None and emitter.cursor.block is not emitter.entry:
         return None
-    found: list[tuple[Output, Window]] = []
+    found: list[tuple[Output, StridedView]] = []
     for output in nest.outputs:
-        if (window := output.dest) is None or not _may_stream(nest, output, window):
+        if (view := output.dest) is None or not _may_stream(nest, output, view):
             return None
-        if loop is not None and not (window.root in only_written and changes_in(loop, window.offset)):
+        if loop is not None and not (view.root in only_written and changes_in(loop, view.offset)):
             return None
-        found.append((output, window))
-    sizes = {bit_width(window.element) // 8 for _, window in found}
+        found.append((output, view))
+    sizes = {bit_width(view.element) // 8 for _, view in found}
     if len(sizes) != 1:
         return None
     size = sizes.pop()
@@ -167,12 +167,12 @@ def changes_in(loop: scf.ForOp, value: Index) -> bool:
     return False
 
 
-def _may_stream(nest: Nest, output: Output, window: Window) -> bool:
+def _may_stream(nest: Nest, output: Output, view: StridedView) -> bool:
     """Return whether whole vectors of memory that is not ours are written, as far as the nest runs."""
-    if window.owned or isinstance(window.offset, int) or nest.schedule.vector_dim is None:
+    if view.owned or isinstance(view.offset, int) or nest.schedule.vector_dim is None:
         return False
     if output.is_cut and not all(map(is_at_most, nest.bounds, output.bounds)):
         return False
-    return stride_along(window, output.access, nest.schedule.vector_dim) == 1 and all(
+    return stride_along(view, output.access, nest.schedule.vector_dim) == 1 and all(
         isinstance(expr, AffineDimExpr | AffineConstantExpr) for expr in output.access
     )

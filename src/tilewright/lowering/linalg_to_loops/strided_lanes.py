@@ -21,7 +21,7 @@ from xdsl.dialects.builtin import i1
 from xdsl.ir import SSAValue
 
 from tilewright.lowering.linalg_to_loops.emitter import Index, LoopEmitter, lanes_of
-from tilewright.lowering.linalg_to_loops.sources import Window
+from tilewright.lowering.linalg_to_loops.sources import StridedView
 from tilewright.support.cpu_costs import WIDEST_STRIDE
 from tilewright.transforms.linalg.index_proofs import distance, is_same
 
@@ -31,15 +31,17 @@ def is_narrow(stride: Index | None) -> TypeGuard[int]:
     return isinstance(stride, int) and (stride == -1 or 2 <= stride <= WIDEST_STRIDE)
 
 
-def find_interleaved(window: Window, others: Iterable[Window], stride: int) -> tuple[int, dict[int, Window]]:
-    """Find the interleaved access group of `window`: which member it is, and all windows of the same memory whose
+def find_interleaved(
+    view: StridedView, others: Iterable[StridedView], stride: int
+) -> tuple[int, dict[int, StridedView]]:
+    """Find the interleaved access group of `view`: which member it is, and all views of the same memory whose
     elements lie between its own, by their index in the group, in the order of their offsets."""
-    found: dict[int, Window] = {0: window}
+    found: dict[int, StridedView] = {0: view}
     for other in others:
-        apart = distance(other.offset, window.offset)
-        if other.flat is not window.flat or apart is None or len(other.strides) != len(window.strides):
+        apart = distance(other.offset, view.offset)
+        if other.flat is not view.flat or apart is None or len(other.strides) != len(view.strides):
             continue
-        if abs(apart) < stride and all(is_same(a, b) for a, b in zip(other.strides, window.strides, strict=True)):
+        if abs(apart) < stride and all(is_same(a, b) for a, b in zip(other.strides, view.strides, strict=True)):
             found.setdefault(apart, other)
     first = min(found)
     return -first, {apart - first: other for apart, other in found.items() if apart - first < max(1, stride)}

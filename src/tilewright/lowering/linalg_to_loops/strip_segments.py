@@ -62,8 +62,8 @@ def plan_segments(nest: Nest, known: Collection[SSAValue]) -> Nest | None:
 
 def _has_strides(nest: Nest) -> bool:
     """Return whether lanes lie apart somewhere: the last vector of a segment, which is not full, gathers them."""
-    views = [op for op in nest.body.ops if isinstance(op, memref.ReinterpretCastOp)]
-    offsets = (value for op in views for value in op.mixed_offsets if isinstance(value, SSAValue))
+    casts = [op for op in nest.body.ops if isinstance(op, memref.ReinterpretCastOp)]
+    offsets = (value for op in casts for value in op.mixed_offsets if isinstance(value, SSAValue))
     return any(nest.facts.steps.of.get(offset, 1) not in (0, 1) for offset in offsets)
 
 

@@ -13,7 +13,7 @@ from xdsl.ir.affine import AffineDimExpr
 from tilewright.lowering.linalg_to_loops.body_values import BodyValues, Frame
 from tilewright.lowering.linalg_to_loops.emitter import LoopEmitter
 from tilewright.lowering.linalg_to_loops.nest import SEGMENT, Nest, Operand, stride_along
-from tilewright.lowering.linalg_to_loops.sources import PaddedView, Window, Words, memory_of
+from tilewright.lowering.linalg_to_loops.sources import PaddedView, StridedView, Words, memory_of
 from tilewright.lowering.linalg_to_loops.strided_lanes import is_narrow
 from tilewright.lowering.linalg_to_loops.transposing_copy import transpose_lanes
 from tilewright.support.cpu_costs import BLOCK_SIDES
@@ -28,7 +28,7 @@ class TransposedOperand:
 
     argument: SSAValue
     operand: Operand
-    window: Window
+    view: StridedView
 
     def is_inside(self, nest: Nest, column: Frame) -> bool:
         """Return whether what one step over lanes reads is all in memory, none of it past the end of a padded view."""
@@ -48,8 +48,8 @@ class TransposedOperand:
         loaded = list[SSAValue]()
         for lane in range(nest.schedule.lanes):
             here = Frame(column.cursor, column.dim, emitter.add(column.induction, lane))
-            offset = BodyValues(emitter, nest, [*outer, here]).linear_index(self.window, self.operand.access)
-            loaded.append(emitter.vector_load(self.window.flat, offset, nest.schedule.lanes))
+            offset = BodyValues(emitter, nest, [*outer, here]).linear_index(self.view, self.operand.access)
+            loaded.append(emitter.vector_load(self.view.flat, offset, nest.schedule.lanes))
         return transpose_lanes(emitter, loaded)
 
 
@@ -74,16 +74,11 @@ def find_transposed_operands(nest: Nest) -> list[TransposedOperand]:
         return []
     found = list[TransposedOperand]()
     for argument, operand in zip(nest.body.args, nest.inputs, strict=False):
-        window = memory_of(operand.source)
-        if (
-            window is None
-            or isinstance(operand.source, Words)
-            or window.stored_as_byte
-            or not argument.uses.get_length()
-        ):
+        view = memory_of(operand.source)
+        if view is None or isinstance(operand.source, Words) or view.stored_as_byte or not argument.uses.get_length():
             continue
-        if _is_transposed(operand, row, column) and _is_only_read(nest, window):
-            found.append(TransposedOperand(argument, operand, window))
+        if _is_transposed(operand, row, column) and _is_only_read(nest, view):
+            found.append(TransposedOperand(argument, operand, view))
     return found
 
 
@@ -97,6 +92,6 @@ def _is_transposed(operand: Operand, row: int, column: int) -> bool:
     return constant_of(across) not in (0, 1) and not is_narrow(across)
 
 
-def _is_only_read(nest: Nest, window: Window) -> bool:
+def _is_only_read(nest: Nest, view: StridedView) -> bool:
     written = (output.dest for output in nest.outputs if output.dest is not None)
-    return all(nest.around.are_apart(window.root, dest.root) for dest in written)
+    return all(nest.around.are_apart(view.root, dest.root) for dest in written)

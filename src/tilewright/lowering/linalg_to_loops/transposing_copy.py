@@ -12,17 +12,17 @@ from xdsl.ir import SSAValue
 
 from tilewright.dialects.types import bit_width
 from tilewright.lowering.linalg_to_loops.emitter import Index, LoopEmitter, exchange_orders
-from tilewright.lowering.linalg_to_loops.sources import PaddedView, Source, Window
+from tilewright.lowering.linalg_to_loops.sources import PaddedView, Source, StridedView
 from tilewright.support.records import dataclass
 from tilewright.transforms.linalg.index_proofs import constant_of, is_at_most, is_same
 
 
-def find_block(source: Source, dest: Window, vector_bits: int) -> int | None:
+def find_block(source: Source, dest: StridedView, vector_bits: int) -> int | None:
     """The side of the blocks for a copy of this kind; None where vectors along the destination do as well."""
-    window = source.inner if isinstance(source, PaddedView) else source
-    if not isinstance(window, Window) or len(dest.shape) != 2 or dest.stored_as_byte or window.stored_as_byte:
+    view = source.inner if isinstance(source, PaddedView) else source
+    if not isinstance(view, StridedView) or len(dest.shape) != 2 or dest.stored_as_byte or view.stored_as_byte:
         return None
-    if constant_of(dest.strides[1]) != 1 or constant_of(window.strides[0]) != 1 or constant_of(window.strides[1]) == 1:
+    if constant_of(dest.strides[1]) != 1 or constant_of(view.strides[0]) != 1 or constant_of(view.strides[1]) == 1:
         return None
     side = min(16, vector_bits // bit_width(dest.element))
     if isinstance(source, PaddedView) and any(low != 0 for low in source.low):
@@ -31,7 +31,7 @@ def find_block(source: Source, dest: Window, vector_bits: int) -> int | None:
 
 
 def emit_transposing_copy(
-    emitter: LoopEmitter, source: Source, dest: Window, side: int, bounds: Sequence[Index]
+    emitter: LoopEmitter, source: Source, dest: StridedView, side: int, bounds: Sequence[Index]
 ) -> None:
     """Copy the elements up to `bounds`; `find_block` said that the blocks fit.
 
@@ -50,14 +50,14 @@ def emit_transposing_copy(
 class _Copy:
     emitter: LoopEmitter
     source: Source
-    dest: Window
+    dest: StridedView
     side: int
     bounds: tuple[Index, ...]
 
     def emit(self, *, are_moved: bool) -> None:
         """Emit the loops over blocks, of which those that a bound cuts off are moved so that they end there."""
         emitter, side, bounds = self.emitter, self.side, self.bounds
-        high = bounds if isinstance(self.source, Window) else _inside_of(emitter, self.source, bounds)
+        high = bounds if isinstance(self.source, StridedView) else _inside_of(emitter, self.source, bounds)
         _, outer = emitter.open_for(0, bounds[1], side)
         with emitter.at(outer):
             column = self._start(outer.args[0], 1, are_moved=are_moved)
@@ -78,14 +78,14 @@ class _Copy:
 
     def _load(self, row: Index, column: Index, high: Sequence[Index], *, are_whole: bool) -> SSAValue:
         """`side` elements along the rows, starting at (row, column)."""
-        window = self.source.inner if isinstance(self.source, PaddedView) else self.source
-        assert isinstance(window, Window)
-        place = _place(self.emitter, window, row, column)
+        view = self.source.inner if isinstance(self.source, PaddedView) else self.source
+        assert isinstance(view, StridedView)
+        place = _place(self.emitter, view, row, column)
         mask = self._mask((row, column), high, are_whole=are_whole)
         if mask is None:
-            return self.emitter.vector_load(window.flat, place, self.side)
-        fill = self.source.fill if isinstance(self.source, PaddedView) else self.emitter.zero(window.element)
-        return self.emitter.masked_load(window.flat, place, mask, self.emitter.broadcast(fill, self.side))
+            return self.emitter.vector_load(view.flat, place, self.side)
+        fill = self.source.fill if isinstance(self.source, PaddedView) else self.emitter.zero(view.element)
+        return self.emitter.masked_load(view.flat, place, mask, self.emitter.broadcast(fill, self.side))
 
     def _store(self, lanes: SSAValue, row: Index, column: Index, *, are_whole: bool) -> None:
         place = _place(self.emitter, self.dest, row, column)
@@ -118,9 +118,9 @@ class _Copy:
         return emitter.create_mask(emitter.select_index(inside, emitter.sub(high[0], place[0]), 0), self.side)
 
 
-def _place(emitter: LoopEmitter, window: Window, row: Index, column: Index) -> Index:
-    place = emitter.add(window.offset, emitter.mul(row, window.strides[0]))
-    return emitter.add(place, emitter.mul(column, window.strides[1]))
+def _place(emitter: LoopEmitter, view: StridedView, row: Index, column: Index) -> Index:
+    place = emitter.add(view.offset, emitter.mul(row, view.strides[0]))
+    return emitter.add(place, emitter.mul(column, view.strides[1]))
 
 
 def _inside_of(emitter: LoopEmitter, source: Source, bounds: Sequence[Index]) -> list[Index]:

@@ -68,11 +68,11 @@ def _is_plain(nest: Nest) -> bool:
 def _may_overlap(nest: Nest) -> bool:
     """Return whether a result may lie where an input does: iterations write in another order than they read."""
     written = [output.dest for output in nest.outputs if output.dest is not None]
-    read = [window for operand in nest.inputs if (window := memory_of(operand.source)) is not None]
+    read = [view for operand in nest.inputs if (view := memory_of(operand.source)) is not None]
     return any(
-        dest.root is window.root or not (dest.owned or window.owned or nest.around.are_apart(dest.root, window.root))
+        dest.root is view.root or not (dest.owned or view.owned or nest.around.are_apart(dest.root, view.root))
         for dest in written
-        for window in read
+        for view in read
     )
 
 

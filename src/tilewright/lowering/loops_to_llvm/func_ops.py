@@ -77,7 +77,7 @@ def _call_external(
         case MatmulKernel():
             routine = _variant(low, routine, arguments)
             name = routine.symbol
-        case PanelRoutine(packing=Packing.KEEP | Packing.RESERVE):
+        case PanelRoutine(packing=Packing.CACHE | Packing.RESERVE):
             arguments.append(("ptr", ARENA))
         case _:
             pass

@@ -12,7 +12,7 @@ import numpy as np
 
 from tilewright.dialects.numeric import Array
 from tilewright.reference.address_space import AddressSpace
-from tilewright.reference.memory import Window
+from tilewright.reference.memory import ByteRange
 from tilewright.reference.simt.async_state import AsyncState
 from tilewright.reference.simt.clusters import Clusters
 from tilewright.reference.simt.code import Code, assemble
@@ -71,9 +71,9 @@ def run_ptx(
     CTAs are executed many at a time, x fastest. With `cluster` above 1 the grid counts clusters of so many CTAs along
     x, which are executed together and reach into each other's shared memory.
 
-    `args` are the values of the kernel's parameters in order: an array or a `Window` for a pointer (changed in place),
-    None for a null pointer, an int (its bits are cut to the parameter's width), a NumPy scalar, a float (by the width
-    of the parameter), a `TensorMap`, or bytes. `memory` is where integers that are pointers point to; `reachable` are
+    `args` are the values of the kernel's parameters in order: an array or a `ByteRange` for a pointer (changed in
+    place), None for a null pointer, an int (its bits are cut to the parameter's width), a NumPy scalar, a float (by the
+    width of the parameter), a `TensorMap`, or bytes. `memory` is where integers that are pointers point to; `reachable` are
     arrays that the kernel finds by their addresses. `step_limit` bounds the basic blocks that are executed for a group
     of CTAs. Without `global_races`, races are looked for in shared memory alone.
 
@@ -138,8 +138,8 @@ def _bytes_of(value: Any, parameter: Parameter, name: str, space: AddressSpace) 
             raw = bytes(size)
         case TensorMap():
             raw = value.placed(space, name).encode()
-        case np.ndarray() | Window():
-            raw = int(space.add(cast("Array | Window", value), name)).to_bytes(8, "little")
+        case np.ndarray() | ByteRange():
+            raw = int(space.add(cast("Array | ByteRange", value), name)).to_bytes(8, "little")
         case bytes():
             raw = value
         case np.generic():

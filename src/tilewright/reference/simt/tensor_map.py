@@ -14,7 +14,7 @@ import numpy as np
 
 from tilewright.dialects.numeric import Array
 from tilewright.reference.address_space import AddressSpace
-from tilewright.reference.memory import Window
+from tilewright.reference.memory import ByteRange
 from tilewright.support.records import dataclass
 
 MAP_BYTES = 128
@@ -46,8 +46,8 @@ def dtype_of_element(name: str) -> np.dtype[Any]:
 class TensorMap:
     """A tensor in global memory and the box that one copy moves; dimensions are listed fastest first.
 
-    `base` is the address of the first element, or the array or `Window` that begins there; `strides` are bytes between
-    elements that are neighbours in a dimension, of all dimensions but the first; `element` is the driver's number of
+    `base` is the address of the first element, or the array or `ByteRange` that begins there; `strides` are bytes
+    between elements that are neighbours in a dimension, of all dimensions but the first; `element` is the driver's number of
     the element type; `swizzle` is 0, or 1, 2, 3 for 32, 64, 128 bytes.
     """
 
@@ -75,8 +75,8 @@ class TensorMap:
     def placed(self, space: AddressSpace, name: str = "") -> TensorMap:
         """With an address for its memory."""
         base: Any = self.base
-        if isinstance(base, (np.ndarray, Window)):
-            return replace(self, base=int(space.add(cast("Array | Window", base), name)))
+        if isinstance(base, (np.ndarray, ByteRange)):
+            return replace(self, base=int(space.add(cast("Array | ByteRange", base), name)))
         return self
 
     @property

@@ -92,14 +92,14 @@ class HostData:
 
     def address(self, slot: int) -> int:
         """The simulated address of the host memory that a pointer points to."""
-        from tilewright.reference import Window
+        from tilewright.reference import ByteRange
 
         low, high = self.extents[slot]
         if low == high:
             return self.slots[slot]
         data = (ctypes.c_uint8 * (high - low)).from_address(low)
         name = self.names[slot] if slot < len(self.names) else str(slot)
-        return int(self.memory.add(Window(np.ctypeslib.as_array(data), self.slots[slot] - low), name))
+        return int(self.memory.add(ByteRange(np.ctypeslib.as_array(data), self.slots[slot] - low), name))
 
 
 def _argument(parameter: Parameter, data: HostData, grid: Sequence[int], started: int) -> Any:

@@ -97,7 +97,7 @@ class ReferenceKernel:
         from tilewright.dialects.numeric import dtype_of
         from tilewright.dialects.tt import PointerType
         from tilewright.dialects.types import is_float
-        from tilewright.reference import Window
+        from tilewright.reference import ByteRange
 
         bits = slots[number]
         if isinstance(type_, PointerType):
@@ -105,7 +105,7 @@ class ReferenceKernel:
                 return bits
             low, high = extents[number]
             memory = (ctypes.c_uint8 * (high - low)).from_address(low)
-            return Window(np.ctypeslib.as_array(memory), bits - low)
+            return ByteRange(np.ctypeslib.as_array(memory), bits - low)
         if is_float(type_):
             return np.array([bits], np.uint64).view(dtype_of(type_))[0]
         return bits

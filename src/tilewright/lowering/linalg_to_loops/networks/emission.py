@@ -25,7 +25,7 @@ from tilewright.lowering.linalg_to_loops.networks.plan import Network, Step, fin
 from tilewright.lowering.linalg_to_loops.networks.registers import Registers, VectorBuilder, numbers_of
 from tilewright.lowering.linalg_to_loops.networks.segment_memory import SegmentMemory
 from tilewright.lowering.linalg_to_loops.networks.segments import Layout, Segment, cut_into_segments, find_results
-from tilewright.lowering.linalg_to_loops.sources import Splat, Window
+from tilewright.lowering.linalg_to_loops.sources import Splat, StridedView
 from tilewright.support.records import dataclass
 
 Operands: TypeAlias = "dict[SSAValue, tuple[Registers, int]]"
@@ -37,20 +37,22 @@ def lower_exchange_network(op: linalg_ext.ExchangeNetworkOp, lowering: FunctionL
     """Emit all segments at the cursor; what reads the results finds them in memory."""
     (network,) = find_networks(op.body.block)
     position = lowering.emitter.cursor
-    copies: dict[SSAValue, Window] = {}
+    copies: dict[SSAValue, StridedView] = {}
     for segment in cut_into_segments(network, lowering.facts.vector_bits):
         lowering.emitter.cursor = Cursor(position.block, position.anchor)
         _SegmentWriter(lowering, network, segment, copies).run()
     end = op.body.block.last_op
     assert end is not None
     for result, made in zip(op.results, end.operands, strict=True):
-        window = lowering.in_memory(made)
-        lowering.storage.put(result, window)
+        view = lowering.in_memory(made)
+        lowering.storage.put(result, view)
     lowering.values.dead.append(op)
 
 
 class _SegmentWriter:
-    def __init__(self, lowering: FunctionLowering, network: Network, segment: Segment, copies: dict[SSAValue, Window]):
+    def __init__(
+        self, lowering: FunctionLowering, network: Network, segment: Segment, copies: dict[SSAValue, StridedView]
+    ):
         self.lowering = lowering
         self.segment = segment
         self.results = find_results(network, segment)

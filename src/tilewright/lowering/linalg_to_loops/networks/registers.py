@@ -18,7 +18,7 @@ from tilewright.dialects.construction import index_array
 from tilewright.dialects.types import element_type, is_integer
 from tilewright.lowering.linalg_to_loops.emitter import INDEX, Cursor, Index, LoopEmitter, exchange_orders, vector_type
 from tilewright.lowering.linalg_to_loops.networks.segments import Layout
-from tilewright.lowering.linalg_to_loops.sources import Window
+from tilewright.lowering.linalg_to_loops.sources import StridedView
 from tilewright.support.records import dataclass
 
 
@@ -139,43 +139,45 @@ class VectorBuilder:
 
     # -- memory -----------------------------------------------------------------------------------------------------
 
-    def load(self, window: Window, start: Index, strides: Mapping[int, int], layout: Layout) -> SSAValue:
+    def load(self, view: StridedView, start: Index, strides: Mapping[int, int], layout: Layout) -> SSAValue:
         """One register; `strides` are those of the bits that the tensor has."""
         steps = [0 if bit is None else strides.get(bit, 0) for bit in layout]
         width = _neighbours(steps)
         if not any(steps[width:]):
-            return self._unpack(window, self._load_repeated(window, start, 1 << width))
-        zero = self.emitter.zero(self._stored(window))
+            return self._unpack(view, self._load_repeated(view, start, 1 << width))
+        zero = self.emitter.zero(self._stored(view))
         offsets = self.constant(_lane_offsets(steps), INDEX)
         everywhere = self.constant([1] * self.lanes, i1)
-        return self._unpack(window, self.emitter.gather(window.flat, start, offsets, everywhere, self.spread(zero)))
+        return self._unpack(view, self.emitter.gather(view.flat, start, offsets, everywhere, self.spread(zero)))
 
-    def _load_repeated(self, window: Window, start: Index, count: int) -> SSAValue:
+    def _load_repeated(self, view: StridedView, start: Index, count: int) -> SSAValue:
         if count == 1:
-            return self.emitter.broadcast(self.emitter.load(window.flat, start), self.lanes)
-        loaded = self.emitter.vector_load(window.flat, start, count)
+            return self.emitter.broadcast(self.emitter.load(view.flat, start), self.lanes)
+        loaded = self.emitter.vector_load(view.flat, start, count)
         return loaded if count == self.lanes else self.shuffle(loaded, loaded, [n % count for n in range(self.lanes)])
 
-    def store(self, value: SSAValue, window: Window, start: Index, strides: Mapping[int, int], layout: Layout) -> None:
+    def store(
+        self, value: SSAValue, view: StridedView, start: Index, strides: Mapping[int, int], layout: Layout
+    ) -> None:
         """One register; lanes that hold the same element write it once, or several times."""
         steps = [0 if bit is None else strides[bit] for bit in layout]
-        value = self.emitter.pack(value, window.stored_as_byte)
+        value = self.emitter.pack(value, view.stored_as_byte)
         width = _neighbours(steps)
         if any(steps[width:]):
             everywhere = self.constant([1] * self.lanes, i1)
-            self.emitter.scatter(value, window.flat, start, self.constant(_lane_offsets(steps), INDEX), everywhere)
+            self.emitter.scatter(value, view.flat, start, self.constant(_lane_offsets(steps), INDEX), everywhere)
         elif width == 0:
-            self.emitter.store(self.emitter.result(vector.ExtractOp(value, (0,))), window.flat, start)
+            self.emitter.store(self.emitter.result(vector.ExtractOp(value, (0,))), view.flat, start)
         else:
             part = value if 1 << width == self.lanes else self.shuffle(value, value, range(1 << width))
-            self.emitter.vector_store(part, window.flat, start)
+            self.emitter.vector_store(part, view.flat, start)
 
     @staticmethod
-    def _stored(window: Window) -> Attribute:
-        return element_type(window.flat.type)
+    def _stored(view: StridedView) -> Attribute:
+        return element_type(view.flat.type)
 
-    def _unpack(self, window: Window, value: SSAValue) -> SSAValue:
-        return self.emitter.unpack(value, window.stored_as_byte)
+    def _unpack(self, view: StridedView, value: SSAValue) -> SSAValue:
+        return self.emitter.unpack(value, view.stored_as_byte)
 
 
 def _neighbours(steps: Sequence[int]) -> int:

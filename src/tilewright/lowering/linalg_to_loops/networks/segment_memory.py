@@ -15,14 +15,14 @@ from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering
 from tilewright.lowering.linalg_to_loops.networks.registers import Registers, VectorBuilder, numbers_of
 from tilewright.lowering.linalg_to_loops.networks.segments import Layout, Segment
-from tilewright.lowering.linalg_to_loops.sources import Source, Splat, Window
+from tilewright.lowering.linalg_to_loops.sources import Source, Splat, StridedView
 
 
 class SegmentMemory:
     """Loads the operands of one segment, and stores its results."""
 
     def __init__(
-        self, lowering: FunctionLowering, segment: Segment, builder: VectorBuilder, copies: dict[SSAValue, Window]
+        self, lowering: FunctionLowering, segment: Segment, builder: VectorBuilder, copies: dict[SSAValue, StridedView]
     ):
         self.lowering = lowering
         self.segment = segment
@@ -48,7 +48,7 @@ class SegmentMemory:
         source = self._source(value)
         if isinstance(source, Splat) or value in self._strides:
             return
-        if not isinstance(source, Window) or not all(isinstance(stride, int) for stride in source.strides):
+        if not isinstance(source, StridedView) or not all(isinstance(stride, int) for stride in source.strides):
             copy = self.lowering.memory.new_tile(value)
             self.lowering.copy(source, copy)
             self.lowering.storage.contents[copy.flat] = value
@@ -74,9 +74,9 @@ class SegmentMemory:
                 runs.append([high])
         return runs
 
-    def _start(self, window: Window, strides: Mapping[int, int]) -> Index:
+    def _start(self, view: StridedView, strides: Mapping[int, int]) -> Index:
         """Return where the block of the current step starts in a tensor."""
-        start = window.offset
+        start = view.offset
         for bit, (counter, counter_bit) in self.counters.items():
             if counter_bit == 0:
                 start = self.lowering.emitter.add(start, self.lowering.emitter.mul(counter, strides.get(bit, 0)))
@@ -90,7 +90,7 @@ class SegmentMemory:
             return Registers(layout, dict.fromkeys(numbers_of(self.segment.register_bits(bits, layout)), vector))
         key = value, tuple(bit if bit in bits else None for bit in layout)
         if (found := self._loaded.get(key)) is None:
-            assert isinstance(source, Window)
+            assert isinstance(source, StridedView)
             strides = self._strides[value]
             start = self._start(source, strides)
             vectors = {
@@ -102,11 +102,11 @@ class SegmentMemory:
 
     def store(self, value: SSAValue, registers: Registers) -> None:
         """Store a result of the segment to its tile."""
-        window, strides = self.lowering.source(value), self._strides[value]
-        assert isinstance(window, Window)
-        start = self._start(window, strides)
+        view, strides = self.lowering.source(value), self._strides[value]
+        assert isinstance(view, StridedView)
+        start = self._start(view, strides)
         for number, lanes in registers.vectors.items():
-            self.builder.store(lanes, window, self._offset(start, strides, number), strides, registers.layout)
+            self.builder.store(lanes, view, self._offset(start, strides, number), strides, registers.layout)
 
     def _offset(self, start: Index, strides: Mapping[int, int], number: int) -> Index:
         return self.lowering.emitter.add(start, sum(step for bit, step in strides.items() if number >> bit & 1))

@@ -1,4 +1,4 @@
-"""Launching a compiled kernel that was kept: `kernel = f[grid](...)`, later `kernel[grid](*args)`.
+"""Launching a compiled kernel again: `kernel = f[grid](...)`, later `kernel[grid](*args)`.
 
 Nothing is compiled then, so the arguments must be what the kernel was compiled for. What it was promised is checked
 where arguments of such classes, constants, divisibilities and overlaps come for the first time: types, constants,
@@ -40,7 +40,7 @@ from tilewright.support.tracebacks import ends_tracebacks
 
 
 @dataclass(slots=True)
-class KeptLaunch:
+class CompiledLaunch:
     """What a compiled kernel is launched with again."""
 
     kernel: CompiledKernel
