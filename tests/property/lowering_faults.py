@@ -20,7 +20,7 @@ from tilewright.dialects.types import as_tensor
 from tilewright.layouts.access import AccessKind, SharedAccess
 from tilewright.layouts.distributed import LANE, REGISTER, NvidiaMmaLayout
 from tilewright.layouts.linear import LinearLayout
-from tilewright.lowering.ttg_to_llvm.function_lowering import FunctionLowering
+from tilewright.lowering.ttg_to_llvm.function_lowering import GpuFunctionLowering
 
 PIECE = 8
 """Elements of 16 bits that a swizzle moves together."""
@@ -93,7 +93,7 @@ def dropped(bases: Bases) -> Bases:
 def other_lanes(kinds: Sequence[AccessKind], change: Callable[[Bases], Bases]) -> Callable[..., Any]:
     """Lanes access shared memory elsewhere, with some instructions."""
 
-    def wrong(original: Original, fn: FunctionLowering, access: SharedAccess) -> Any:
+    def wrong(original: Original, fn: GpuFunctionLowering, access: SharedAccess) -> Any:
         if access.kind not in kinds:
             return original(fn, access)
         return original(fn, replace(access, lanes=tuple(change(list(access.lanes)))))
@@ -154,7 +154,7 @@ def unmasked(original: Original, fn: Any, mask: Any, count: int) -> Sequence[str
     return (None,) * count
 
 
-def other_lane(original: Original, fn: FunctionLowering, *arguments: Any) -> str:
+def other_lane(original: Original, fn: GpuFunctionLowering, *arguments: Any) -> str:
     return fn.text.value(f"xor i32 {original(fn, *arguments)}, 1")
 
 
@@ -162,7 +162,7 @@ def further_partner(original: Original, fn: Any, element: Any, column: Any, mask
     return original(fn, element, column, mask * 2 if mask < 16 else 1)
 
 
-def lane_before(original: Original, fn: FunctionLowering, element: Any, column: Any, lane: str) -> Any:
+def lane_before(original: Original, fn: GpuFunctionLowering, element: Any, column: Any, lane: str) -> Any:
     return original(fn, element, column, fn.text.value(f"xor i32 {lane}, 2"))
 
 

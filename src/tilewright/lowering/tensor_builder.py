@@ -11,7 +11,7 @@ from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineMap
 
 from tilewright.dialects import arith, linalg, tensor
 from tilewright.dialects.linalg.structured import entry_block
-from tilewright.dialects.types import element_type
+from tilewright.dialects.types import element_type, is_tensor
 from tilewright.dialects.types import shape_of as extents_of
 from tilewright.lowering.scalar_builder import Body, Index, ScalarBuilder
 
@@ -42,11 +42,6 @@ def shape_of(value: SSAValue | Attribute) -> tuple[int, ...]:
 def element_of(value: SSAValue | Attribute) -> Attribute:
     """The element type of a tensor value or type; a scalar's own type."""
     return element_type(value.type if isinstance(value, SSAValue) else value)
-
-
-def is_tensor(value: SSAValue) -> bool:
-    """Return whether a value is a ranked tensor."""
-    return isinstance(value.type, TensorType)
 
 
 @lru_cache(maxsize=256)
@@ -173,7 +168,7 @@ class TensorBuilder(ScalarBuilder):
         """A scalar or a tensor with its bits read as another type of the same width; itself where it has that type."""
         if element_of(value) == element:
             return value
-        if not is_tensor(value):
+        if not is_tensor(value.type):
             return self.cast(arith.BitcastOp, value, element)
         kind = tensor_of(element, *shape_of(value))
         (result,) = self.elementwise([value], [kind], lambda lanes: (self.cast(arith.BitcastOp, lanes[0], element),))

@@ -15,7 +15,7 @@ import tilewright.language as tl
 from tilewright.dialects import arith, linalg
 from tilewright.lowering.linalg_to_loops import linalg_to_loops
 from tilewright.lowering.linalg_to_loops.function_lowering import LOWERINGS
-from tilewright.lowering.loops_to_llvm import lower as loops_to_llvm
+from tilewright.lowering.loops_to_llvm import function_lowering as loops_to_llvm
 from tilewright.support import knobs
 from tilewright.support.errors import BaselineWarning, PassError
 

@@ -8,17 +8,18 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from tilewright.dialects import arith, func, math, tt, ttx
+from tilewright.dialects.types import is_tensor
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import find_ops
 from tilewright.lowering.arith_to_linalg import elementwise, programs, scans
 from tilewright.lowering.arith_to_linalg.lowering import (
     LOWERINGS,
-    FunctionLowering,
     Lowering,
+    LoweringContext,
     LoweringOptions,
     NotLowered,
 )
-from tilewright.lowering.tensor_builder import TensorBuilder, is_tensor
+from tilewright.lowering.tensor_builder import TensorBuilder
 from tilewright.support.modules import import_modules
 
 import_modules("tilewright.lowering.arith_to_linalg")  # whose functions fill the table
@@ -95,10 +96,10 @@ class _ModuleLowering:
             elif (entry := op.body.blocks.first) is not None:
                 self._lower_cumulative_sums(op, self._function_lowering(entry, ()))
 
-    def _function_lowering(self, entry: Block, grid: Sequence[SSAValue]) -> FunctionLowering:
-        return FunctionLowering(TensorBuilder(entry), self.options, grid, self._declare, self._declare_external)
+    def _function_lowering(self, entry: Block, grid: Sequence[SSAValue]) -> LoweringContext:
+        return LoweringContext(TensorBuilder(entry), self.options, grid, self._declare, self._declare_external)
 
-    def _lower_cumulative_sums(self, function: func.FuncOp, f: FunctionLowering) -> None:
+    def _lower_cumulative_sums(self, function: func.FuncOp, f: LoweringContext) -> None:
         """Those that triton-shared's own pass left in a function of the linalg stage."""
         for op in find_ops(function, ttx.CumSumOp):
             f.b.move_before(op)
@@ -142,11 +143,11 @@ class _ModuleLowering:
         function.properties["sym_visibility"] = StringAttr("private")
         self.module.body.block.add_op(function)
 
-    def _lower_region(self, region: Region, f: FunctionLowering) -> None:
+    def _lower_region(self, region: Region, f: LoweringContext) -> None:
         for block in region.blocks:
             self._lower_block(block, f)
 
-    def _lower_block(self, block: Block, f: FunctionLowering) -> None:
+    def _lower_block(self, block: Block, f: LoweringContext) -> None:
         """Each op in order; the regions of an op before the op itself, so that combine functions are lowered when they
         are inlined."""
         op = block.first_op
@@ -159,7 +160,7 @@ class _ModuleLowering:
                 self._lower_op(op, lower, f)
             op = following
 
-    def _lower_op(self, op: Operation, lower: Lowering, f: FunctionLowering) -> None:
+    def _lower_op(self, op: Operation, lower: Lowering, f: LoweringContext) -> None:
         f.b.move_before(op)
         f.b.location = op.location
         try:
@@ -170,7 +171,7 @@ class _ModuleLowering:
         if values is op.results:
             return
         for old, new in zip(op.results, values, strict=True):
-            if not is_tensor(old) and new.name_hint is None:
+            if not is_tensor(old.type) and new.name_hint is None:
                 new.name_hint = old.name_hint
             old.replace_all_uses_with(new)
         op.detach()

@@ -10,12 +10,13 @@ from xdsl.ir import SSAValue
 
 from tilewright.dialects import arith, tt, ub
 from tilewright.dialects.numeric import array_of, attr_of
-from tilewright.lowering.arith_to_linalg.lowering import FunctionLowering, NotLowered, has_pointers, lowers
-from tilewright.lowering.tensor_builder import element_of, identity_maps, is_tensor, shape_of
+from tilewright.dialects.types import is_tensor
+from tilewright.lowering.arith_to_linalg.lowering import LoweringContext, NotLowered, has_pointers, lowers
+from tilewright.lowering.tensor_builder import element_of, identity_maps, shape_of
 
 
 @lowers(tt.SplatOp)
-def lower_splat(op: tt.SplatOp, f: FunctionLowering) -> Sequence[SSAValue]:
+def lower_splat(op: tt.SplatOp, f: LoweringContext) -> Sequence[SSAValue]:
     """
     ```mlir
     %t = tt.splat %x : f32 -> tensor<4xf32>
@@ -26,14 +27,14 @@ def lower_splat(op: tt.SplatOp, f: FunctionLowering) -> Sequence[SSAValue]:
     """
     if has_pointers(op.src) and not f.options.tensor_ptr_to_linalg:
         raise NotLowered("a tensor of pointers is left to the pointer passes")
-    source = f.b.extract(op.src, []) if is_tensor(op.src) else op.src
+    source = f.b.extract(op.src, []) if is_tensor(op.src.type) else op.src
     return (f.b.splat(source, op.result.type),)
 
 
 @lowers(arith.ConstantOp)
-def lower_constant(op: arith.ConstantOp, f: FunctionLowering) -> Sequence[SSAValue]:
+def lower_constant(op: arith.ConstantOp, f: LoweringContext) -> Sequence[SSAValue]:
     """A splat constant becomes a scalar constant and a fill; any other constant is legal as it is."""
-    array = array_of(op.value) if is_tensor(op.result) else None
+    array = array_of(op.value) if is_tensor(op.result.type) else None
     if array is None or array.ndim:
         return op.results
     scalar = cast("FloatAttr", attr_of(array, element_of(op.result)))
@@ -41,13 +42,13 @@ def lower_constant(op: arith.ConstantOp, f: FunctionLowering) -> Sequence[SSAVal
 
 
 @lowers(tt.UnsplatOp)
-def lower_unsplat(op: tt.UnsplatOp, f: FunctionLowering) -> Sequence[SSAValue]:
+def lower_unsplat(op: tt.UnsplatOp, f: LoweringContext) -> Sequence[SSAValue]:
     """``tensor.extract`` at all-zero indices."""
     return (f.b.extract(op.src, [0] * len(shape_of(op.src))),)
 
 
 @lowers(tt.MakeRangeOp)
-def lower_make_range(op: tt.MakeRangeOp, f: FunctionLowering) -> Sequence[SSAValue]:
+def lower_make_range(op: tt.MakeRangeOp, f: LoweringContext) -> Sequence[SSAValue]:
     """
     ```mlir
     %r = tt.make_range {end = 8 : i32, start = 4 : i32} : tensor<4xi32>
@@ -71,6 +72,6 @@ def lower_make_range(op: tt.MakeRangeOp, f: FunctionLowering) -> Sequence[SSAVal
 
 
 @lowers(ub.PoisonOp)
-def lower_poison(op: ub.PoisonOp, f: FunctionLowering) -> Sequence[SSAValue]:
+def lower_poison(op: ub.PoisonOp, f: LoweringContext) -> Sequence[SSAValue]:
     """``tensor.empty``: a tensor of which nothing reads an element that matters."""
-    return (f.b.empty(op.result.type),) if is_tensor(op.result) else op.results
+    return (f.b.empty(op.result.type),) if is_tensor(op.result.type) else op.results

@@ -46,12 +46,12 @@ from tilewright.dialects.attributes import NANOSECONDS, OF_BARRIER, PRINT
 from tilewright.dialects.construction import static_values
 from tilewright.dialects.types import bit_width, is_float
 from tilewright.lowering.arith_to_linalg.elementwise import emit_float_cast
-from tilewright.lowering.arith_to_linalg.lowering import FunctionLowering, NotLowered, has_pointers, lowers
+from tilewright.lowering.arith_to_linalg.lowering import LoweringContext, NotLowered, has_pointers, lowers
 from tilewright.lowering.tensor_builder import element_of, shape_of
 
 
 @lowers(tt.AssertOp)
-def lower_assert(op: tt.AssertOp, f: FunctionLowering) -> Sequence[SSAValue]:
+def lower_assert(op: tt.AssertOp, f: LoweringContext) -> Sequence[SSAValue]:
     """
     ```mlir
     tt.assert %m, "bad" : tensor<16xi1>
@@ -79,7 +79,7 @@ def lower_assert(op: tt.AssertOp, f: FunctionLowering) -> Sequence[SSAValue]:
 
 
 @lowers(tt.PrintOp)
-def lower_print(op: tt.PrintOp, f: FunctionLowering) -> Sequence[SSAValue]:
+def lower_print(op: tt.PrintOp, f: LoweringContext) -> Sequence[SSAValue]:
     """See the module's docstring."""
     if has_pointers(*op.args):
         raise NotLowered("pointers are not printed")
@@ -93,7 +93,7 @@ def lower_print(op: tt.PrintOp, f: FunctionLowering) -> Sequence[SSAValue]:
     return ()
 
 
-def _print_operand(op: tt.PrintOp, f: FunctionLowering, value: SSAValue, number: int, *, signed: bool) -> None:
+def _print_operand(op: tt.PrintOp, f: LoweringContext, value: SSAValue, number: int, *, signed: bool) -> None:
     """All lanes of one operand."""
     shape, kind = tuple(shape_of(value)), element_of(value)
     bits = 64 if isinstance(kind, IndexType) else bit_width(kind)
@@ -110,7 +110,7 @@ def _print_operand(op: tt.PrintOp, f: FunctionLowering, value: SSAValue, number:
         call([value])
 
 
-def _widen(f: FunctionLowering, value: SSAValue, signed: bool) -> SSAValue:
+def _widen(f: LoweringContext, value: SSAValue, signed: bool) -> SSAValue:
     """The value as i64 or f64."""
     kind = value.type
     if isinstance(kind, IndexType):
@@ -122,7 +122,7 @@ def _widen(f: FunctionLowering, value: SSAValue, signed: bool) -> SSAValue:
 
 def _emit_call(
     op: tt.PrintOp,
-    f: FunctionLowering,
+    f: LoweringContext,
     values: Sequence[SSAValue],
     number: int,
     *,
@@ -149,13 +149,13 @@ def _emit_call(
 
 
 @lowers(gpu.BarrierOp)
-def lower_barrier(op: gpu.BarrierOp, f: FunctionLowering) -> Sequence[SSAValue]:
+def lower_barrier(op: gpu.BarrierOp, f: LoweringContext) -> Sequence[SSAValue]:
     """Nothing: a program is one thread here, and does everything in order."""
     return ()
 
 
 @lowers(tts.NanosecondsOp)
-def lower_nanoseconds(op: tts.NanosecondsOp, f: FunctionLowering) -> Sequence[SSAValue]:
+def lower_nanoseconds(op: tts.NanosecondsOp, f: LoweringContext) -> Sequence[SSAValue]:
     """A call of the runtime's clock."""
     f.declare_external(NANOSECONDS, [i64])
     return f.b.insert(func.CallOp(NANOSECONDS, (), (i64,))).results

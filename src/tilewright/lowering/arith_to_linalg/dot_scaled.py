@@ -11,7 +11,7 @@ from tilewright.dialects import arith, tt
 from tilewright.dialects.tt.enums import ScaleDotElemType
 from tilewright.lowering.arith_to_linalg.dots import emit_matmul
 from tilewright.lowering.arith_to_linalg.elementwise import emit_float_cast
-from tilewright.lowering.arith_to_linalg.lowering import FunctionLowering, NotLowered, lowers
+from tilewright.lowering.arith_to_linalg.lowering import LoweringContext, NotLowered, lowers
 from tilewright.lowering.scalar_builder import ScalarBuilder
 from tilewright.lowering.tensor_builder import TensorBuilder, element_of, identity_maps, shape_of, tensor_of
 
@@ -96,7 +96,7 @@ def emit_operand(
 
 
 @lowers(tt.DotScaledOp)
-def lower_dot_scaled(op: tt.DotScaledOp, f: FunctionLowering) -> Sequence[SSAValue]:
+def lower_dot_scaled(op: tt.DotScaledOp, f: LoweringContext) -> Sequence[SSAValue]:
     """Each operand becomes an f32 matrix of scaled elements; the product then is that of `tt.dot`."""
     kinds = [ScaleDotElemType.of(attr) for attr in (op.a_elem_type, op.b_elem_type)]
     for kind, value in zip(kinds, (op.a, op.b), strict=True):

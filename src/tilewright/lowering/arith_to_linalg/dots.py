@@ -10,7 +10,7 @@ from xdsl.ir import Attribute, SSAValue
 from tilewright.dialects import linalg, tt
 from tilewright.dialects.types import bit_width, is_integer
 from tilewright.lowering.arith_to_linalg.elementwise import emit_float_cast
-from tilewright.lowering.arith_to_linalg.lowering import FunctionLowering, NotLowered, lowers
+from tilewright.lowering.arith_to_linalg.lowering import LoweringContext, NotLowered, lowers
 from tilewright.lowering.fp8 import is_float8
 from tilewright.lowering.tensor_builder import TensorBuilder, element_of, shape_of, tensor_of
 
@@ -41,7 +41,7 @@ def emit_matmul(b: TensorBuilder, lhs: SSAValue, rhs: SSAValue, accumulator: SSA
 
 
 @lowers(tt.DotOp)
-def lower_dot(op: tt.DotOp, f: FunctionLowering) -> Sequence[SSAValue]:
+def lower_dot(op: tt.DotOp, f: LoweringContext) -> Sequence[SSAValue]:
     """
     ```mlir
     %d = tt.dot %a, %b, %c : tensor<32x16xf16> * tensor<16x32xf16> -> tensor<32x32xf32>

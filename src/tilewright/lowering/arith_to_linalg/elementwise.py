@@ -25,7 +25,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.dialects import arith, math, tt
 from tilewright.dialects.tt.enums import PropagateNan, RoundingMode
-from tilewright.dialects.types import bit_width
+from tilewright.dialects.types import bit_width, is_tensor
 from tilewright.lowering.arith_to_linalg.extern_bessel import BESSEL_SYMBOLS
 from tilewright.lowering.arith_to_linalg.extern_gamma import GAMMA_SYMBOLS
 from tilewright.lowering.arith_to_linalg.extern_integers import INTEGER_SYMBOLS
@@ -33,7 +33,7 @@ from tilewright.lowering.arith_to_linalg.extern_inverses import INVERSE_SYMBOLS
 from tilewright.lowering.arith_to_linalg.extern_rounding import ROUNDING_SYMBOLS
 from tilewright.lowering.arith_to_linalg.extern_special import SPECIAL_SYMBOLS
 from tilewright.lowering.arith_to_linalg.extern_symbols import FLOAT_SYMBOLS, find_extern_symbol
-from tilewright.lowering.arith_to_linalg.lowering import FunctionLowering, NotLowered, has_pointers, lowers
+from tilewright.lowering.arith_to_linalg.lowering import LoweringContext, NotLowered, has_pointers, lowers
 from tilewright.lowering.fp8 import (
     emit_arithmetic_result,
     emit_narrow_float8,
@@ -42,26 +42,26 @@ from tilewright.lowering.fp8 import (
     is_float8,
 )
 from tilewright.lowering.scalar_builder import ScalarBuilder
-from tilewright.lowering.tensor_builder import element_of, is_tensor
+from tilewright.lowering.tensor_builder import element_of
 
 ScalarRule: TypeAlias = Callable[[Any, ScalarBuilder, Sequence[SSAValue]], Sequence[SSAValue]]
 """What an op does to scalars: the op (for its attributes and types), the builder, one scalar for each operand."""
 
 
-def lower_by_lane(rule: ScalarRule) -> Callable[[Operation, FunctionLowering], Sequence[SSAValue]]:
+def lower_by_lane(rule: ScalarRule) -> Callable[[Operation, LoweringContext], Sequence[SSAValue]]:
     """The lowering function of an op from its meaning on scalars."""
 
-    def lower(op: Operation, f: FunctionLowering) -> Sequence[SSAValue]:
-        tensors: list[Attribute] = [result.type for result in op.results if is_tensor(result)]
+    def lower(op: Operation, f: LoweringContext) -> Sequence[SSAValue]:
+        tensors: list[Attribute] = [result.type for result in op.results if is_tensor(result.type)]
         if not tensors:
             return rule(op, f.b, op.operands)
-        wide = [v for v in op.operands if is_tensor(v)]
+        wide = [v for v in op.operands if is_tensor(v.type)]
         if len(wide) == len(op.operands):
             return f.b.elementwise(wide, tensors, lambda lanes: rule(op, f.b, lanes))
 
         def body(lanes: Sequence[SSAValue]) -> Sequence[SSAValue]:
             lane = iter(lanes)
-            return rule(op, f.b, [next(lane) if is_tensor(v) else v for v in op.operands])
+            return rule(op, f.b, [next(lane) if is_tensor(v.type) else v for v in op.operands])
 
         return f.b.elementwise(wide, tensors, body)
 
@@ -103,11 +103,11 @@ def _through_f32(
 lower_arith = lower_by_lane(scalar_arith)
 
 
-def lower_elementwise_arith(op: Operation, f: FunctionLowering) -> Sequence[SSAValue]:
+def lower_elementwise_arith(op: Operation, f: LoweringContext) -> Sequence[SSAValue]:
     """Any arith or math op; scalar ones are legal as they are unless they compute with 8-bit floats."""
     if has_pointers(*op.operands, *op.results) and not f.options.tensor_ptr_to_linalg:
         raise NotLowered("arithmetic on pointers is left to the pointer passes")
-    if not any(is_tensor(result) for result in op.results) and not any(
+    if not any(is_tensor(result.type) for result in op.results) and not any(
         is_float8(value.type) for value in (*op.operands, *op.results)
     ):
         return op.results
@@ -148,7 +148,7 @@ def scalar_bitcast(op: tt.BitcastOp, b: ScalarBuilder, x: Sequence[SSAValue]) ->
     return (b.cast(arith.BitcastOp, x[0], element_of(op.result)),)
 
 
-def lower_bitcast(op: tt.BitcastOp, f: FunctionLowering) -> Sequence[SSAValue]:
+def lower_bitcast(op: tt.BitcastOp, f: LoweringContext) -> Sequence[SSAValue]:
     """A cast of values; pointers are cast by the pointer passes."""
     if has_pointers(op.src):
         raise NotLowered("a cast of pointers is left to the pointer passes")
@@ -192,7 +192,7 @@ SYMBOL_TABLES = (
 
 
 @lowers(tt.ExternElementwiseOp)
-def lower_extern_elementwise(op: tt.ExternElementwiseOp, f: FunctionLowering) -> Sequence[SSAValue]:
+def lower_extern_elementwise(op: tt.ExternElementwiseOp, f: LoweringContext) -> Sequence[SSAValue]:
     """A symbol of libdevice becomes the ops that compute it, see `extern_symbols`."""
     symbol = op.symbol.data
     if not op.pure.value.data:
@@ -211,7 +211,7 @@ def lower_extern_elementwise(op: tt.ExternElementwiseOp, f: FunctionLowering) ->
 
 
 @lowers(tt.ElementwiseInlineAsmOp)
-def lower_inline_asm(op: tt.ElementwiseInlineAsmOp, f: FunctionLowering) -> Sequence[SSAValue]:
+def lower_inline_asm(op: tt.ElementwiseInlineAsmOp, f: LoweringContext) -> Sequence[SSAValue]:
     """Assembly is the target's own and stays."""
     raise NotLowered("inline assembly has no meaning outside of the target that it was written for")
 

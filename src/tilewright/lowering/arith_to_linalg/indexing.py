@@ -8,12 +8,12 @@ from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import SSAValue
 
 from tilewright.dialects import arith, tt
-from tilewright.lowering.arith_to_linalg.lowering import FunctionLowering, NotLowered, lowers
+from tilewright.lowering.arith_to_linalg.lowering import LoweringContext, NotLowered, lowers
 from tilewright.lowering.tensor_builder import element_of, identity_maps, shape_of
 
 
 @lowers(tt.GatherOp)
-def lower_gather(op: tt.GatherOp, f: FunctionLowering) -> Sequence[SSAValue]:
+def lower_gather(op: tt.GatherOp, f: LoweringContext) -> Sequence[SSAValue]:
     """
     ```mlir
     %r = tt.gather %src[%idx] {axis = 0 : i32} : (tensor<32xf32>, tensor<16xi32>) -> tensor<16xf32>
@@ -39,7 +39,7 @@ def lower_gather(op: tt.GatherOp, f: FunctionLowering) -> Sequence[SSAValue]:
 
 
 @lowers(tt.HistogramOp)
-def lower_histogram(op: tt.HistogramOp, f: FunctionLowering) -> Sequence[SSAValue]:
+def lower_histogram(op: tt.HistogramOp, f: LoweringContext) -> Sequence[SSAValue]:
     """A loop over the values that counts into a tensor of zeros.
 
     A value outside of ``[0, bins)`` has no bin and is not counted (Triton leaves its effect open; memory stays safe

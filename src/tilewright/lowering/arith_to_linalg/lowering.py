@@ -37,7 +37,7 @@ class LoweringOptions:
 
 
 @dataclass
-class FunctionLowering:
+class LoweringContext:
     """One function being lowered: the builder that stands before the op at hand, and what ops need to know of the
     function."""
 
@@ -48,10 +48,10 @@ class FunctionLowering:
     declare_external: Callable[[str, Sequence[Attribute]], None]  # a function of the runtime's without parameters
 
 
-Lowering: TypeAlias = Callable[[Any, FunctionLowering], Sequence[SSAValue]]
+Lowering: TypeAlias = Callable[[Any, LoweringContext], Sequence[SSAValue]]
 """Lowers one op: emits ops through ``f.b`` and gives one value for each result of the op."""
 
-LOWERINGS = Lowerings[[FunctionLowering], Sequence[SSAValue]]()
+LOWERINGS = Lowerings[[LoweringContext], Sequence[SSAValue]]()
 """Everything that the pass lowers."""
 lowers = LOWERINGS.lowers
 

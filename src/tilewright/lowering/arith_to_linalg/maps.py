@@ -12,13 +12,13 @@ from math import prod
 from xdsl.ir import Block, Region, SSAValue
 
 from tilewright.dialects import cf, scf, tt
-from tilewright.lowering.arith_to_linalg.lowering import FunctionLowering, NotLowered, lowers
+from tilewright.lowering.arith_to_linalg.lowering import LoweringContext, NotLowered, lowers
 from tilewright.lowering.arith_to_linalg.shapes import emit_reshape
 from tilewright.lowering.tensor_builder import TensorBuilder, element_of, identity_maps, shape_of, tensor_of
 
 
 @lowers(tt.MapElementwiseOp)
-def lower_map_elementwise(op: tt.MapElementwiseOp, f: FunctionLowering) -> Sequence[SSAValue]:
+def lower_map_elementwise(op: tt.MapElementwiseOp, f: LoweringContext) -> Sequence[SSAValue]:
     """
     ```mlir
     %m = "tt.map_elementwise"(%x) <{pack = 1 : i32}> ({

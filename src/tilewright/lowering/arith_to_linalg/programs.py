@@ -25,7 +25,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from tilewright.dialects import func, tt
 from tilewright.lowering.arith_to_linalg.lowering import (
     GRID_ARGUMENTS,
-    FunctionLowering,
+    LoweringContext,
     NotLowered,
     lowers,
 )
@@ -64,26 +64,26 @@ def convert_function(op: tt.FuncOp) -> func.FuncOp:
     return new
 
 
-def _grid_value(f: FunctionLowering, index: int) -> Sequence[SSAValue]:
+def _grid_value(f: LoweringContext, index: int) -> Sequence[SSAValue]:
     if not f.grid:
         raise NotLowered("program ids are not function arguments here (pids-to-func-args=false)")
     return (f.grid[index],)
 
 
 @lowers(tt.GetProgramIdOp)
-def lower_get_program_id(op: tt.GetProgramIdOp, f: FunctionLowering) -> Sequence[SSAValue]:
+def lower_get_program_id(op: tt.GetProgramIdOp, f: LoweringContext) -> Sequence[SSAValue]:
     """The argument that holds the id."""
     return _grid_value(f, 3 + op.axis.value.data)
 
 
 @lowers(tt.GetNumProgramsOp)
-def lower_get_num_programs(op: tt.GetNumProgramsOp, f: FunctionLowering) -> Sequence[SSAValue]:
+def lower_get_num_programs(op: tt.GetNumProgramsOp, f: LoweringContext) -> Sequence[SSAValue]:
     """The argument that holds the extent of the grid."""
     return _grid_value(f, op.axis.value.data)
 
 
 @lowers(tt.CallOp)
-def lower_call(op: tt.CallOp, f: FunctionLowering) -> Sequence[SSAValue]:
+def lower_call(op: tt.CallOp, f: LoweringContext) -> Sequence[SSAValue]:
     """``func.call``; the caller's six arguments go along."""
     if not f.options.tt_to_func_func:
         raise NotLowered("functions stay tt.func (tt-to-func-func=false)")
@@ -92,7 +92,7 @@ def lower_call(op: tt.CallOp, f: FunctionLowering) -> Sequence[SSAValue]:
 
 
 @lowers(tt.ReturnOp)
-def lower_return(op: tt.ReturnOp, f: FunctionLowering) -> Sequence[SSAValue]:
+def lower_return(op: tt.ReturnOp, f: LoweringContext) -> Sequence[SSAValue]:
     """``return``."""
     if not f.options.tt_to_func_func:
         raise NotLowered("functions stay tt.func (tt-to-func-func=false)")
@@ -102,7 +102,7 @@ def lower_return(op: tt.ReturnOp, f: FunctionLowering) -> Sequence[SSAValue]:
 
 @lowers(tt.GridDependencyWaitOp, tt.GridDependencyLaunchDependentsOp)
 def lower_grid_dependency(
-    op: tt.GridDependencyWaitOp | tt.GridDependencyLaunchDependentsOp, f: FunctionLowering
+    op: tt.GridDependencyWaitOp | tt.GridDependencyLaunchDependentsOp, f: LoweringContext
 ) -> Sequence[SSAValue]:
     """Nothing: a grid starts when those before it have ended."""
     return ()

@@ -25,7 +25,7 @@ from xdsl.ir import Operation, SSAValue
 from tilewright.analysis.selections import STARTS_AT_FIRST
 from tilewright.dialects import arith, bufferization, linalg, tt
 from tilewright.lowering.arith_to_linalg.combine import Combine, combine_of, neutral_element
-from tilewright.lowering.arith_to_linalg.lowering import FunctionLowering, NotLowered, lowers
+from tilewright.lowering.arith_to_linalg.lowering import LoweringContext, NotLowered, lowers
 from tilewright.lowering.arith_to_linalg.shapes import emit_transpose
 from tilewright.lowering.fp8 import is_float8
 from tilewright.lowering.scalar_builder import Body
@@ -33,7 +33,7 @@ from tilewright.lowering.tensor_builder import TensorBuilder, element_of, shape_
 
 
 @lowers(tt.ReduceOp)
-def lower_reduce(op: tt.ReduceOp, f: FunctionLowering) -> Sequence[SSAValue]:
+def lower_reduce(op: tt.ReduceOp, f: LoweringContext) -> Sequence[SSAValue]:
     """
     ```mlir
     %m = "tt.reduce"(%x) <{axis = 1 : i32}> ({

@@ -29,13 +29,13 @@ from xdsl.ir import Block, SSAValue
 from tilewright.dialects import arith, linalg, tt, ttx
 from tilewright.dialects.attributes import SCAN_AXIS
 from tilewright.lowering.arith_to_linalg.combine import Combine, combine_of
-from tilewright.lowering.arith_to_linalg.lowering import FunctionLowering, NotLowered, lowers
+from tilewright.lowering.arith_to_linalg.lowering import LoweringContext, NotLowered, lowers
 from tilewright.lowering.scalar_builder import Index
 from tilewright.lowering.tensor_builder import TensorBuilder, element_of, identity_maps, shape_of, tensor_of
 
 
 @lowers(tt.ScanOp)
-def lower_scan(op: tt.ScanOp, f: FunctionLowering) -> Sequence[SSAValue]:
+def lower_scan(op: tt.ScanOp, f: LoweringContext) -> Sequence[SSAValue]:
     """See the module's docstring."""
     axis = op.axis.value.data
     if not 0 <= axis < len(shape_of(op.operands[0])):
@@ -44,7 +44,7 @@ def lower_scan(op: tt.ScanOp, f: FunctionLowering) -> Sequence[SSAValue]:
 
 
 @lowers(ttx.CumSumOp)
-def lower_cumulative_sum(op: ttx.CumSumOp, f: FunctionLowering) -> Sequence[SSAValue]:
+def lower_cumulative_sum(op: ttx.CumSumOp, f: LoweringContext) -> Sequence[SSAValue]:
     """A scan whose combine function is the sum."""
     kind = element_of(op.input)
     block = Block(arg_types=(kind, kind))

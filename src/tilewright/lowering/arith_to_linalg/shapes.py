@@ -10,7 +10,7 @@ from xdsl.ir import SSAValue
 
 from tilewright.dialects import linalg, tensor, tt
 from tilewright.dialects.construction import static_values
-from tilewright.lowering.arith_to_linalg.lowering import FunctionLowering, NotLowered, lowers
+from tilewright.lowering.arith_to_linalg.lowering import LoweringContext, NotLowered, lowers
 from tilewright.lowering.tensor_builder import (
     TensorBuilder,
     element_of,
@@ -74,7 +74,7 @@ def emit_reshape(b: TensorBuilder, source: SSAValue, shape: Sequence[int]) -> SS
 
 
 @lowers(tt.ExpandDimsOp)
-def lower_expand_dims(op: tt.ExpandDimsOp, f: FunctionLowering) -> Sequence[SSAValue]:
+def lower_expand_dims(op: tt.ExpandDimsOp, f: LoweringContext) -> Sequence[SSAValue]:
     """``tensor.expand_shape``: the new dimension of extent 1 joins the group of its left neighbour, or of the right
     one at the front.
 
@@ -96,7 +96,7 @@ def lower_expand_dims(op: tt.ExpandDimsOp, f: FunctionLowering) -> Sequence[SSAV
 
 
 @lowers(tt.BroadcastOp)
-def lower_broadcast(op: tt.BroadcastOp, f: FunctionLowering) -> Sequence[SSAValue]:
+def lower_broadcast(op: tt.BroadcastOp, f: LoweringContext) -> Sequence[SSAValue]:
     """A `linalg.generic` whose input map is 0 in each broadcast dimension, named by the attribute ``broadcastDims``.
 
     ```mlir
@@ -125,7 +125,7 @@ def lower_broadcast(op: tt.BroadcastOp, f: FunctionLowering) -> Sequence[SSAValu
 
 
 @lowers(tt.TransOp)
-def lower_trans(op: tt.TransOp, f: FunctionLowering) -> Sequence[SSAValue]:
+def lower_trans(op: tt.TransOp, f: LoweringContext) -> Sequence[SSAValue]:
     """``linalg.transpose``: dimension i of the result is dimension ``order[i]`` of the source."""
     return (emit_transpose(f.b, op.src, static_values(op.order)),)
 
@@ -138,13 +138,13 @@ def emit_transpose(b: TensorBuilder, source: SSAValue, permutation: Sequence[int
 
 
 @lowers(tt.ReshapeOp)
-def lower_reshape(op: tt.ReshapeOp, f: FunctionLowering) -> Sequence[SSAValue]:
+def lower_reshape(op: tt.ReshapeOp, f: LoweringContext) -> Sequence[SSAValue]:
     """Row-major, also where ``allow_reorder`` would let the elements move."""
     return (emit_reshape(f.b, op.src, shape_of(op.result)),)
 
 
 @lowers(tt.JoinOp)
-def lower_join(op: tt.JoinOp, f: FunctionLowering) -> Sequence[SSAValue]:
+def lower_join(op: tt.JoinOp, f: LoweringContext) -> Sequence[SSAValue]:
     """Two ``tensor.insert_slice`` along a new last dimension of extent 2."""
     b, shape = f.b, shape_of(op.result)
     result = b.empty(op.result.type)
@@ -154,7 +154,7 @@ def lower_join(op: tt.JoinOp, f: FunctionLowering) -> Sequence[SSAValue]:
 
 
 @lowers(tt.SplitOp)
-def lower_split(op: tt.SplitOp, f: FunctionLowering) -> Sequence[SSAValue]:
+def lower_split(op: tt.SplitOp, f: LoweringContext) -> Sequence[SSAValue]:
     """Two ``tensor.extract_slice`` that drop the last dimension."""
     b, shape = f.b, shape_of(op.src)
     kind = tensor_of(element_of(op.src), *shape[:-1])
@@ -164,7 +164,7 @@ def lower_split(op: tt.SplitOp, f: FunctionLowering) -> Sequence[SSAValue]:
 
 
 @lowers(tt.CatOp)
-def lower_cat(op: tt.CatOp, f: FunctionLowering) -> Sequence[SSAValue]:
+def lower_cat(op: tt.CatOp, f: LoweringContext) -> Sequence[SSAValue]:
     """Two ``tensor.insert_slice``, left before right along dimension 0."""
     b, left, right, shape = f.b, shape_of(op.lhs), shape_of(op.rhs), shape_of(op.result)
     if shape != (left[0] + right[0], *left[1:]) or left[1:] != right[1:]:

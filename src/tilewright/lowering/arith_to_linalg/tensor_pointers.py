@@ -23,7 +23,7 @@ from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects import tt
 from tilewright.lowering.arith_to_linalg.elementwise import lower_bitcast, lower_by_lane
-from tilewright.lowering.arith_to_linalg.lowering import FunctionLowering, NotLowered, has_pointers, lowers
+from tilewright.lowering.arith_to_linalg.lowering import LoweringContext, NotLowered, has_pointers, lowers
 from tilewright.lowering.scalar_builder import ScalarBuilder
 from tilewright.lowering.tensor_builder import element_of
 
@@ -37,12 +37,12 @@ def _scalar_form(op: Operation, b: ScalarBuilder, operands: Sequence[SSAValue]) 
 _by_lane = lower_by_lane(_scalar_form)
 
 
-def _require_tensor_pointers(f: FunctionLowering) -> None:
+def _require_tensor_pointers(f: LoweringContext) -> None:
     if not f.options.tensor_ptr_to_linalg:
         raise NotLowered("a tensor of pointers is left to the pointer passes")
 
 
-def lower_pointer_op(op: Operation, f: FunctionLowering) -> Sequence[SSAValue]:
+def lower_pointer_op(op: Operation, f: LoweringContext) -> Sequence[SSAValue]:
     """addptr, int_to_ptr, ptr_to_int: scalars are left to the pointer passes."""
     if not isinstance(op.results[0].type, TensorType):
         return op.results
@@ -55,7 +55,7 @@ lowers(tt.AddPtrOp, tt.IntToPtrOp, tt.PtrToIntOp)(lower_pointer_op)
 
 
 @lowers(tt.BitcastOp)
-def lower_any_bitcast(op: tt.BitcastOp, f: FunctionLowering) -> Sequence[SSAValue]:
+def lower_any_bitcast(op: tt.BitcastOp, f: LoweringContext) -> Sequence[SSAValue]:
     """Casts of values, and of tensors of pointers."""
     if not has_pointers(op.src):
         return lower_bitcast(op, f)
@@ -63,7 +63,7 @@ def lower_any_bitcast(op: tt.BitcastOp, f: FunctionLowering) -> Sequence[SSAValu
 
 
 @lowers(tt.LoadOp)
-def lower_load(op: tt.LoadOp, f: FunctionLowering) -> Sequence[SSAValue]:
+def lower_load(op: tt.LoadOp, f: LoweringContext) -> Sequence[SSAValue]:
     """A load through a tensor of pointers, lane by lane."""
     if not isinstance(op.ptr.type, TensorType):
         return op.results
@@ -72,7 +72,7 @@ def lower_load(op: tt.LoadOp, f: FunctionLowering) -> Sequence[SSAValue]:
 
 
 @lowers(tt.StoreOp)
-def lower_store(op: tt.StoreOp, f: FunctionLowering) -> Sequence[SSAValue]:
+def lower_store(op: tt.StoreOp, f: LoweringContext) -> Sequence[SSAValue]:
     """A store through a tensor of pointers, lane by lane."""
     if not isinstance(op.ptr.type, TensorType):
         return op.results

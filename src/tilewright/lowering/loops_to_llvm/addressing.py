@@ -8,18 +8,18 @@ from typing import cast
 from xdsl.dialects.builtin import IntegerAttr, MemRefType, UnrankedMemRefType
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from tilewright.lowering.loops_to_llvm.function_lowering import FunctionLowering
+from tilewright.lowering.loops_to_llvm.function_lowering import CpuFunctionLowering
 from tilewright.lowering.loops_to_llvm.memref_value import MemrefValue
 from tilewright.lowering.loops_to_llvm.types import ValueType
 
 
-def memory_type(low: FunctionLowering, type: Attribute) -> tuple[str, int]:
+def memory_type(low: CpuFunctionLowering, type: Attribute) -> tuple[str, int]:
     """The LLVM type and byte size of an element of a memref type."""
     scalar = low.scalar_type(cast("MemRefType[Attribute] | UnrankedMemRefType[Attribute]", type).element_type)
     return scalar.memory, scalar.bytes
 
 
-def element_address(low: FunctionLowering, value: SSAValue, memref: MemrefValue, indices: Sequence[SSAValue]) -> str:
+def element_address(low: CpuFunctionLowering, value: SSAValue, memref: MemrefValue, indices: Sequence[SSAValue]) -> str:
     """The address of memref[indices]."""
     offset = low.math.linear(memref, [low.index(index) for index in indices])
     if offset == 0:
@@ -28,7 +28,7 @@ def element_address(low: FunctionLowering, value: SSAValue, memref: MemrefValue,
     return low.fn.address(text, memref.base, offset)
 
 
-def nontemporal_suffix(low: FunctionLowering, op: Operation) -> str:
+def nontemporal_suffix(low: CpuFunctionLowering, op: Operation) -> str:
     """The metadata of an access that should not stay in the cache."""
     flag = op.properties.get("nontemporal")
     if isinstance(flag, IntegerAttr) and flag.value.data:
@@ -38,7 +38,13 @@ def nontemporal_suffix(low: FunctionLowering, op: Operation) -> str:
 
 
 def emit_element_load(
-    low: FunctionLowering, type: Attribute, address: str, suffix: str = "", align: int = 0, *, is_volatile: bool = False
+    low: CpuFunctionLowering,
+    type: Attribute,
+    address: str,
+    suffix: str = "",
+    align: int = 0,
+    *,
+    is_volatile: bool = False,
 ) -> str:
     """Load a scalar or vector; `align` in bytes, the element's size unless given."""
     flags = "volatile " if is_volatile else ""
@@ -49,7 +55,7 @@ def emit_element_load(
 
 
 def emit_element_store(
-    low: FunctionLowering, type: Attribute, operand: str, address: str, suffix: str = "", align: int = 0
+    low: CpuFunctionLowering, type: Attribute, operand: str, address: str, suffix: str = "", align: int = 0
 ) -> None:
     """Store a scalar or vector; `align` in bytes, the element's size unless given."""
     value = low.module.types.value(type)
@@ -62,12 +68,12 @@ def memory_text(type: ValueType) -> str:
     return type.of("i8") if type.scalar.text == "i1" else type.text
 
 
-def to_memory(low: FunctionLowering, type: ValueType, value: str) -> str:
+def to_memory(low: CpuFunctionLowering, type: ValueType, value: str) -> str:
     """A scalar or vector as it is stored."""
     return low.fn.cast("zext", type.text, value, type.of("i8")) if type.scalar.text == "i1" else value
 
 
-def from_memory(low: FunctionLowering, type: ValueType, value: str) -> str:
+def from_memory(low: CpuFunctionLowering, type: ValueType, value: str) -> str:
     """Convert a loaded value to a scalar or vector of its own type."""
     if type.scalar.text != "i1":
         return value

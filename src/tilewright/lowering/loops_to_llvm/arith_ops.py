@@ -30,11 +30,10 @@ from tilewright.lowering.loops_to_llvm.conversions import (
     to_compute,
     widen,
 )
-from tilewright.lowering.loops_to_llvm.function_lowering import FunctionLowering
+from tilewright.lowering.loops_to_llvm.function_lowering import CpuFunctionLowering, lowers
 from tilewright.lowering.loops_to_llvm.integer_division import emit_division
 from tilewright.lowering.loops_to_llvm.math_calls import emit_math
 from tilewright.lowering.loops_to_llvm.never_signalling import emit_range, has_range
-from tilewright.lowering.loops_to_llvm.rules import lowers
 from tilewright.lowering.loops_to_llvm.types import F32, F64, ScalarType, ValueType
 from tilewright.lowering.loops_to_llvm.uniform_division import emit_uniform_division
 
@@ -75,7 +74,7 @@ _TO_NEAREST_EVEN, _TOWARD_ZERO = 0, 3
 
 
 @lowers(arith.ConstantOp)
-def lower_constant(op: arith.ConstantOp, low: FunctionLowering) -> None:
+def lower_constant(op: arith.ConstantOp, low: CpuFunctionLowering) -> None:
     """A op needs no instruction: its uses spell it."""
     type = low.type_of(op.result)
     low.set(op.result, _attribute_text(op.value, type))
@@ -106,7 +105,7 @@ def constant_text(value: object, scalar: ScalarType) -> str:
 
 
 @lowers(*INTEGER_BINARY)
-def lower_integer_binary(op: Operation, low: FunctionLowering) -> None:
+def lower_integer_binary(op: Operation, low: CpuFunctionLowering) -> None:
     type = low.type_of(op.results[0])
     a, b = low.get(op.operands[0]), low.get(op.operands[1])
     opcode = INTEGER_BINARY[type_of_op(op)]
@@ -125,7 +124,7 @@ def _is_in_range(amount: str, bits: int) -> bool:
     return number.isdigit() and int(number) < bits
 
 
-def _defined_shift(low: FunctionLowering, op: Operation, shifted: str, amount: str) -> str:
+def _defined_shift(low: CpuFunctionLowering, op: Operation, shifted: str, amount: str) -> str:
     """Shifting by the width or more gives 0 on every CPU; LLVM leaves it open, and processors differ."""
     type = low.type_of(op.results[0])
     b = low.lanes(type)
@@ -144,7 +143,7 @@ def _fold(opcode: str, a: int, b: int, bits: int) -> str:
 
 
 @lowers(*INTEGER_MINMAX)
-def lower_integer_minmax(op: Operation, low: FunctionLowering) -> None:
+def lower_integer_minmax(op: Operation, low: CpuFunctionLowering) -> None:
     type = low.type_of(op.results[0])
     b = low.lanes(type)
     name = INTEGER_MINMAX[type_of_op(op)]
@@ -152,7 +151,7 @@ def lower_integer_minmax(op: Operation, low: FunctionLowering) -> None:
 
 
 @lowers(*_DIVISIONS)
-def lower_division(op: Operation, low: FunctionLowering) -> None:
+def lower_division(op: Operation, low: CpuFunctionLowering) -> None:
     type = low.type_of(op.results[0])
     kind = _DIVISIONS[type_of_op(op)]
     a, b = low.get(op.operands[0]), low.get(op.operands[1])
@@ -160,7 +159,7 @@ def lower_division(op: Operation, low: FunctionLowering) -> None:
 
 
 @lowers(*_FLOAT_BINARY)
-def lower_float_binary(op: Operation, low: FunctionLowering) -> None:
+def lower_float_binary(op: Operation, low: CpuFunctionLowering) -> None:
     type = low.type_of(op.results[0])
     opcode = _FLOAT_BINARY[type_of_op(op)]
     if not low.module.known.fuses:
@@ -176,12 +175,12 @@ def lower_float_binary(op: Operation, low: FunctionLowering) -> None:
     low.set(op.results[0], from_compute(b, result, type.scalar))
 
 
-def _remainder(low: FunctionLowering, b: LaneBuilder, x: str, y: str, scalar: ScalarType) -> str:
+def _remainder(low: CpuFunctionLowering, b: LaneBuilder, x: str, y: str, scalar: ScalarType) -> str:
     return emit_math(low, b, "fmod", (x, y), scalar)
 
 
 @lowers(*_FLOAT_MINMAX_OPS)
-def lower_float_minmax(op: Operation, low: FunctionLowering) -> None:
+def lower_float_minmax(op: Operation, low: CpuFunctionLowering) -> None:
     type = low.type_of(op.results[0])
     b = low.lanes(type)
     x, y = (to_compute(b, low.get(operand), type.scalar) for operand in op.operands)
@@ -216,7 +215,7 @@ def emit_float_minmax(b: LaneBuilder, kind: str, x: str, y: str, scalar: ScalarT
 
 
 @lowers(arith.NegfOp)
-def lower_negf(op: arith.NegfOp, low: FunctionLowering) -> None:
+def lower_negf(op: arith.NegfOp, low: CpuFunctionLowering) -> None:
     type = low.type_of(op.results[0])
     b = low.lanes(type)
     value = low.get(op.operands[0])
@@ -232,14 +231,14 @@ def lower_negf(op: arith.NegfOp, low: FunctionLowering) -> None:
 
 
 @lowers(arith.CmpiOp)
-def lower_cmpi(op: arith.CmpiOp, low: FunctionLowering) -> None:
+def lower_cmpi(op: arith.CmpiOp, low: CpuFunctionLowering) -> None:
     type = low.type_of(op.lhs)
     predicate = arith.CMPI_KEYWORDS[op.predicate.value.data]
     low.set(op.result, low.fn.icmp(predicate, type.text, low.get(op.lhs), low.get(op.rhs)))
 
 
 @lowers(arith.CmpfOp)
-def lower_cmpf(op: arith.CmpfOp, low: FunctionLowering) -> None:
+def lower_cmpf(op: arith.CmpfOp, low: CpuFunctionLowering) -> None:
     type = low.type_of(op.lhs)
     b = low.lanes(type)
     x, y = (to_compute(b, low.get(v), type.scalar) for v in (op.lhs, op.rhs))
@@ -248,7 +247,7 @@ def lower_cmpf(op: arith.CmpfOp, low: FunctionLowering) -> None:
 
 
 @lowers(arith.SelectOp)
-def lower_select(op: arith.SelectOp, low: FunctionLowering) -> None:
+def lower_select(op: arith.SelectOp, low: CpuFunctionLowering) -> None:
     condition, yes, no = op.operands
     mask, mask_type = low.get(condition), low.type_of(condition).text
     registers: list[str] = []
@@ -259,7 +258,7 @@ def lower_select(op: arith.SelectOp, low: FunctionLowering) -> None:
     low.bind_flat(op.results, iter(registers))
 
 
-def _fenced(low: FunctionLowering, value: SSAValue, register: str) -> str:
+def _fenced(low: CpuFunctionLowering, value: SSAValue, register: str) -> str:
     """The same floats, of which LLVM takes all lanes to be used."""
     type = low.type_of(value)
     if not type.lanes or type.scalar.text not in ("float", "double"):
@@ -272,7 +271,7 @@ def _fenced(low: FunctionLowering, value: SSAValue, register: str) -> str:
 
 
 @lowers(arith.BitcastOp)
-def lower_bitcast(op: arith.BitcastOp, low: FunctionLowering) -> None:
+def lower_bitcast(op: arith.BitcastOp, low: CpuFunctionLowering) -> None:
     source, target = low.type_of(op.operands[0]), low.type_of(op.results[0])
     value = low.get(op.operands[0])
     if source.text == target.text:
@@ -282,7 +281,7 @@ def lower_bitcast(op: arith.BitcastOp, low: FunctionLowering) -> None:
 
 
 @lowers(arith.ExtSIOp, arith.ExtUIOp, arith.TruncIOp, arith.IndexCastOp, arith.IndexCastUIOp)
-def lower_integer_cast(op: Operation, low: FunctionLowering) -> None:
+def lower_integer_cast(op: Operation, low: CpuFunctionLowering) -> None:
     """extsi, extui, trunci, index_cast, index_castui: by the two widths."""
     source, target = low.type_of(op.operands[0]), low.type_of(op.results[0])
     value = low.get(op.operands[0])
@@ -299,7 +298,7 @@ def lower_integer_cast(op: Operation, low: FunctionLowering) -> None:
 
 
 @lowers(arith.ExtFOp)
-def lower_extf(op: arith.ExtFOp, low: FunctionLowering) -> None:
+def lower_extf(op: arith.ExtFOp, low: CpuFunctionLowering) -> None:
     source, target = low.type_of(op.operands[0]), low.type_of(op.results[0])
     b = low.lanes(source)
     value = widen(b, low.get(op.operands[0]), source.scalar)
@@ -308,7 +307,7 @@ def lower_extf(op: arith.ExtFOp, low: FunctionLowering) -> None:
 
 
 @lowers(arith.TruncFOp)
-def lower_truncf(op: arith.TruncFOp, low: FunctionLowering) -> None:
+def lower_truncf(op: arith.TruncFOp, low: CpuFunctionLowering) -> None:
     source, target = low.type_of(op.operands[0]), low.type_of(op.results[0])
     mode = op.roundingmode
     rounding = _TO_NEAREST_EVEN if mode is None else mode.value.data
@@ -331,7 +330,7 @@ def _to_float(b: LaneBuilder, value: str, source: ScalarType, target: ScalarType
 
 
 @lowers(arith.SIToFPOp, arith.UIToFPOp)
-def lower_int_to_float(op: Operation, low: FunctionLowering) -> None:
+def lower_int_to_float(op: Operation, low: CpuFunctionLowering) -> None:
     """sitofp, uitofp. Narrow targets go through f64 rounded to odd, so that only one rounding shows."""
     source, target = low.type_of(op.operands[0]), low.type_of(op.results[0])
     b = low.lanes(source)
@@ -343,7 +342,7 @@ def lower_int_to_float(op: Operation, low: FunctionLowering) -> None:
 
 
 @lowers(arith.FPToSIOp, arith.FPToUIOp)
-def lower_float_to_int(op: Operation, low: FunctionLowering) -> None:
+def lower_float_to_int(op: Operation, low: CpuFunctionLowering) -> None:
     """fptosi, fptoui: towards zero, saturating."""
     source, target = low.type_of(op.operands[0]), low.type_of(op.results[0])
     b = low.lanes(source)
@@ -365,7 +364,7 @@ def lower_float_to_int(op: Operation, low: FunctionLowering) -> None:
 
 
 @lowers(arith.AddUIExtendedOp, arith.MulSIExtendedOp, arith.MulUIExtendedOp)
-def lower_extended(op: Operation, low: FunctionLowering) -> None:
+def lower_extended(op: Operation, low: CpuFunctionLowering) -> None:
     """addui_extended, mulsi_extended, mului_extended: two results each."""
     type = low.type_of(op.results[0])
     b = low.lanes(type)

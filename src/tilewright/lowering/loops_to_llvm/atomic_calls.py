@@ -19,14 +19,14 @@ from tilewright.codegen.llvm_text import FunctionText, global_name
 from tilewright.dialects import func
 from tilewright.lowering.atomic_calls import ATOMIC_PREFIX, END_ATOMICS, AtomicCall, find_atomic_call
 from tilewright.lowering.loops_to_llvm.addressing import element_address
-from tilewright.lowering.loops_to_llvm.function_lowering import ARENA, FunctionLowering
+from tilewright.lowering.loops_to_llvm.function_lowering import ARENA, CpuFunctionLowering
 from tilewright.lowering.loops_to_llvm.guarded_atomics import HOLD, RELEASE, FloatLanes
 from tilewright.lowering.loops_to_llvm.lane_atomics import ALONE, ENTER, IntegerLanes, LaneFunction, emit_mode
 from tilewright.lowering.loops_to_llvm.lane_values import LANE_KINDS, Lanes
 from tilewright.lowering.loops_to_llvm.mask_bits import for_scalar_use
 
 
-def lower_atomic_call(low: FunctionLowering, op: func.CallOp) -> bool:
+def lower_atomic_call(low: CpuFunctionLowering, op: func.CallOp) -> bool:
     """Lower a call that `lowering.atomic_calls` describes; False for others."""
     symbol = op.callee.string_value()
     if symbol == END_ATOMICS:
@@ -44,7 +44,7 @@ def lower_atomic_call(low: FunctionLowering, op: func.CallOp) -> bool:
     return True
 
 
-def _lower_lanes(low: FunctionLowering, op: func.CallOp, call: AtomicCall) -> None:
+def _lower_lanes(low: CpuFunctionLowering, op: func.CallOp, call: AtomicCall) -> None:
     fn, type = low.fn, low.module.types.value(call.values)
     flat, index, *offsets, mask, values = op.operands
     base = element_address(low, flat, low.memref(flat), [index])
@@ -67,7 +67,7 @@ def _lower_lanes(low: FunctionLowering, op: func.CallOp, call: AtomicCall) -> No
     fn.emit(_call(name, operands))
 
 
-def _function(low: FunctionLowering, name: str, lanes: Lanes, offsets: SSAValue | None) -> LaneFunction:
+def _function(low: CpuFunctionLowering, name: str, lanes: Lanes, offsets: SSAValue | None) -> LaneFunction:
     offset = None if offsets is None else low.type_of(offsets).scalar
     written = FloatLanes if lanes.type.scalar.is_float else IntegerLanes
     return written(low.module.text, name, lanes, offset)

@@ -16,9 +16,8 @@ from tilewright.lowering.guarded_atomics import is_guarded
 from tilewright.lowering.loops_to_llvm.addressing import element_address
 from tilewright.lowering.loops_to_llvm.arith_ops import emit_float_minmax
 from tilewright.lowering.loops_to_llvm.conversions import from_compute, widen
-from tilewright.lowering.loops_to_llvm.function_lowering import FunctionLowering
+from tilewright.lowering.loops_to_llvm.function_lowering import CpuFunctionLowering, lowers
 from tilewright.lowering.loops_to_llvm.guarded_atomics import emit_guarded, emit_sharing
-from tilewright.lowering.loops_to_llvm.rules import lowers
 from tilewright.lowering.loops_to_llvm.types import F32
 
 _NATIVE: dict[str, str] = {
@@ -39,7 +38,7 @@ _FLOAT_STEPS = {"addf": "fadd", "mulf": "fmul"}
 
 
 @lowers(memref.AtomicRMWOp)
-def lower_atomic_rmw(op: memref.AtomicRMWOp, low: FunctionLowering) -> None:
+def lower_atomic_rmw(op: memref.AtomicRMWOp, low: CpuFunctionLowering) -> None:
     kind = op.combination.name.lower()
     operand = low.get(op.operands[0])
     type = low.type_of(op.operands[0])
@@ -63,7 +62,7 @@ def lower_atomic_rmw(op: memref.AtomicRMWOp, low: FunctionLowering) -> None:
     low.set(op.results[0], emit_compare_and_swap_loop(low, op.results[0].type, address, step))
 
 
-def _combine(low: FunctionLowering, kind: str, current: str, operand: str, type: Attribute) -> str:
+def _combine(low: CpuFunctionLowering, kind: str, current: str, operand: str, type: Attribute) -> str:
     value = low.module.types.value(type)
     b = low.lanes(value)
     if kind == "muli":
@@ -76,7 +75,7 @@ def _combine(low: FunctionLowering, kind: str, current: str, operand: str, type:
 
 
 @lowers(memref.GenericAtomicRMWOp)
-def lower_generic_atomic_rmw(op: memref.GenericAtomicRMWOp, low: FunctionLowering) -> None:
+def lower_generic_atomic_rmw(op: memref.GenericAtomicRMWOp, low: CpuFunctionLowering) -> None:
     address = element_address(low, op.operands[0], low.memref(op.operands[0]), op.operands[1:])
     block = op.regions[0].block
 
@@ -91,7 +90,9 @@ def lower_generic_atomic_rmw(op: memref.GenericAtomicRMWOp, low: FunctionLowerin
     low.set(op.results[0], emit_compare_and_swap_loop(low, op.results[0].type, address, step))
 
 
-def emit_compare_and_swap_loop(low: FunctionLowering, type: Attribute, address: str, step: Callable[[str], str]) -> str:
+def emit_compare_and_swap_loop(
+    low: CpuFunctionLowering, type: Attribute, address: str, step: Callable[[str], str]
+) -> str:
     """Replace the element by ``step(element)`` indivisibly; returns what it was before."""
     fn = low.fn
     value = low.module.types.value(type)
@@ -116,5 +117,5 @@ def emit_compare_and_swap_loop(low: FunctionLowering, type: Attribute, address: 
 
 
 @lowers(memref.AtomicYieldOp)
-def lower_atomic_yield(op: memref.AtomicYieldOp, low: FunctionLowering) -> None:
+def lower_atomic_yield(op: memref.AtomicYieldOp, low: CpuFunctionLowering) -> None:
     """The op around it reads the operand."""

@@ -27,7 +27,7 @@ from xdsl.ir import SSAValue
 from tilewright.codegen.lane_builder import LaneBuilder
 from tilewright.dialects import func
 from tilewright.dialects.byte_products import DOT_PAIRS, SIGNED, SMALL, SUM_PAIRS, ByteProduct
-from tilewright.lowering.loops_to_llvm.function_lowering import FunctionLowering
+from tilewright.lowering.loops_to_llvm.function_lowering import CpuFunctionLowering
 from tilewright.support.facts import TargetFacts
 
 _PAIRS_OF_BYTES = {
@@ -45,7 +45,7 @@ _SIGN_BITS, _LOWER_BITS = -0x7F7F7F80, 0x7F7F7F7F
 """Of the four bytes of a word; the first is 0x80808080 as a signed number."""
 
 
-def lower_byte_product(low: FunctionLowering, op: func.CallOp) -> bool:
+def lower_byte_product(low: CpuFunctionLowering, op: func.CallOp) -> bool:
     """Lower a call that `dialects.byte_products` describes, by the table of this module; False for others."""
     name = op.callee.string_value()
     product = ByteProduct.find(name)

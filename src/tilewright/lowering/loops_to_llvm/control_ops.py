@@ -9,8 +9,7 @@ from __future__ import annotations
 from tilewright.dialects import cf, ub
 from tilewright.ir.locations import describe_location, find_call_sites
 from tilewright.lowering import control_flow
-from tilewright.lowering.loops_to_llvm.function_lowering import ARENA, FunctionLowering
-from tilewright.lowering.loops_to_llvm.rules import lowers
+from tilewright.lowering.loops_to_llvm.function_lowering import ARENA, CpuFunctionLowering, lowers
 
 ASSERT_FAILED = "tilewright_assert_failed"
 
@@ -23,7 +22,7 @@ def assertion_text(op: cf.AssertOp) -> str:
 
 
 @lowers(cf.AssertOp)
-def lower_assert(op: cf.AssertOp, low: FunctionLowering) -> None:
+def lower_assert(op: cf.AssertOp, low: CpuFunctionLowering) -> None:
     fn = low.fn
     message = fn.module.string(assertion_text(op).encode())
     failed, passed = fn.new_label("failed"), fn.new_label("passed")
@@ -36,7 +35,7 @@ def lower_assert(op: cf.AssertOp, low: FunctionLowering) -> None:
 
 
 @lowers(ub.PoisonOp)
-def lower_poison(op: ub.PoisonOp, low: FunctionLowering) -> None:
+def lower_poison(op: ub.PoisonOp, low: CpuFunctionLowering) -> None:
     """Zero, not poison: lanes that are thrown away must not make anything else undefined."""
     type = low.type_of(op.results[0])
     zero = "zeroinitializer" if type.lanes else ("0.0" if type.scalar.is_float and not type.scalar.format else "0")

@@ -22,7 +22,7 @@ from tilewright.dialects import func
 from tilewright.dialects.coroutines import COROUTINE, DESTROY, HANDLE, HAS_ENDED, RESUME, SUSPEND
 from tilewright.ir.walking import ops_within
 from tilewright.lowering.loops_to_llvm.arena import ALIGNMENT
-from tilewright.lowering.loops_to_llvm.function_lowering import ARENA, FRAME, FunctionLowering
+from tilewright.lowering.loops_to_llvm.function_lowering import ARENA, FRAME, CpuFunctionLowering
 
 ATTRIBUTE = "presplitcoroutine"
 _DECLARATIONS = (
@@ -47,7 +47,7 @@ def started_coroutines(function: func.FuncOp, bodies: dict[str, func.FuncOp]) ->
             yield op
 
 
-class CoroutineLowering(FunctionLowering):
+class CoroutineLowering(CpuFunctionLowering):
     """Lowers the body of a coroutine, whose own results are unused: the LLVM function returns its handle."""
 
     _handle = ""
@@ -99,7 +99,7 @@ class CoroutineLowering(FunctionLowering):
         fn.ret("ptr", self._handle)
 
 
-def lower_start(low: FunctionLowering, call: func.CallOp, arguments: list[tuple[str, str]]) -> None:
+def lower_start(low: CpuFunctionLowering, call: func.CallOp, arguments: list[tuple[str, str]]) -> None:
     """Run a coroutine up to its first suspension; its frame of the arena is part of the caller's."""
     fn = low.fn
     slot = low.frame.slots[call]
@@ -110,7 +110,7 @@ def lower_start(low: FunctionLowering, call: func.CallOp, arguments: list[tuple[
     low.set(call.results[0], fn.cast("ptrtoint", "ptr", handle, "i64"))
 
 
-def lower_coroutine_call(low: FunctionLowering, call: func.CallOp) -> bool:
+def lower_coroutine_call(low: CpuFunctionLowering, call: func.CallOp) -> bool:
     """Lower a call of a function of `dialects.coroutines`; False for others."""
     fn, name = low.fn, call.callee.string_value()
     if name in (SUSPEND, HANDLE):
@@ -142,7 +142,7 @@ def lower_coroutine_call(low: FunctionLowering, call: func.CallOp) -> bool:
     return True
 
 
-def make_notes(low: FunctionLowering, calls: Iterable[func.CallOp]) -> None:
+def make_notes(low: CpuFunctionLowering, calls: Iterable[func.CallOp]) -> None:
     """Of each coroutine that the function starts, where its handle is while it is not destroyed; null otherwise."""
     for call in calls:
         low.coroutine_notes[call] = note = low.fn.alloca("ptr")

@@ -22,20 +22,19 @@ from tilewright.lowering.loops_to_llvm.arena import HEADER_BYTES
 from tilewright.lowering.loops_to_llvm.atomic_calls import lower_atomic_call
 from tilewright.lowering.loops_to_llvm.byte_products import lower_byte_product
 from tilewright.lowering.loops_to_llvm.coroutines import lower_coroutine_call, lower_start
-from tilewright.lowering.loops_to_llvm.function_lowering import ARENA, FunctionLowering, result_struct
-from tilewright.lowering.loops_to_llvm.rules import lowers
+from tilewright.lowering.loops_to_llvm.function_lowering import ARENA, CpuFunctionLowering, lowers, result_struct
 
 A_K_STRIDE, K_COUNT, M_COUNT, N_COUNT = 2, 7, 8, 9
 """Which parameters of a micro-kernel are the stride of A along k, the terms of a sum, and the rows and columns of C."""
 
 
 @lowers(func.ReturnOp)
-def lower_return(op: func.ReturnOp, low: FunctionLowering) -> None:
+def lower_return(op: func.ReturnOp, low: CpuFunctionLowering) -> None:
     low.emit_return(low.flat_all(op.operands))
 
 
 @lowers(func.CallOp)
-def lower_call(op: func.CallOp, low: FunctionLowering) -> None:
+def lower_call(op: func.CallOp, low: CpuFunctionLowering) -> None:
     """A op of a function of this module passes the part of the arena after this frame."""
     name = op.callee.root_reference.data
     shape = low.module.functions.get(name)
@@ -69,7 +68,7 @@ def lower_call(op: func.CallOp, low: FunctionLowering) -> None:
 
 
 def _call_external(
-    low: FunctionLowering, op: Operation, name: str, arguments: list[tuple[str, str]], results: list[str]
+    low: CpuFunctionLowering, op: Operation, name: str, arguments: list[tuple[str, str]], results: list[str]
 ) -> None:
     """A function that the module only declares: a micro-kernel, libm, or part of the runtime."""
     routine = low.module.known.routines.get(name)
@@ -91,7 +90,7 @@ def _call_external(
     low.bind_flat(op.results, iter(registers))
 
 
-def _variant(low: FunctionLowering, kernel: MatmulKernel, arguments: list[tuple[str, str]]) -> MatmulKernel:
+def _variant(low: CpuFunctionLowering, kernel: MatmulKernel, arguments: list[tuple[str, str]]) -> MatmulKernel:
     """The variant of a kernel for what is known of the arguments of a call."""
     facts, unit_stride = low.module.facts, arguments[A_K_STRIDE][1] == "1"
     k_count, m_count, n_count = (_constant(arguments[index][1]) for index in (K_COUNT, M_COUNT, N_COUNT))
@@ -120,7 +119,7 @@ def _constant(operand: str) -> int | None:
     return None if operand[0] == "%" else int(operand)
 
 
-def _take_apart(low: FunctionLowering, instruction: str, results: list[str], result_type: str) -> list[str]:
+def _take_apart(low: CpuFunctionLowering, instruction: str, results: list[str], result_type: str) -> list[str]:
     if not results:
         low.fn.emit(instruction)
         return []
@@ -130,7 +129,7 @@ def _take_apart(low: FunctionLowering, instruction: str, results: list[str], res
     return [low.fn.extract_value(result_type, value, position, type) for position, type in enumerate(results)]
 
 
-def _has_stopped(low: FunctionLowering) -> str:
+def _has_stopped(low: CpuFunctionLowering) -> str:
     """The stop flag of the launch, which the arena's header points to."""
     fn = low.fn
     header = fn.address("i8", ARENA, f"-{HEADER_BYTES}")

@@ -1,15 +1,20 @@
 """The state of lowering one function: values so far, the LLVM function under construction, the op table.
 
-A rule is a function ``lower_x(low: FunctionLowering, op: XOp) -> None``; it reads operands with `low.get` (or
-`low.memref`), appends instructions to `low.fn` and binds results with `low.set`. Rules are found by op class in a table
-(see `table.py`).
+A rule is a function of an op and this state, registered for the classes that it lowers. It reads operands with
+`low.get` (or `low.memref`), appends instructions to `low.fn`, and binds results with `low.set`:
+
+```python
+@lowers(arith.CmpiOp)
+def lower_cmpi(op: arith.CmpiOp, low: CpuFunctionLowering) -> None:
+    type, predicate = low.type_of(op.lhs), arith.CMPI_KEYWORDS[op.predicate.value.data]
+    low.set(op.result, low.fn.icmp(predicate, type.text, low.get(op.lhs), low.get(op.rhs)))
+```
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
-from typing import Any, TypeAlias
 
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
@@ -21,6 +26,7 @@ from tilewright.codegen.microkernels import Routine, define_routine
 from tilewright.dialects import func, scf
 from tilewright.dialects.attributes import OVER_LANES
 from tilewright.ir.diagnostics import op_error
+from tilewright.ir.lowerings import Lowerings
 from tilewright.lowering.control_flow import ControlFlowLowering
 from tilewright.lowering.debug_info import DebugInfo
 from tilewright.lowering.loops_to_llvm.arena import FramePlan, Slot
@@ -43,12 +49,12 @@ from tilewright.lowering.loops_to_llvm.shared_values import SharedValues
 from tilewright.lowering.loops_to_llvm.types import (
     ScalarType,
     TypeTable,
-    UnsupportedTypeError,
     ValueType,
     is_memref,
 )
 from tilewright.lowering.loops_to_llvm.uniform_division import UniformDivisor
 from tilewright.lowering.loops_to_llvm.waiting import END_WAIT, STATE_BYTES, WAIT
+from tilewright.lowering.unsupported import UnsupportedError
 from tilewright.support.errors import TilewrightError
 from tilewright.support.facts import TargetFacts
 from tilewright.support.records import dataclass
@@ -60,8 +66,6 @@ ARENA, FRAME = "%arena", "%frame"
 
 LEAVE_ALONE = "tilewright_leave_alone"
 """What the runtime is asked for where a program may wait (see `targets/cpu/native/regions.ll`)."""
-
-Rule: TypeAlias = Callable[[Any, "FunctionLowering"], None]
 
 
 @dataclass(frozen=True)
@@ -112,7 +116,7 @@ class ModuleNeeds:
 
 
 @dataclass(frozen=True)
-class ModuleLowering:
+class CpuModuleLowering:
     """What the functions of one module share."""
 
     text: ModuleText
@@ -120,7 +124,6 @@ class ModuleLowering:
     types: TypeTable
     math: MathLibrary
     debug: DebugInfo
-    table: Mapping[type[Operation], Rule]
     known: ModuleFacts
     needs: ModuleNeeds = field(default_factory=ModuleNeeds)
     functions: dict[str, FunctionShape] = field(default_factory=dict[str, FunctionShape])
@@ -139,10 +142,10 @@ MOST_REDUCED_USES = 16
 others: of loops with 20 addresses and bounds it takes half the time of all LLVM, and makes the code larger."""
 
 
-class FunctionLowering(ControlFlowLowering[FunctionText]):
+class CpuFunctionLowering(ControlFlowLowering[FunctionText]):
     """Lowers the body of one function into `fn`."""
 
-    def __init__(self, module: ModuleLowering, fn: FunctionText, frame: FramePlan, results: Sequence[str]) -> None:
+    def __init__(self, module: CpuModuleLowering, fn: FunctionText, frame: FramePlan, results: Sequence[str]) -> None:
         super().__init__(fn)
         self.module = module
         self.fn = fn
@@ -222,9 +225,9 @@ class FunctionLowering(ControlFlowLowering[FunctionText]):
 
     def lower_block(self, block: Block) -> None:
         """Lower all ops of a block in order."""
-        table, shared = self.module.table, SharedValues(block)
+        shared = SharedValues(block)
         for op in block.ops:
-            rule = table.get(type(op))
+            rule = RULES.get(type(op))
             if rule is None:
                 raise op_error(op, "is not allowed at the loops stage", pass_name=PASS_NAME)
             self.locate(op)
@@ -232,7 +235,7 @@ class FunctionLowering(ControlFlowLowering[FunctionText]):
                 shared.renew_before(op, self)
             try:
                 rule(op, self)
-            except UnsupportedTypeError as error:
+            except UnsupportedError as error:
                 raise op_error(op, str(error), pass_name=PASS_NAME) from error
             except TilewrightError:
                 raise
@@ -391,3 +394,8 @@ def result_struct(types: Sequence[str]) -> str:
     if not types:
         return "void"
     return types[0] if len(types) == 1 else "{ " + ", ".join(types) + " }"
+
+
+RULES = Lowerings[[CpuFunctionLowering], None]()
+"""Every op of the loops stage and the function that lowers it; filled by `lowers`."""
+lowers = RULES.lowers

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from tilewright.codegen.lane_builder import LaneBuilder
 from tilewright.codegen.llvm_text import FunctionText
 from tilewright.lowering.loops_to_llvm.arena import HELD_REGION_OFFSET
-from tilewright.lowering.loops_to_llvm.function_lowering import ARENA, FunctionLowering
+from tilewright.lowering.loops_to_llvm.function_lowering import ARENA, CpuFunctionLowering
 from tilewright.lowering.loops_to_llvm.lane_atomics import LaneFunction, emit_mode
 from tilewright.lowering.loops_to_llvm.types import ScalarType, ValueType
 
@@ -25,7 +25,7 @@ AMONG_OTHERS = 1
 REGION_BITS = 12
 
 
-def emit_sharing(low: FunctionLowering) -> None:
+def emit_sharing(low: CpuFunctionLowering) -> None:
     """In front of an atomic instruction: see to it that no other thread does without them."""
     fn = low.fn
     low.module.needs.externals.add(SHARE)
@@ -37,7 +37,7 @@ def emit_sharing(low: FunctionLowering) -> None:
     fn.start(ready)
 
 
-def emit_guarded(low: FunctionLowering, type: ValueType, address: str, step: Callable[[str], str]) -> str:
+def emit_guarded(low: CpuFunctionLowering, type: ValueType, address: str, step: Callable[[str], str]) -> str:
     """Replace one element by ``step(element)`` under its region's lock; returns what it was before."""
     low.module.needs.externals.update((HOLD, RELEASE))
     _hold(low.fn, low.fn.cast("ptrtoint", "ptr", address, "i64"))

@@ -52,19 +52,19 @@ from tilewright.lowering.loops_to_llvm.coroutines import (
 )
 from tilewright.lowering.loops_to_llvm.function_lowering import (
     PASS_NAME,
-    FunctionLowering,
+    CpuFunctionLowering,
+    CpuModuleLowering,
     FunctionShape,
     ModuleFacts,
-    ModuleLowering,
     result_struct,
 )
 from tilewright.lowering.loops_to_llvm.interruption import find_long_loops
 from tilewright.lowering.loops_to_llvm.masked_access import MOST_TESTED_LANES, tested_lanes
 from tilewright.lowering.loops_to_llvm.memref_value import flat_types, shape_of
-from tilewright.lowering.loops_to_llvm.rules import RULES
-from tilewright.lowering.loops_to_llvm.types import TypeTable, UnsupportedTypeError, is_memref
+from tilewright.lowering.loops_to_llvm.types import TypeTable, is_memref
 from tilewright.lowering.loops_to_llvm.waiting import find_waiting_loops
 from tilewright.lowering.microkernel_attributes import declared_routines
+from tilewright.lowering.unsupported import UnsupportedError
 from tilewright.support.facts import TargetFacts
 from tilewright.support.records import dataclass
 
@@ -122,7 +122,7 @@ def lower_to_llvm(
     for loop in known.waiting_loops | known.long_loops:
         scans[_function_of(loop)].may_stop = True
     stopping = _close_over_calls(scans)
-    lowering = ModuleLowering(text, facts, types, MathLibrary(text, facts), debug, RULES, known)
+    lowering = CpuModuleLowering(text, facts, types, MathLibrary(text, facts), debug, known)
     for op in functions:
         _declare_shape(lowering, op, scans.get(op.sym_name.data), is_kernel=op is kernel, stopping=stopping)
     for name in _callees_first(bodies, scans):
@@ -281,7 +281,7 @@ def _callees_first(bodies: dict[str, func.FuncOp], scans: dict[str, _Scan]) -> l
 
 
 def _plan_callees(
-    lowering: ModuleLowering, name: str, scans: dict[str, _Scan], coroutines: Sequence[func.CallOp]
+    lowering: CpuModuleLowering, name: str, scans: dict[str, _Scan], coroutines: Sequence[func.CallOp]
 ) -> None:
     frame = scans[name].frame
     for call in coroutines:
@@ -295,7 +295,7 @@ def _plan_callees(
 
 
 def _declare_shape(
-    lowering: ModuleLowering, op: func.FuncOp, scan: _Scan | None, *, is_kernel: bool, stopping: set[str]
+    lowering: CpuModuleLowering, op: func.FuncOp, scan: _Scan | None, *, is_kernel: bool, stopping: set[str]
 ) -> None:
     name = op.sym_name.data
     lowering.functions[name] = FunctionShape(
@@ -309,7 +309,7 @@ def _declare_shape(
     )
 
 
-def _lower_function(lowering: ModuleLowering, op: func.FuncOp, coroutines: Sequence[func.CallOp]) -> None:
+def _lower_function(lowering: CpuModuleLowering, op: func.FuncOp, coroutines: Sequence[func.CallOp]) -> None:
     shape = lowering.functions[op.sym_name.data]
     is_kernel = shape.name.endswith(PROGRAM_SUFFIX)
     frame = lowering.frames[op.sym_name.data]
@@ -318,7 +318,7 @@ def _lower_function(lowering: ModuleLowering, op: func.FuncOp, coroutines: Seque
     try:
         flat = [_flat_types(lowering, argument.type) for argument in entry.args]
         results = [text for type in shape.results for text in _flat_types(lowering, type)]
-    except (UnsupportedTypeError, ValueError) as error:
+    except (UnsupportedError, ValueError) as error:
         raise op_error(op, str(error), pass_name=PASS_NAME) from error
     parameters, names = _parameters(op, flat)
     result, place = result_struct(results), ""
@@ -330,7 +330,7 @@ def _lower_function(lowering: ModuleLowering, op: func.FuncOp, coroutines: Seque
         attributes = f"{attributes} {place}".strip()
     text = LocatedFunctionText if place else FunctionText
     fn = text(lowering.text, shape.name, result, parameters, linkage="internal", attributes=attributes)
-    low = (CoroutineLowering if suspends else FunctionLowering)(lowering, fn, frame, results)
+    low = (CoroutineLowering if suspends else CpuFunctionLowering)(lowering, fn, frame, results)
     low.begin()
     make_notes(low, coroutines)
     low.bind_flat(entry.args, iter(names))
@@ -341,7 +341,7 @@ def _lower_function(lowering: ModuleLowering, op: func.FuncOp, coroutines: Seque
     lowering.text.add_function(fn)
 
 
-def _flat_types(lowering: ModuleLowering, type: Attribute) -> list[str]:
+def _flat_types(lowering: CpuModuleLowering, type: Attribute) -> list[str]:
     return flat_types(type) if is_memref(type) else [lowering.types.value(type).text]
 
 

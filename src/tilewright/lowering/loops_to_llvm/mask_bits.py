@@ -13,7 +13,7 @@ is stored passes through a register that LLVM cannot look through.
 
 from __future__ import annotations
 
-from tilewright.lowering.loops_to_llvm.function_lowering import FunctionLowering
+from tilewright.lowering.loops_to_llvm.function_lowering import CpuFunctionLowering
 
 _REGISTER_BITS = 128
 _WHOLE_REGISTERS = (128, 256, 512)
@@ -22,7 +22,7 @@ _WIDEST = 64
 """Bits of the widest lanes: nothing is narrowed to them."""
 
 
-def for_scalar_use(low: FunctionLowering, mask: str, lanes: int) -> str:
+def for_scalar_use(low: CpuFunctionLowering, mask: str, lanes: int) -> str:
     """The same mask, safe to be taken apart into scalars."""
     if mask[0] != "%" or not (low.module.facts.has("avx512bw") or low.module.facts.has("avx512dq")):
         return mask
@@ -32,7 +32,7 @@ def for_scalar_use(low: FunctionLowering, mask: str, lanes: int) -> str:
     return low.fn.icmp("ne", held, hidden, "zeroinitializer")
 
 
-def for_masked_store(low: FunctionLowering, value: str, mask: str, bits: int, lanes: int) -> tuple[str, str]:
+def for_masked_store(low: CpuFunctionLowering, value: str, mask: str, bits: int, lanes: int) -> tuple[str, str]:
     """A vector of integers of some bits and the mask that it is stored by, safe to be stored."""
     if bits >= _WIDEST or not low.module.facts.has("avx512bw"):
         return value, mask

@@ -16,7 +16,7 @@ from tilewright.codegen.lane_builder import intrinsic_suffix
 from tilewright.codegen.llvm_text import FunctionText, Parameter
 from tilewright.dialects import arith, vector
 from tilewright.dialects.types import bit_width, is_vector
-from tilewright.lowering.loops_to_llvm.function_lowering import FunctionLowering
+from tilewright.lowering.loops_to_llvm.function_lowering import CpuFunctionLowering
 from tilewright.lowering.loops_to_llvm.types import ValueType
 from tilewright.support.facts import TargetFacts
 from tilewright.transforms.linalg.effects import root_of_memref
@@ -57,7 +57,7 @@ def may_become_masked_store(load: vector.LoadOp) -> bool:
 
 
 def emit_masked_load(
-    low: FunctionLowering, type: ValueType, memory: str, address: tuple[str, int], mask: str, other: str
+    low: CpuFunctionLowering, type: ValueType, memory: str, address: tuple[str, int], mask: str, other: str
 ) -> str:
     """Load lanes from an address of some alignment; those that are off are of `other`."""
     pointer, align = address
@@ -69,7 +69,7 @@ def emit_masked_load(
 
 
 def emit_masked_store(
-    low: FunctionLowering, type: ValueType, memory: str, address: tuple[str, int], mask: str, value: str
+    low: CpuFunctionLowering, type: ValueType, memory: str, address: tuple[str, int], mask: str, value: str
 ) -> None:
     """Store the lanes of a vector that are on to an address of some alignment."""
     pointer, align = address
@@ -81,17 +81,17 @@ def emit_masked_store(
     low.fn.masked_store(memory, value, pointer, mask, align=align)
 
 
-def _is_outlined(low: FunctionLowering, type: ValueType) -> bool:
+def _is_outlined(low: CpuFunctionLowering, type: ValueType) -> bool:
     return low.module.known.outlines_masks and not has_masked_access(low.module.facts, 8 * type.scalar.bytes)
 
 
-def _packed(low: FunctionLowering, type: ValueType, mask: str) -> tuple[str, str]:
+def _packed(low: CpuFunctionLowering, type: ValueType, mask: str) -> tuple[str, str]:
     """A mask as a number of as many bits, which registers for scalars take."""
     bits = f"i{type.lanes}"
     return bits, low.fn.cast("bitcast", type.of("i1"), mask, bits)
 
 
-def _loading_function(low: FunctionLowering, name: str, type: ValueType, memory: str, align: int) -> str:
+def _loading_function(low: CpuFunctionLowering, name: str, type: ValueType, memory: str, align: int) -> str:
     fn, mask, some = _open(low, name, type, memory, memory)
     fn.ret(memory, fn.load(memory, "%p", align=align))
     fn.start(some)
@@ -99,7 +99,7 @@ def _loading_function(low: FunctionLowering, name: str, type: ValueType, memory:
     return fn.text()
 
 
-def _storing_function(low: FunctionLowering, name: str, type: ValueType, memory: str, align: int) -> str:
+def _storing_function(low: CpuFunctionLowering, name: str, type: ValueType, memory: str, align: int) -> str:
     fn, mask, some = _open(low, name, type, memory, "void")
     fn.store(memory, "%value", "%p", align=align)
     fn.ret()
@@ -109,7 +109,9 @@ def _storing_function(low: FunctionLowering, name: str, type: ValueType, memory:
     return fn.text()
 
 
-def _open(low: FunctionLowering, name: str, type: ValueType, memory: str, result: str) -> tuple[FunctionText, str, str]:
+def _open(
+    low: CpuFunctionLowering, name: str, type: ValueType, memory: str, result: str
+) -> tuple[FunctionText, str, str]:
     """A function whose current block is that for all lanes; the mask, and the label of the block for some of them."""
     bits = f"i{type.lanes}"
     parameters = [Parameter("ptr", "%p"), Parameter(bits, "%lanes"), Parameter(memory, "%value")]

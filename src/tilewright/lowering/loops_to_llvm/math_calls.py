@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from tilewright.codegen.lane_builder import LaneBuilder
 from tilewright.lowering.loops_to_llvm.conversions import narrow, widen
-from tilewright.lowering.loops_to_llvm.function_lowering import FunctionLowering
+from tilewright.lowering.loops_to_llvm.function_lowering import CpuFunctionLowering
 from tilewright.lowering.loops_to_llvm.types import F32, ScalarType
 
 
-def emit_math(low: FunctionLowering, b: LaneBuilder, name: str, operands: Sequence[str], scalar: ScalarType) -> str:
+def emit_math(low: CpuFunctionLowering, b: LaneBuilder, name: str, operands: Sequence[str], scalar: ScalarType) -> str:
     """A library function on any float type."""
     library = low.module.math
     if scalar.text in ("float", "double") and not scalar.is_soft_float:

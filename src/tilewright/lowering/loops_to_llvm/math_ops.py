@@ -11,9 +11,8 @@ from xdsl.ir import Operation
 
 from tilewright.dialects import math, vector
 from tilewright.lowering.loops_to_llvm.conversions import from_compute, fuse, widen
-from tilewright.lowering.loops_to_llvm.function_lowering import FunctionLowering
+from tilewright.lowering.loops_to_llvm.function_lowering import CpuFunctionLowering, lowers
 from tilewright.lowering.loops_to_llvm.math_calls import emit_math
-from tilewright.lowering.loops_to_llvm.rules import lowers
 from tilewright.lowering.loops_to_llvm.types import F32
 
 _INTRINSICS: dict[str, str] = {
@@ -69,7 +68,7 @@ def _named(names: Collection[str]) -> list[type[Operation]]:
 
 
 @lowers(*_named(_INTRINSICS))
-def lower_intrinsic(op: Operation, low: FunctionLowering) -> None:
+def lower_intrinsic(op: Operation, low: CpuFunctionLowering) -> None:
     type = low.type_of(op.results[0])
     b = low.lanes(type)
     scalar = F32 if type.scalar.is_soft_float else type.scalar
@@ -79,7 +78,7 @@ def lower_intrinsic(op: Operation, low: FunctionLowering) -> None:
 
 
 @lowers(math.FmaOp, vector.FMAOp)
-def lower_fma(op: Operation, low: FunctionLowering) -> None:
+def lower_fma(op: Operation, low: CpuFunctionLowering) -> None:
     """math.fma and vector.fma."""
     type = low.type_of(op.results[0])
     b = low.lanes(type)
@@ -89,14 +88,14 @@ def lower_fma(op: Operation, low: FunctionLowering) -> None:
 
 
 @lowers(*_named(_LIBRARY))
-def lower_library(op: Operation, low: FunctionLowering) -> None:
+def lower_library(op: Operation, low: CpuFunctionLowering) -> None:
     type = low.type_of(op.results[0])
     operands = [low.get(operand) for operand in op.operands]
     low.set(op.results[0], emit_math(low, low.lanes(type), _LIBRARY[op.name], operands, type.scalar))
 
 
 @lowers(*_named(_INTEGER_UNARY))
-def lower_integer_unary(op: Operation, low: FunctionLowering) -> None:
+def lower_integer_unary(op: Operation, low: CpuFunctionLowering) -> None:
     type = low.type_of(op.results[0])
     b = low.lanes(type)
     name, flag = _INTEGER_UNARY[op.name]
@@ -108,7 +107,7 @@ def lower_integer_unary(op: Operation, low: FunctionLowering) -> None:
 
 
 @lowers(*_named(_CLASS_TESTS))
-def lower_class_test(op: Operation, low: FunctionLowering) -> None:
+def lower_class_test(op: Operation, low: CpuFunctionLowering) -> None:
     type = low.type_of(op.operands[0])
     b = low.lanes(type)
     scalar = F32 if type.scalar.is_soft_float else type.scalar
@@ -120,7 +119,7 @@ def lower_class_test(op: Operation, low: FunctionLowering) -> None:
 
 
 @lowers(math.FPowIOp)
-def lower_fpowi(op: math.FPowIOp, low: FunctionLowering) -> None:
+def lower_fpowi(op: math.FPowIOp, low: CpuFunctionLowering) -> None:
     """x to an integer power: as powf, whose f64 core is exact enough for every integer."""
     type, exponent = low.type_of(op.results[0]), low.type_of(op.operands[1])
     b = low.lanes(type)
@@ -132,7 +131,7 @@ def lower_fpowi(op: math.FPowIOp, low: FunctionLowering) -> None:
 
 
 @lowers(math.ClampFOp)
-def lower_clampf(op: math.ClampFOp, low: FunctionLowering) -> None:
+def lower_clampf(op: math.ClampFOp, low: CpuFunctionLowering) -> None:
     """min(max(x, low), high); NaN stays NaN."""
     type = low.type_of(op.results[0])
     b = low.lanes(type)

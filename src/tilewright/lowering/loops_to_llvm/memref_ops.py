@@ -17,24 +17,23 @@ from tilewright.lowering.loops_to_llvm.addressing import (
     nontemporal_suffix,
 )
 from tilewright.lowering.loops_to_llvm.arith_ops import constant_text
-from tilewright.lowering.loops_to_llvm.function_lowering import FunctionLowering
+from tilewright.lowering.loops_to_llvm.function_lowering import CpuFunctionLowering, lowers
 from tilewright.lowering.loops_to_llvm.memref_value import Index, MemrefValue, shape_of, with_static
-from tilewright.lowering.loops_to_llvm.rules import lowers
 from tilewright.lowering.loops_to_llvm.types import TypeTable
 
 # ------------------------------------------------------------------------------------------------------------ views
 
 
-def _mixed(low: FunctionLowering, values: Sequence[int | SSAValue]) -> tuple[Index, ...]:
+def _mixed(low: CpuFunctionLowering, values: Sequence[int | SSAValue]) -> tuple[Index, ...]:
     return tuple(value if isinstance(value, int) else low.index(value) for value in values)
 
 
-def _bind(low: FunctionLowering, result: SSAValue, value: MemrefValue) -> None:
+def _bind(low: CpuFunctionLowering, result: SSAValue, value: MemrefValue) -> None:
     low.memrefs[result] = with_static(result.type, value)
 
 
 @lowers(memref.ReinterpretCastOp)
-def lower_reinterpret_cast(op: memref.ReinterpretCastOp, low: FunctionLowering) -> None:
+def lower_reinterpret_cast(op: memref.ReinterpretCastOp, low: CpuFunctionLowering) -> None:
     source = low.memref(op.operands[0])
     (offset,) = _mixed(low, op.mixed_offsets)
     sizes, strides = _mixed(low, op.mixed_sizes), _mixed(low, op.mixed_strides)
@@ -42,7 +41,7 @@ def lower_reinterpret_cast(op: memref.ReinterpretCastOp, low: FunctionLowering) 
 
 
 @lowers(memref.CastOp)
-def lower_cast(op: memref.CastOp, low: FunctionLowering) -> None:
+def lower_cast(op: memref.CastOp, low: CpuFunctionLowering) -> None:
     source, target = op.operands[0].type, op.results[0].type
     value = low.memref(op.operands[0])
     if shape_of(source).is_unranked and not shape_of(target).is_unranked:
@@ -56,7 +55,7 @@ def lower_cast(op: memref.CastOp, low: FunctionLowering) -> None:
 
 
 @lowers(memref.SubviewOp)
-def lower_subview(op: memref.SubviewOp, low: FunctionLowering) -> None:
+def lower_subview(op: memref.SubviewOp, low: CpuFunctionLowering) -> None:
     source = low.memref(op.operands[0])
     offsets, sizes, steps = (_mixed(low, v) for v in (op.mixed_offsets, op.mixed_sizes, op.mixed_strides))
     offset = low.math.linear(source, offsets)
@@ -67,7 +66,7 @@ def lower_subview(op: memref.SubviewOp, low: FunctionLowering) -> None:
 
 
 @lowers(memref.ViewOp)
-def lower_view(op: memref.ViewOp, low: FunctionLowering) -> None:
+def lower_view(op: memref.ViewOp, low: CpuFunctionLowering) -> None:
     """Another element type from a byte on: strides and offsets count elements, so the shift goes into the pointer."""
     shift, extents = low.index(op.operands[1]), iter(op.operands[2:])
     base = low.memref(op.operands[0]).base
@@ -81,7 +80,7 @@ def lower_view(op: memref.ViewOp, low: FunctionLowering) -> None:
 
 
 @lowers(memref.CollapseShapeOp)
-def lower_collapse_shape(op: memref.CollapseShapeOp, low: FunctionLowering) -> None:
+def lower_collapse_shape(op: memref.CollapseShapeOp, low: CpuFunctionLowering) -> None:
     """Sizes multiply; the stride of a group is that of its innermost dimension that is not of extent one."""
     source = low.memref(op.operands[0])
     sizes: list[Index] = []
@@ -97,7 +96,7 @@ def lower_collapse_shape(op: memref.CollapseShapeOp, low: FunctionLowering) -> N
 
 
 @lowers(memref.ExpandShapeOp)
-def lower_expand_shape(op: memref.ExpandShapeOp, low: FunctionLowering) -> None:
+def lower_expand_shape(op: memref.ExpandShapeOp, low: CpuFunctionLowering) -> None:
     source = low.memref(op.operands[0])
     sizes = _mixed(low, op.mixed_output_shape)
     strides: list[Index] = [1] * len(sizes)
@@ -110,12 +109,12 @@ def lower_expand_shape(op: memref.ExpandShapeOp, low: FunctionLowering) -> None:
 
 
 @lowers(memref.AssumeAlignmentOp)
-def lower_assume_alignment(op: memref.AssumeAlignmentOp, low: FunctionLowering) -> None:
+def lower_assume_alignment(op: memref.AssumeAlignmentOp, low: CpuFunctionLowering) -> None:
     low.memrefs[op.results[0]] = low.memref(op.operands[0])
 
 
 @lowers(memref.DimOp)
-def lower_dim(op: memref.DimOp, low: FunctionLowering) -> None:
+def lower_dim(op: memref.DimOp, low: CpuFunctionLowering) -> None:
     dim = low.index(op.operands[1])
     if not isinstance(dim, int):
         low.fail(op, "its dimension is not a constant")
@@ -124,13 +123,13 @@ def lower_dim(op: memref.DimOp, low: FunctionLowering) -> None:
 
 
 @lowers(memref.RankOp)
-def lower_rank(op: memref.RankOp, low: FunctionLowering) -> None:
+def lower_rank(op: memref.RankOp, low: CpuFunctionLowering) -> None:
     """Unranked memory is what an argument of a kernel points to: a buffer without dimensions."""
     low.set(op.results[0], str(len(shape_of(op.operands[0].type).sizes)))
 
 
 @lowers(memref.ExtractAlignedPointerAsIndexOp)
-def lower_extract_pointer(op: memref.ExtractAlignedPointerAsIndexOp, low: FunctionLowering) -> None:
+def lower_extract_pointer(op: memref.ExtractAlignedPointerAsIndexOp, low: CpuFunctionLowering) -> None:
     """The address of the buffer's start: offsets are not part of it."""
     low.set(op.results[0], low.fn.cast("ptrtoint", "ptr", low.memref(op.operands[0]).base, "i64"))
 
@@ -139,7 +138,7 @@ def lower_extract_pointer(op: memref.ExtractAlignedPointerAsIndexOp, low: Functi
 
 
 @lowers(memref.AllocaOp)
-def lower_alloca(op: memref.AllocaOp, low: FunctionLowering) -> None:
+def lower_alloca(op: memref.AllocaOp, low: CpuFunctionLowering) -> None:
     result = op.results[0]
     sizes = shape_of(result.type).sizes
     base = low.slot_address(low.frame.slots[op])
@@ -148,7 +147,7 @@ def lower_alloca(op: memref.AllocaOp, low: FunctionLowering) -> None:
 
 
 @lowers(memref.GetGlobalOp)
-def lower_get_global(op: memref.GetGlobalOp, low: FunctionLowering) -> None:
+def lower_get_global(op: memref.GetGlobalOp, low: CpuFunctionLowering) -> None:
     shape = shape_of(op.results[0].type)
     sizes, strides = cast("tuple[Index, ...]", shape.sizes), cast("tuple[Index, ...]", shape.strides)
     symbol = cast(SymbolRefAttr, op.properties["name"])
@@ -172,7 +171,7 @@ def global_text(types: TypeTable, op: memref.GlobalOp) -> str:
 
 
 @lowers(memref.LoadOp)
-def lower_load(op: memref.LoadOp, low: FunctionLowering) -> None:
+def lower_load(op: memref.LoadOp, low: CpuFunctionLowering) -> None:
     source = low.memref(op.operands[0])
     address = element_address(low, op.operands[0], source, op.operands[1:])
     suffix, is_volatile = nontemporal_suffix(low, op), memref.VOLATILE in op.attributes
@@ -180,14 +179,14 @@ def lower_load(op: memref.LoadOp, low: FunctionLowering) -> None:
 
 
 @lowers(memref.StoreOp)
-def lower_store(op: memref.StoreOp, low: FunctionLowering) -> None:
+def lower_store(op: memref.StoreOp, low: CpuFunctionLowering) -> None:
     target = low.memref(op.operands[1])
     address = element_address(low, op.operands[1], target, op.operands[2:])
     emit_element_store(low, op.operands[0].type, low.get(op.operands[0]), address, nontemporal_suffix(low, op))
 
 
 @lowers(memref.CopyOp)
-def lower_copy(op: memref.CopyOp, low: FunctionLowering) -> None:
+def lower_copy(op: memref.CopyOp, low: CpuFunctionLowering) -> None:
     """Loops over the outer dimensions; rows whose elements are adjacent on both sides are one memcpy."""
     source, target = low.memref(op.operands[0]), low.memref(op.operands[1])
     element = memory_type(low, op.operands[0].type)
@@ -200,7 +199,7 @@ def lower_copy(op: memref.CopyOp, low: FunctionLowering) -> None:
 
 
 def _copy_dims(
-    low: FunctionLowering,
+    low: CpuFunctionLowering,
     source: MemrefValue,
     target: MemrefValue,
     dim: int,
@@ -223,7 +222,7 @@ def _copy_dims(
 
 
 def _copy_run(
-    low: FunctionLowering,
+    low: CpuFunctionLowering,
     source: str,
     target: str,
     from_offset: Index,
@@ -244,7 +243,7 @@ def _copy_run(
 
 
 @lowers(memref.PrefetchOp)
-def lower_prefetch(op: memref.PrefetchOp, low: FunctionLowering) -> None:
+def lower_prefetch(op: memref.PrefetchOp, low: CpuFunctionLowering) -> None:
     base = op.operands[0]
     address = element_address(low, base, low.memref(base), op.operands[1:])
     flags = (op.is_write.value.data & 1, op.locality_hint.value.data, op.is_data_cache.value.data & 1)

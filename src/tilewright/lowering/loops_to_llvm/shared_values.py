@@ -27,7 +27,7 @@ from tilewright.dialects.types import is_integer_or_index
 from tilewright.lowering.loops_to_llvm.types import is_memref
 
 if TYPE_CHECKING:
-    from tilewright.lowering.loops_to_llvm.function_lowering import FunctionLowering
+    from tilewright.lowering.loops_to_llvm.function_lowering import CpuFunctionLowering
 
 GROUP = 16
 """Loops or calls that read one value before the next ones read a copy; functions of fewer than two groups are left
@@ -51,7 +51,7 @@ class SharedValues:
             values = [*block.args, *(result for op in block.ops for result in op.results)]
             self._values = [value for value in values if value.uses.get_length() > GROUP]
 
-    def renew_before(self, op: scf.ForOp | func.CallOp, low: FunctionLowering) -> None:
+    def renew_before(self, op: scf.ForOp | func.CallOp, low: CpuFunctionLowering) -> None:
         """Let a group of loops, and what follows, read copies made at its beginning."""
         if op not in self._renewing:
             return
@@ -68,7 +68,7 @@ class SharedValues:
                 if number is not None and number[0] == "%":
                     low.values[value] = self._read_again(low, value, low.type_of(value).text, number)
 
-    def _read_again(self, low: FunctionLowering, value: SSAValue | None, type: str, register: str) -> str:
+    def _read_again(self, low: CpuFunctionLowering, value: SSAValue | None, type: str, register: str) -> str:
         """A copy of a value, or of the frame's address: from memory, or LLVM makes one long value of all copies."""
         slot = self._slots.get(value)
         if slot is None:

@@ -30,12 +30,9 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 
 from tilewright.codegen.float_formats import BF16, F16, FORMATS, FloatFormat, has_native_half, on_cpu
+from tilewright.lowering.unsupported import UnsupportedError
 from tilewright.support.facts import TargetFacts
 from tilewright.support.records import dataclass
-
-
-class UnsupportedTypeError(Exception):
-    """A type that has no LLVM form here; the op that has it reports the location."""
 
 
 @dataclass(frozen=True)
@@ -97,14 +94,14 @@ class TypeTable:
         self._scalars: dict[Attribute, ScalarType] = {}
 
     def value(self, type: Attribute) -> ValueType:
-        """The register type of a scalar or vector type. Raises UnsupportedTypeError."""
+        """The register type of a scalar or vector type. Raises UnsupportedError."""
         found = self._values.get(type)
         if found is None:
             found = self._values[type] = self._value(type)
         return found
 
     def scalar(self, type: Attribute) -> ScalarType:
-        """The element type of a scalar type. Raises UnsupportedTypeError."""
+        """The element type of a scalar type. Raises UnsupportedError."""
         found = self._scalars.get(type)
         if found is None:
             found = self._scalars[type] = self._scalar(type)
@@ -116,7 +113,7 @@ class TypeTable:
         vector = cast("VectorType[Attribute]", type)
         long_extents = [extent for extent in vector.get_shape() if extent != 1]
         if len(long_extents) > 1:
-            raise UnsupportedTypeError(f"{type} is not one-dimensional")
+            raise UnsupportedError(f"{type} is not one-dimensional")
         return ValueType(self.scalar(vector.element_type), long_extents[0] if long_extents else 1)
 
     def _scalar(self, type: Attribute) -> ScalarType:
@@ -136,7 +133,7 @@ class TypeTable:
             case ReducedPrecisionFloatType() if type.name in FORMATS:
                 return _soft(FORMATS[type.name])
             case _:
-                raise UnsupportedTypeError(f"no LLVM form of {type}")
+                raise UnsupportedError(f"no LLVM form of {type}")
 
 
 def _soft(format: FloatFormat) -> ScalarType:

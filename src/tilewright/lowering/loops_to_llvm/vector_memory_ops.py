@@ -20,7 +20,7 @@ from tilewright.lowering.loops_to_llvm.addressing import (
     nontemporal_suffix,
     to_memory,
 )
-from tilewright.lowering.loops_to_llvm.function_lowering import FunctionLowering
+from tilewright.lowering.loops_to_llvm.function_lowering import CpuFunctionLowering, lowers
 from tilewright.lowering.loops_to_llvm.gather_to_permute import (
     LaneOffsets,
     compare_offsets,
@@ -29,7 +29,6 @@ from tilewright.lowering.loops_to_llvm.gather_to_permute import (
 )
 from tilewright.lowering.loops_to_llvm.mask_bits import for_masked_store, for_scalar_use
 from tilewright.lowering.loops_to_llvm.masked_access import emit_masked_load, emit_masked_store, may_become_masked_store
-from tilewright.lowering.loops_to_llvm.rules import lowers
 from tilewright.lowering.loops_to_llvm.types import ValueType
 
 
@@ -40,7 +39,7 @@ def _alignment(op: Operation) -> int:
 
 
 @lowers(vector.LoadOp)
-def lower_load(op: vector.LoadOp, low: FunctionLowering) -> None:
+def lower_load(op: vector.LoadOp, low: CpuFunctionLowering) -> None:
     base = op.operands[0]
     address = element_address(low, base, low.memref(base), op.operands[1:])
     value = emit_element_load(low, op.results[0].type, address, nontemporal_suffix(low, op), _alignment(op))
@@ -50,14 +49,14 @@ def lower_load(op: vector.LoadOp, low: FunctionLowering) -> None:
 
 
 @lowers(vector.StoreOp)
-def lower_store(op: vector.StoreOp, low: FunctionLowering) -> None:
+def lower_store(op: vector.StoreOp, low: CpuFunctionLowering) -> None:
     value, base = op.operands[0], op.operands[1]
     address = element_address(low, base, low.memref(base), op.operands[2:])
     emit_element_store(low, value.type, low.get(value), address, nontemporal_suffix(low, op), _alignment(op))
 
 
 @lowers(vector.MaskedLoadOp)
-def lower_masked_load(op: vector.MaskedLoadOp, low: FunctionLowering) -> None:
+def lower_masked_load(op: vector.MaskedLoadOp, low: CpuFunctionLowering) -> None:
     address, (mask, passed) = _first_address(low, op)
     type = low.type_of(op.results[0])
     other = to_memory(low, type, low.get(passed))
@@ -67,7 +66,7 @@ def lower_masked_load(op: vector.MaskedLoadOp, low: FunctionLowering) -> None:
 
 
 @lowers(vector.MaskedStoreOp)
-def lower_masked_store(op: vector.MaskedStoreOp, low: FunctionLowering) -> None:
+def lower_masked_store(op: vector.MaskedStoreOp, low: CpuFunctionLowering) -> None:
     address, (mask, value) = _first_address(low, op)
     type = low.type_of(value)
     stored, lanes = to_memory(low, type, low.get(value)), low.get(mask)
@@ -77,24 +76,24 @@ def lower_masked_store(op: vector.MaskedStoreOp, low: FunctionLowering) -> None:
     emit_masked_store(low, type, memory_text(type), at, lanes, stored)
 
 
-def _first_address(low: FunctionLowering, op: Operation) -> tuple[str, Sequence[SSAValue]]:
+def _first_address(low: CpuFunctionLowering, op: Operation) -> tuple[str, Sequence[SSAValue]]:
     """The address that an access by lanes is made at, or that its lanes count from, and the operands after it."""
     base, *others = op.operands
     rank = cast("MemRefType[Attribute]", base.type).get_num_dims()
     return element_address(low, base, low.memref(base), others[:rank]), others[rank:]
 
 
-def _lane_addresses(low: FunctionLowering, text: str, address: str, indices: SSAValue) -> str:
+def _lane_addresses(low: CpuFunctionLowering, text: str, address: str, indices: SSAValue) -> str:
     return low.fn.address(text, address, low.get(indices), index_type=low.type_of(indices).text)
 
 
-def _lane_by_lane_mask(low: FunctionLowering, type: ValueType, mask: SSAValue) -> str:
+def _lane_by_lane_mask(low: CpuFunctionLowering, type: ValueType, mask: SSAValue) -> str:
     """The mask of a gather or scatter: there are instructions for elements of 32 and 64 bits only."""
     return low.get(mask) if type.scalar.bytes >= 4 else for_scalar_use(low, low.get(mask), type.lanes)
 
 
 @lowers(vector.GatherOp)
-def lower_gather(op: vector.GatherOp, low: FunctionLowering) -> None:
+def lower_gather(op: vector.GatherOp, low: CpuFunctionLowering) -> None:
     address, (indices, mask, passed) = _first_address(low, op)
     text, type = memory_type(low, op.operands[0].type)[0], low.type_of(op.results[0])
 
@@ -116,7 +115,7 @@ def lower_gather(op: vector.GatherOp, low: FunctionLowering) -> None:
         low.set(op.results[0], gather())
 
 
-def _lane_offsets(low: FunctionLowering, op: Operation, indices: SSAValue, mask: SSAValue) -> LaneOffsets:
+def _lane_offsets(low: CpuFunctionLowering, op: Operation, indices: SSAValue, mask: SSAValue) -> LaneOffsets:
     """Return the run-time check of lanes' offsets, emitted once for all gathers of a block at the same offsets."""
     key = (op.parent_block(), indices, low.get(mask))
     if (found := low.lane_offsets.get(key)) is None:
@@ -127,7 +126,7 @@ def _lane_offsets(low: FunctionLowering, op: Operation, indices: SSAValue, mask:
 
 
 @lowers(vector.ScatterOp)
-def lower_scatter(op: vector.ScatterOp, low: FunctionLowering) -> None:
+def lower_scatter(op: vector.ScatterOp, low: CpuFunctionLowering) -> None:
     """Lanes are stored in order: of lanes with one address the last wins."""
     address, (indices, mask, value) = _first_address(low, op)
     text, type = memory_type(low, op.operands[0].type)[0], low.type_of(value)

@@ -14,9 +14,8 @@ from tilewright.dialects import arith, vector
 from tilewright.dialects.construction import static_values
 from tilewright.lowering.loops_to_llvm.arith_ops import FLOAT_MINMAX
 from tilewright.lowering.loops_to_llvm.conversions import float_literal, from_compute, widen
-from tilewright.lowering.loops_to_llvm.function_lowering import FunctionLowering
+from tilewright.lowering.loops_to_llvm.function_lowering import CpuFunctionLowering, lowers
 from tilewright.lowering.loops_to_llvm.mask_bits import for_scalar_use
-from tilewright.lowering.loops_to_llvm.rules import lowers
 from tilewright.lowering.loops_to_llvm.types import F32, F64, ValueType
 from tilewright.lowering.loops_to_llvm.uniform_division import plan_divisor
 
@@ -27,7 +26,7 @@ _DYNAMIC = -(2**63)
 
 
 @lowers(vector.BroadcastOp)
-def lower_broadcast(op: vector.BroadcastOp, low: FunctionLowering) -> None:
+def lower_broadcast(op: vector.BroadcastOp, low: CpuFunctionLowering) -> None:
     source, target = low.type_of(op.operands[0]), low.type_of(op.results[0])
     value = low.get(op.operands[0])
     if source.lanes == target.lanes:
@@ -54,7 +53,7 @@ def _is_divisor(value: SSAValue) -> bool:
 
 
 @lowers(vector.ShapeCastOp)
-def lower_shape_cast(op: vector.ShapeCastOp, low: FunctionLowering) -> None:
+def lower_shape_cast(op: vector.ShapeCastOp, low: CpuFunctionLowering) -> None:
     source, target = low.type_of(op.operands[0]), low.type_of(op.results[0])
     if source.lanes != target.lanes:
         low.fail(op, f"changes the number of lanes from {source.lanes} to {target.lanes}")
@@ -62,7 +61,7 @@ def lower_shape_cast(op: vector.ShapeCastOp, low: FunctionLowering) -> None:
 
 
 @lowers(vector.BitcastOp)
-def lower_bitcast(op: vector.BitcastOp, low: FunctionLowering) -> None:
+def lower_bitcast(op: vector.BitcastOp, low: CpuFunctionLowering) -> None:
     source, target = low.type_of(op.operands[0]), low.type_of(op.results[0])
     value = low.get(op.operands[0])
     if source.text != target.text:
@@ -71,13 +70,13 @@ def lower_bitcast(op: vector.BitcastOp, low: FunctionLowering) -> None:
 
 
 @lowers(vector.StepOp)
-def lower_step(op: vector.StepOp, low: FunctionLowering) -> None:
+def lower_step(op: vector.StepOp, low: CpuFunctionLowering) -> None:
     type = low.type_of(op.results[0])
     low.set(op.results[0], vector_constant(type.scalar.text, map(str, range(type.lanes))))
 
 
 @lowers(vector.CreateMaskOp)
-def lower_create_mask(op: vector.CreateMaskOp, low: FunctionLowering) -> None:
+def lower_create_mask(op: vector.CreateMaskOp, low: CpuFunctionLowering) -> None:
     """Lane i is on when i < n: one comparison in 32 bits, after n is bounded to [0, lanes]."""
     type = low.type_of(op.results[0])
     lanes = type.lanes
@@ -104,13 +103,13 @@ def _prefix_mask(count: int, lanes: int) -> str:
 
 
 @lowers(vector.ConstantMaskOp)
-def lower_constant_mask(op: vector.ConstantMaskOp, low: FunctionLowering) -> None:
+def lower_constant_mask(op: vector.ConstantMaskOp, low: CpuFunctionLowering) -> None:
     sizes = _static_values(op.properties["mask_dim_sizes"])
     low.set(op.results[0], _prefix_mask(sizes[-1], low.type_of(op.results[0]).lanes))
 
 
 @lowers(vector.ShuffleOp)
-def lower_shuffle(op: vector.ShuffleOp, low: FunctionLowering) -> None:
+def lower_shuffle(op: vector.ShuffleOp, low: CpuFunctionLowering) -> None:
     mask = _static_values(op.properties["mask"])
     a, b = op.operands
     left, right = low.type_of(a), low.type_of(b)
@@ -119,7 +118,7 @@ def lower_shuffle(op: vector.ShuffleOp, low: FunctionLowering) -> None:
     low.set(op.results[0], _shuffle(low, left, low.get(a), low.get(b), mask))
 
 
-def _shuffle(low: FunctionLowering, type: ValueType, a: str, b: str, mask: Sequence[int]) -> str:
+def _shuffle(low: CpuFunctionLowering, type: ValueType, a: str, b: str, mask: Sequence[int]) -> str:
     lanes = ", ".join("i32 poison" if lane < 0 else f"i32 {lane}" for lane in mask)
     return low.fn.shuffle(type.text, a, b, f"<{len(mask)} x i32> <{lanes}>")
 
@@ -131,7 +130,7 @@ def _static_values(attr: object) -> list[int]:
 
 
 @lowers(vector.ExtractStridedSliceOp)
-def lower_extract_strided_slice(op: vector.ExtractStridedSliceOp, low: FunctionLowering) -> None:
+def lower_extract_strided_slice(op: vector.ExtractStridedSliceOp, low: CpuFunctionLowering) -> None:
     (offset,), (size,), (stride,) = (_static_values(op.properties[k]) for k in ("offsets", "sizes", "strides"))
     type = low.type_of(op.operands[0])
     mask = [offset + stride * lane for lane in range(size)]
@@ -139,7 +138,7 @@ def lower_extract_strided_slice(op: vector.ExtractStridedSliceOp, low: FunctionL
 
 
 @lowers(vector.InsertStridedSliceOp)
-def lower_insert_strided_slice(op: vector.InsertStridedSliceOp, low: FunctionLowering) -> None:
+def lower_insert_strided_slice(op: vector.InsertStridedSliceOp, low: CpuFunctionLowering) -> None:
     (offset,) = _static_values(op.properties["offsets"])
     part, whole = low.type_of(op.operands[0]), low.type_of(op.results[0])
     widened = [lane if lane < part.lanes else -1 for lane in range(whole.lanes)]
@@ -149,21 +148,21 @@ def lower_insert_strided_slice(op: vector.InsertStridedSliceOp, low: FunctionLow
 
 
 @lowers(vector.InterleaveOp)
-def lower_interleave(op: vector.InterleaveOp, low: FunctionLowering) -> None:
+def lower_interleave(op: vector.InterleaveOp, low: CpuFunctionLowering) -> None:
     type = low.type_of(op.operands[0])
     mask = [lane // 2 + (lane % 2) * type.lanes for lane in range(2 * type.lanes)]
     low.set(op.results[0], _shuffle(low, type, low.get(op.operands[0]), low.get(op.operands[1]), mask))
 
 
 @lowers(vector.DeinterleaveOp)
-def lower_deinterleave(op: vector.DeinterleaveOp, low: FunctionLowering) -> None:
+def lower_deinterleave(op: vector.DeinterleaveOp, low: CpuFunctionLowering) -> None:
     type = low.type_of(op.operands[0])
     for part, result in enumerate(op.results):
         mask = list(range(part, type.lanes, 2))
         low.set(result, _shuffle(low, type, low.get(op.operands[0]), "poison", mask))
 
 
-def _position(low: FunctionLowering, op: Operation, dynamic: Sequence[SSAValue]) -> str:
+def _position(low: CpuFunctionLowering, op: Operation, dynamic: Sequence[SSAValue]) -> str:
     """The lane of an extract or insert, as an i64 operand."""
     static = _static_values(op.properties["static_position"])
     pending = list(dynamic)
@@ -172,7 +171,7 @@ def _position(low: FunctionLowering, op: Operation, dynamic: Sequence[SSAValue])
 
 
 @lowers(vector.ExtractOp)
-def lower_extract(op: vector.ExtractOp, low: FunctionLowering) -> None:
+def lower_extract(op: vector.ExtractOp, low: CpuFunctionLowering) -> None:
     source, result = low.type_of(op.operands[0]), low.type_of(op.results[0])
     value = low.get(op.operands[0])
     if result.lanes == source.lanes:
@@ -185,7 +184,7 @@ def lower_extract(op: vector.ExtractOp, low: FunctionLowering) -> None:
 
 
 @lowers(vector.InsertOp)
-def lower_insert(op: vector.InsertOp, low: FunctionLowering) -> None:
+def lower_insert(op: vector.InsertOp, low: CpuFunctionLowering) -> None:
     value, target = low.type_of(op.operands[0]), low.type_of(op.results[0])
     lane = _position(low, op, op.operands[2:])
     inserted = (
@@ -211,7 +210,7 @@ _INTEGER_REDUCTIONS = {
 
 
 @lowers(vector.ReductionOp)
-def lower_reduction(op: vector.ReductionOp, low: FunctionLowering) -> None:
+def lower_reduction(op: vector.ReductionOp, low: CpuFunctionLowering) -> None:
     """All lanes to one value; sums and products in any order."""
     kind = _combining_kind(op)
     type = low.type_of(op.operands[0])
@@ -232,7 +231,7 @@ def _combining_kind(op: Operation) -> str:
     return str(getattr(data, "value", data) if data is not None else attr).lower()
 
 
-def _reduce_integers(low: FunctionLowering, kind: str, type: ValueType, value: str, start: str | None) -> str:
+def _reduce_integers(low: CpuFunctionLowering, kind: str, type: ValueType, value: str, start: str | None) -> str:
     name = _INTEGER_REDUCTIONS[kind]
     text = type.scalar.text
     if text == "i1":
@@ -247,7 +246,7 @@ def _reduce_integers(low: FunctionLowering, kind: str, type: ValueType, value: s
 
 
 def _reduce_floats(
-    low: FunctionLowering, kind: str, type: ValueType, value: str, start: str | None, *, flags: str
+    low: CpuFunctionLowering, kind: str, type: ValueType, value: str, start: str | None, *, flags: str
 ) -> str:
     b = low.lanes(type)
     one = LaneBuilder(low.fn, 0)
@@ -267,7 +266,7 @@ def _reduce_floats(
     return from_compute(one, result, type.scalar)
 
 
-def _reduce_in_halves(low: FunctionLowering, name: str, scalar: str, lanes: int, value: str, flags: str) -> str:
+def _reduce_in_halves(low: CpuFunctionLowering, name: str, scalar: str, lanes: int, value: str, flags: str) -> str:
     """Minimum or maximum over the lanes in log2(lanes) steps; LLVM's own expansion is a chain of all lanes."""
     fn = low.fn
     while lanes > 1:

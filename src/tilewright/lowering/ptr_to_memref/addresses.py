@@ -22,12 +22,11 @@ from xdsl.ir import SSAValue
 
 from tilewright.dialects import arith, func, memref, tt
 from tilewright.dialects.attributes import NOALIAS
-from tilewright.dialects.types import bit_width
+from tilewright.dialects.types import bit_width, is_tensor
 from tilewright.ir.passes import PassContext
 from tilewright.ir.walking import find_ops
 from tilewright.lowering.access_lowering import AccessLowerings, lower_accesses
 from tilewright.lowering.memory_builder import MemoryBuilder, NotAddressable, check_pointer
-from tilewright.lowering.tensor_builder import is_tensor
 
 LOWERINGS = AccessLowerings()
 
@@ -36,7 +35,7 @@ LOWERINGS = AccessLowerings()
 def lower_ptr_to_int(op: tt.PtrToIntOp, memory: MemoryBuilder) -> Sequence[SSAValue]:
     """The address of the memory, plus the pointer's offset there in bytes."""
     b = memory.ops
-    if is_tensor(op.src):
+    if is_tensor(op.src.type):
         raise NotAddressable("a tensor of addresses")
     start, offset = memory.find_start(op.src)
     element = check_pointer(start)

@@ -10,7 +10,7 @@ from xdsl.rewriter import Rewriter
 
 from tilewright.dialects import arith, cf, func, scf, tt
 from tilewright.dialects.tt.types import PointerType
-from tilewright.dialects.types import is_memref
+from tilewright.dialects.types import is_memref, is_tensor
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import find_ops, is_subclass, ops_within
 from tilewright.lowering.access_lowering import erase_unused
@@ -18,7 +18,7 @@ from tilewright.lowering.memory_builder import DEFAULT_ADDRESS_SPACE
 from tilewright.lowering.ptr_to_memref.addresses import lower_addresses
 from tilewright.lowering.ptr_to_memref.byte_memory import BYTES, find_byte_memory, recast_bytes, view_bytes
 from tilewright.lowering.ptr_to_memref.reconcile_unrealized_casts import reconcile_casts
-from tilewright.lowering.tensor_builder import is_tensor, unranked_memref_of
+from tilewright.lowering.tensor_builder import unranked_memref_of
 from tilewright.support.records import dataclass
 
 CARRIERS = (
@@ -124,7 +124,7 @@ def _retype_tiles(function: func.FuncOp | tt.FuncOp) -> None:
         if len(kinds) != 1 or len(users) != sum(isinstance(user, UnrealizedConversionCastOp) for user in users):
             continue
         (kind,) = kinds
-        if not is_tensor(argument) or not is_memref(kind):
+        if not is_tensor(argument.type) or not is_memref(kind):
             continue
         retyped = Rewriter.replace_value_with_new_type(argument, kind)
         for user in users:

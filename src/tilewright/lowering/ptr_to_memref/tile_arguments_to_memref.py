@@ -6,10 +6,10 @@ from xdsl.dialects.builtin import MemRefType, ModuleOp, UnrealizedConversionCast
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.dialects import bufferization, memref, tt
-from tilewright.dialects.types import element_type
+from tilewright.dialects.types import element_type, is_tensor
 from tilewright.ir.builder import OpBuilder
 from tilewright.ir.passes import Pass, PassContext, register_pass
-from tilewright.lowering.tensor_builder import is_tensor, memref_of, shape_of
+from tilewright.lowering.tensor_builder import memref_of, shape_of
 
 
 @register_pass
@@ -47,7 +47,7 @@ def _find_tile(argument: SSAValue) -> MemRefType[Attribute] | None:
     """The memory that an argument stands for; None for one that is not a tile of pointers, or is used otherwise."""
     kind = argument.type
     element = element_type(kind)
-    if not is_tensor(argument) or not isinstance(element, tt.PointerType):
+    if not is_tensor(argument.type) or not isinstance(element, tt.PointerType):
         return None
     if not all(_is_whole_access(use.operation, argument) for use in argument.uses):
         return None

@@ -33,6 +33,7 @@ from xdsl.ir import SSAValue
 
 from tilewright.dialects import tts
 from tilewright.dialects.tts.masked import MaskedLoadOp
+from tilewright.dialects.types import is_tensor
 from tilewright.lowering.memory_builder import MemoryBuilder
 from tilewright.lowering.structured_to_memref.boxes import Box, for_each_part, without_static_wraps
 from tilewright.lowering.structured_to_memref.masks import (
@@ -44,7 +45,7 @@ from tilewright.lowering.structured_to_memref.masks import (
 )
 from tilewright.lowering.structured_to_memref.runs import find_run
 from tilewright.lowering.structured_to_memref.tiles import LOWERINGS, Tile, tile_of
-from tilewright.lowering.tensor_builder import element_of, identity_map, is_tensor, tensor_of
+from tilewright.lowering.tensor_builder import element_of, identity_map, tensor_of
 from tilewright.transforms.linalg.index_proofs import fold_index
 
 VOLATILE = "isVolatile"
@@ -131,7 +132,7 @@ def _fill_dead_lanes(memory: MemoryBuilder, tile: Tile, box: Box, buffer: SSAVal
     default = b.zero(stored) if other is None else b.as_type(other, stored)
 
     def fill() -> Sequence[SSAValue]:
-        if is_tensor(default):
+        if is_tensor(default.type):
             memory.write(default, buffer)
         else:
             memory.fill_buffer(default, buffer)
@@ -162,14 +163,14 @@ def _load_by_lane(
     if mask is not None:
         inputs.append(mask)
         maps.append(mask_map(mask, tile.sizes))
-    if is_tensor(default):
+    if is_tensor(default.type):
         inputs.append(default)
         maps.append(identity_map(tile.rank))
 
     def body(lanes: Sequence[SSAValue]) -> Sequence[SSAValue]:
         indices = [b.lane_index(dim) for dim in range(tile.rank)]
         live = live_lane(b, tile, box, ends, indices, lanes[0] if mask is not None else None)
-        dead_value = lanes[len(inputs) - 1] if is_tensor(default) else default
+        dead_value = lanes[len(inputs) - 1] if is_tensor(default.type) else default
         # A division would keep a branch from becoming a predicate; that of a wrap does not trap for any lane.
         wrapped = b.add(start, lane_offset(b, tile, indices)) if tile.wrapped_dims else None
 

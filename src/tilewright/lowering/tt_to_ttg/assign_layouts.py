@@ -6,7 +6,7 @@ before it, one that gives another layout a conversion after it; `tritongpu-remov
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import field
 
 from xdsl.dialects.builtin import FunctionType
@@ -20,6 +20,7 @@ from tilewright.dialects.tt.folds import is_dense
 from tilewright.dialects.tt.types import NO_ENCODING, is_tensor, tensor_type
 from tilewright.dialects.types import as_tensor
 from tilewright.ir.builder import OpBuilder
+from tilewright.ir.lowerings import Lowerings
 from tilewright.layouts.distributed import REGISTER, BlockedLayout
 from tilewright.support.records import dataclass
 
@@ -45,24 +46,6 @@ class ProgramSize:
         """The layout of a tensor of which nothing is known: row-major, one element per thread."""
         rank = len(shape)
         return self.blocked(shape, [1] * rank, list(reversed(range(rank))))
-
-
-Assigner = Callable[["LayoutAssignment", Operation], None]
-"""Gives one op of a class the layouts that it needs."""
-
-SPECIAL: dict[type[Operation], Assigner] = {}
-"""Ops that do more than work in the default layouts of their operands and results; filled by `special_ops`."""
-
-
-def assigns(*classes: type[Operation]) -> Callable[[Assigner], Assigner]:
-    """Decorator: files a function under the op classes that it serves."""
-
-    def file(function: Assigner) -> Assigner:
-        for cls in classes:
-            SPECIAL[cls] = function
-        return function
-
-    return file
 
 
 @dataclass
@@ -103,21 +86,21 @@ class LayoutAssignment:
 
     def run_on_region(self, region: Region) -> None:
         """Assigns layouts to all values of a region, with what its ops hold."""
-        special: list[tuple[Assigner, Operation]] = []
+        special: list[Operation] = []
         for block in _blocks_in(region):
             for argument in tuple(block.args):
                 self._retype(argument, self.default_type(argument.type))
             for op in block.ops:
-                assigner = SPECIAL.get(type(op))
+                is_special = type(op) in SPECIAL
                 for result in tuple(op.results):
                     former = result.type
                     value = self._retype(result, self.default_type(former))
-                    if assigner is not None:
+                    if is_special:
                         self.before[value] = former
-                if assigner is not None:
-                    special.append((assigner, op))
-        for assigner, op in special:
-            assigner(self, op)
+                if is_special:
+                    special.append(op)
+        for op in special:
+            SPECIAL[type(op)](op, self)
 
     # What the special cases are made of.
 
@@ -161,8 +144,13 @@ def registers_of(layout: BlockedLayout, shape: tuple[int, ...]) -> int:
     return layout.to_linear(shape).in_dims[REGISTER]
 
 
+SPECIAL = Lowerings[[LayoutAssignment], None]()
+"""Ops that do more than work in the default layouts of their operands and results; filled by `special_ops`."""
+assigns = SPECIAL.lowers
+
+
 @assigns(ConstantOp)
-def _assign_constant(assignment: LayoutAssignment, op: Operation) -> None:
+def _assign_constant(op: ConstantOp, assignment: LayoutAssignment) -> None:
     """A constant states its type once more in its value."""
     value, type = op.properties["value"], op.results[0].type
     if is_dense(value) and value.type != type:

@@ -26,9 +26,8 @@ def _give_inferred(assignment: LayoutAssignment, op: Operation, inferred: Attrib
 
 
 @assigns(tt.ExpandDimsOp)
-def assign_expand_dims(assignment: LayoutAssignment, op: Operation) -> None:
+def assign_expand_dims(op: tt.ExpandDimsOp, assignment: LayoutAssignment) -> None:
     """The source is a slice of the source's layout with a dimension of one element, thread and warp put in."""
-    assert isinstance(op, tt.ExpandDimsOp)
     axis, source = op.axis.value.data, assignment.default_layout(op.src)
     rank = source.rank + 1
     parent = BlockedLayout(
@@ -45,39 +44,34 @@ def _with_one(sizes: tuple[int, ...], axis: int) -> tuple[int, ...]:
 
 
 @assigns(tt.BroadcastOp)
-def assign_broadcast(assignment: LayoutAssignment, op: Operation) -> None:
+def assign_broadcast(op: tt.BroadcastOp, assignment: LayoutAssignment) -> None:
     """The result has the layout of the source."""
-    assert isinstance(op, tt.BroadcastOp)
     assignment.give(op.result, as_tensor(op.src.type).encoding)
 
 
 @assigns(tt.TransOp)
-def assign_trans(assignment: LayoutAssignment, op: Operation) -> None:
+def assign_trans(op: tt.TransOp, assignment: LayoutAssignment) -> None:
     """The result has the permuted layout of the source."""
-    assert isinstance(op, tt.TransOp)
     _give_inferred(assignment, op, inference.trans(op.src.type, static_values(op.order)))
 
 
 @assigns(tt.ReduceOp)
-def assign_reduce(assignment: LayoutAssignment, op: Operation) -> None:
+def assign_reduce(op: tt.ReduceOp, assignment: LayoutAssignment) -> None:
     """The results are slices of the layout of the sources."""
-    assert isinstance(op, tt.ReduceOp)
     for index, source in reversed(tuple(enumerate(op.srcs))):
         if len(as_tensor(source.type).get_shape()) > 1:
             _give_inferred(assignment, op, inference.reduce(source.type, op.axis.value.data), index)
 
 
 @assigns(tt.JoinOp)
-def assign_join(assignment: LayoutAssignment, op: Operation) -> None:
+def assign_join(op: tt.JoinOp, assignment: LayoutAssignment) -> None:
     """A thread holds the pairs of the elements that it held."""
-    assert isinstance(op, tt.JoinOp)
     _give_inferred(assignment, op, inference.join(op.lhs.type))
 
 
 @assigns(tt.SplitOp)
-def assign_split(assignment: LayoutAssignment, op: Operation) -> None:
+def assign_split(op: tt.SplitOp, assignment: LayoutAssignment) -> None:
     """Each thread must hold whole pairs: the layout of a result with two more registers in a fastest dimension."""
-    assert isinstance(op, tt.SplitOp)
     half = assignment.default_layout(op.outLHS)
     pairs = BlockedLayout(
         (*half.size_per_thread, 2),
@@ -92,9 +86,8 @@ def assign_split(assignment: LayoutAssignment, op: Operation) -> None:
 
 
 @assigns(tt.CatOp)
-def assign_cat(assignment: LayoutAssignment, op: Operation) -> None:
+def assign_cat(op: tt.CatOp, assignment: LayoutAssignment) -> None:
     """A thread of the result holds what it held of both sources, and so moves nothing."""
-    assert isinstance(op, tt.CatOp)
     default = assignment.default_layout(op.result)
     shape = as_tensor(op.result.type).get_shape()
     held = sum(
@@ -108,9 +101,8 @@ def assign_cat(assignment: LayoutAssignment, op: Operation) -> None:
 
 
 @assigns(tt.DotOp)
-def assign_dot(assignment: LayoutAssignment, op: Operation) -> None:
+def assign_dot(op: tt.DotOp, assignment: LayoutAssignment) -> None:
     """Squares of up to four by four elements per thread; the operands hold the whole of K."""
-    assert isinstance(op, tt.DotOp)
     shape = as_tensor(op.d.type).get_shape()
     rank, share = len(shape), prod(shape) // assignment.size.num_threads
     side = 4 if share >= 16 else 2 if share >= 4 else 1
@@ -123,17 +115,15 @@ def assign_dot(assignment: LayoutAssignment, op: Operation) -> None:
 
 
 @assigns(ttg.Fp4ToFpOp)
-def assign_unpacked(assignment: LayoutAssignment, op: Operation) -> None:
+def assign_unpacked(op: ttg.Fp4ToFpOp, assignment: LayoutAssignment) -> None:
     """A thread of the result holds what it held packed."""
-    assert isinstance(op, ttg.Fp4ToFpOp)
     _give_inferred(assignment, op, op.unpacked_type())
 
 
 @assigns(ttng.WarpGroupDotOp)
-def assign_warp_group_dot(assignment: LayoutAssignment, op: Operation) -> None:
+def assign_warp_group_dot(op: ttng.WarpGroupDotOp, assignment: LayoutAssignment) -> None:
     """The instruction has but the layout that was chosen with it, for the warps of then. Raises `PassError` where the
     program has another number now, and for products that are still under way when their layout would be converted."""
-    assert isinstance(op, ttng.WarpGroupDotOp)
     if op.is_async.value.data:
         raise op_error(op, "is asynchronous: its result cannot change its layout before the wait")
     size, former = assignment.size, as_tensor(assignment.before[op.d])
@@ -149,9 +139,8 @@ def assign_warp_group_dot(assignment: LayoutAssignment, op: Operation) -> None:
 
 
 @assigns(tt.DescriptorGatherOp, tt.DescriptorScatterOp)
-def assign_rows(assignment: LayoutAssignment, op: Operation) -> None:
+def assign_rows(op: tt.DescriptorGatherOp | tt.DescriptorScatterOp, assignment: LayoutAssignment) -> None:
     """Every warp holds the row numbers, four neighbours per thread, as the tensor memory accelerator takes them."""
-    assert isinstance(op, tt.DescriptorGatherOp | tt.DescriptorScatterOp)
     size = assignment.size
     parent = BlockedLayout(
         (1, MIN_GATHERED_ROWS_PER_THREAD), (size.num_lanes, 1), (1, size.num_warps), (1, 0), _one_cta(size.num_ctas)

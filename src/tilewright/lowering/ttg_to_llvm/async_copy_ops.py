@@ -14,7 +14,7 @@ from tilewright.layouts.access import SharedAccess
 from tilewright.layouts.linear import LinearLayout
 from tilewright.lowering.ttg_to_llvm.access_plan import AccessPlan
 from tilewright.lowering.ttg_to_llvm.buffers import as_buffer, buffer_addresses, plan_buffer_access, writer_predicate
-from tilewright.lowering.ttg_to_llvm.function_lowering import FunctionLowering, lowers
+from tilewright.lowering.ttg_to_llvm.function_lowering import GpuFunctionLowering, lowers
 from tilewright.lowering.ttg_to_llvm.memory_ops import access_plan, hints_of, memory_type, to_memory
 from tilewright.lowering.ttg_to_llvm.shared_access import SharedAddresses
 from tilewright.lowering.ttg_to_llvm.words import ZEROS
@@ -24,7 +24,7 @@ MIN_COPY_BYTES, MAX_COPY_BYTES = 4, 16
 
 
 @lowers(ttg.AsyncCopyGlobalToLocalOp)
-def lower_async_copy(op: ttg.AsyncCopyGlobalToLocalOp, fn: FunctionLowering) -> None:
+def lower_async_copy(op: ttg.AsyncCopyGlobalToLocalOp, fn: GpuFunctionLowering) -> None:
     buffer = as_buffer(op.result)
     access, offsets = _plan(op, fn)
     addresses = buffer_addresses(fn, fn.shared(op.result), access, buffer)
@@ -34,7 +34,7 @@ def lower_async_copy(op: ttg.AsyncCopyGlobalToLocalOp, fn: FunctionLowering) -> 
     fn.set(op.token, None)
 
 
-def _plan(op: ttg.AsyncCopyGlobalToLocalOp, fn: FunctionLowering) -> tuple[SharedAccess, LinearLayout]:
+def _plan(op: ttg.AsyncCopyGlobalToLocalOp, fn: GpuFunctionLowering) -> tuple[SharedAccess, LinearLayout]:
     """The widest accesses whose registers also lie together in global memory."""
     buffer, element = as_buffer(op.result), fn.element(op.result)
     together = access_plan(fn, op.src, op.mask, element)
@@ -68,7 +68,7 @@ class _Copy:
     def __init__(
         self,
         op: ttg.AsyncCopyGlobalToLocalOp,
-        fn: FunctionLowering,
+        fn: GpuFunctionLowering,
         access: SharedAccess,
         addresses: SharedAddresses,
         writer: str | None,
@@ -150,17 +150,17 @@ class _Copy:
         )
 
 
-def _registers(fn: FunctionLowering, value: SSAValue | None) -> tuple[str, ...] | None:
+def _registers(fn: GpuFunctionLowering, value: SSAValue | None) -> tuple[str, ...] | None:
     return None if value is None else fn.registers(value)
 
 
 @lowers(ttg.AsyncCommitGroupOp)
-def lower_async_commit_group(op: ttg.AsyncCommitGroupOp, fn: FunctionLowering) -> None:
+def lower_async_commit_group(op: ttg.AsyncCommitGroupOp, fn: GpuFunctionLowering) -> None:
     fn.emitter.async_commit(fn.text)
     fn.set(op.async_token, None)
 
 
 @lowers(ttg.AsyncWaitOp)
-def lower_async_wait(op: ttg.AsyncWaitOp, fn: FunctionLowering) -> None:
+def lower_async_wait(op: ttg.AsyncWaitOp, fn: GpuFunctionLowering) -> None:
     fn.emitter.async_wait(fn.text, op.num.value.data)
     fn.set(op.ret_token, None)

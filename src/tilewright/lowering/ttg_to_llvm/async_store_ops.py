@@ -20,12 +20,12 @@ from tilewright.lowering.ttg_to_llvm.cluster_access import (
     words_of,
     writers_in_cluster,
 )
-from tilewright.lowering.ttg_to_llvm.function_lowering import PASS_NAME, FunctionLowering, lowers
+from tilewright.lowering.ttg_to_llvm.function_lowering import PASS_NAME, GpuFunctionLowering, lowers
 from tilewright.lowering.ttg_to_llvm.words import WORD_BITS
 
 
 @lowers(ttng.AsyncSharedStoreOp)
-def lower_async_shared_store(op: ttng.AsyncSharedStoreOp, fn: FunctionLowering) -> None:
+def lower_async_shared_store(op: ttng.AsyncSharedStoreOp, fn: GpuFunctionLowering) -> None:
     plan = _plan(op, fn)
     predicate, addresses = writers_in_cluster(fn, plan), ClusterAddresses(fn, op.dst, plan)
     element, registers, barrier = fn.element(op.src), fn.registers(op.src), fn.shared(op.mbarrier).base
@@ -35,7 +35,7 @@ def lower_async_shared_store(op: ttng.AsyncSharedStoreOp, fn: FunctionLowering) 
         fn.emitter.store_async(fn.text, addresses.at(step), words, bits, reported, predicate)
 
 
-def _plan(op: ttng.AsyncSharedStoreOp, fn: FunctionLowering) -> ClusterAccess:
+def _plan(op: ttng.AsyncSharedStoreOp, fn: GpuFunctionLowering) -> ClusterAccess:
     plan = plan_in_cluster(fn, op.src, op.dst)
     if plan.spread:
         reason = "CTAs that have the same part of the buffer do not all hold what is stored there"

@@ -22,14 +22,14 @@ from tilewright.ir.diagnostics import op_error
 from tilewright.lowering.ttg_to_llvm.access_plan import AccessPlan
 from tilewright.lowering.ttg_to_llvm.between_ctas import exchange_between_ctas, load_from_cta
 from tilewright.lowering.ttg_to_llvm.conversion import exchange
-from tilewright.lowering.ttg_to_llvm.function_lowering import PASS_NAME, FunctionLowering, lowers
+from tilewright.lowering.ttg_to_llvm.function_lowering import PASS_NAME, GpuFunctionLowering, lowers
 from tilewright.lowering.ttg_to_llvm.memory_ops import SCALAR_PLAN, access_plan, from_memory, memory_type, to_memory
 from tilewright.lowering.ttg_to_llvm.packing import as_integer, from_integer
 from tilewright.lowering.ttg_to_llvm.types import ElementType
 
 
 @lowers(tt.AtomicRMWOp)
-def lower_atomic_rmw(op: tt.AtomicRMWOp, fn: FunctionLowering) -> None:
+def lower_atomic_rmw(op: tt.AtomicRMWOp, fn: GpuFunctionLowering) -> None:
     element, scalar = fn.element(op.val), memory_type(fn.element(op.val))
     kind = RMWOp.of(op.atomic_rmw_op).keyword
     if element.bits < 16 or (element.bits == 16 and not element.is_float and kind != "exch"):
@@ -57,7 +57,7 @@ def lower_atomic_rmw(op: tt.AtomicRMWOp, fn: FunctionLowering) -> None:
 
 
 @lowers(tt.AtomicCASOp)
-def lower_atomic_cas(op: tt.AtomicCASOp, fn: FunctionLowering) -> None:
+def lower_atomic_cas(op: tt.AtomicCASOp, fn: GpuFunctionLowering) -> None:
     element = fn.element(op.val)
     if element.bits < 16:
         raise op_error(op, f"has no compare and swap of {element.bits} bits: use 16 or more", pass_name=PASS_NAME)
@@ -76,7 +76,7 @@ def lower_atomic_cas(op: tt.AtomicCASOp, fn: FunctionLowering) -> None:
 
 
 @lowers(tt.AtomicLoadOp)
-def lower_atomic_load(op: tt.AtomicLoadOp, fn: FunctionLowering) -> None:
+def lower_atomic_load(op: tt.AtomicLoadOp, fn: GpuFunctionLowering) -> None:
     element, order = fn.element(op.result), _order(op)
     plan = _narrowed(access_plan(fn, op.ptr, op.mask, element), 1)
     pointers = fn.registers(op.ptr)
@@ -90,7 +90,7 @@ def lower_atomic_load(op: tt.AtomicLoadOp, fn: FunctionLowering) -> None:
 
 
 @lowers(tt.AtomicStoreOp)
-def lower_atomic_store(op: tt.AtomicStoreOp, fn: FunctionLowering) -> None:
+def lower_atomic_store(op: tt.AtomicStoreOp, fn: GpuFunctionLowering) -> None:
     element, order = fn.element(op.value), _order(op)
     plan = _narrowed(access_plan(fn, op.ptr, op.mask, element), 1)
     pointers, values = fn.registers(op.ptr), fn.registers(op.value)
@@ -105,7 +105,7 @@ def lower_atomic_store(op: tt.AtomicStoreOp, fn: FunctionLowering) -> None:
 
 
 @lowers(tt.AtomicPollOp)
-def lower_atomic_poll(op: tt.AtomicPollOp, fn: FunctionLowering) -> None:
+def lower_atomic_poll(op: tt.AtomicPollOp, fn: GpuFunctionLowering) -> None:
     element, order = fn.element(op.expected), _order(op)
     plan = _narrowed(access_plan(fn, op.ptr, None, element), 1)
     pointers, expected = fn.registers(op.ptr), fn.registers(op.expected)
@@ -167,7 +167,7 @@ def _repeated(
     return result.name
 
 
-def _wait_for_acquired(op: tt.AtomicLoadOp | tt.AtomicPollOp, fn: FunctionLowering) -> None:
+def _wait_for_acquired(op: tt.AtomicLoadOp | tt.AtomicPollOp, fn: GpuFunctionLowering) -> None:
     """A barrier after reads that acquire; where a scalar was shared, one has been there."""
     is_shared = not is_tensor(op.ptr.type) and bool(op.result.uses)
     if MemSemantic.of(op.sem) == MemSemantic.ACQUIRE and not is_shared:
@@ -186,7 +186,7 @@ def _narrowed(plan: AccessPlan, width: int) -> AccessPlan:
 
 def _run_all(
     op: tt.AtomicRMWOp | tt.AtomicCASOp | tt.AtomicLoadOp | tt.AtomicPollOp,
-    fn: FunctionLowering,
+    fn: GpuFunctionLowering,
     plan: AccessPlan,
     element: ElementType,
     mask: SSAValue | None,
@@ -212,7 +212,7 @@ def _run_all(
     share_result(fn, op.result, element, registers)
 
 
-def share_result(fn: FunctionLowering, result: SSAValue, element: ElementType, registers: Sequence[str]) -> None:
+def share_result(fn: GpuFunctionLowering, result: SSAValue, element: ElementType, registers: Sequence[str]) -> None:
     """Bind a tensor of which one thread of those that hold an element has got it, and give it to the others."""
     between_ctas = cluster_sharing_plan(result)
     if between_ctas is not None:
@@ -232,7 +232,7 @@ def _releases(op: tt.Atomic) -> bool:
     return MemSemantic.of(op.sem) in (MemSemantic.RELEASE, MemSemantic.ACQ_REL)
 
 
-def _broadcast_scalar(op: tt.Atomic, fn: FunctionLowering, element: ElementType, value: str) -> str:
+def _broadcast_scalar(op: tt.Atomic, fn: GpuFunctionLowering, element: ElementType, value: str) -> str:
     """Return what the first thread of the program has, for all."""
     pointer, scalar = fn.shared_pointer(op), memory_type(element)
     stored = to_memory(fn, element, value)

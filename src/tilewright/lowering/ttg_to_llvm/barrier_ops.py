@@ -13,31 +13,31 @@ from tilewright.dialects import ttng
 from tilewright.dialects.ttg.verification import DEFAULT_THREADS_PER_WARP as THREADS_PER_WARP
 from tilewright.dialects.types import element_type
 from tilewright.ir.diagnostics import op_error
-from tilewright.lowering.ttg_to_llvm.function_lowering import PASS_NAME, FunctionLowering, lowers
+from tilewright.lowering.ttg_to_llvm.function_lowering import PASS_NAME, GpuFunctionLowering, lowers
 from tilewright.lowering.ttg_to_llvm.index import map_bits
 from tilewright.lowering.ttg_to_llvm.types import element_of
 from tilewright.lowering.ttg_to_llvm.words import pack_words
 
 
-def _in_one_thread(fn: FunctionLowering, predicate: SSAValue | None) -> str | None:
+def _in_one_thread(fn: GpuFunctionLowering, predicate: SSAValue | None) -> str | None:
     """An i1 that holds in one thread, and there only if the op's predicate does."""
     return fn.both(fn.first_thread(), None if predicate is None else fn.scalar(predicate))
 
 
 @lowers(ttng.InitBarrierOp)
-def lower_init_barrier(op: ttng.InitBarrierOp, fn: FunctionLowering) -> None:
+def lower_init_barrier(op: ttng.InitBarrierOp, fn: GpuFunctionLowering) -> None:
     """A barrier that several CTAs share expects the arrivals of all of them."""
     count = op.count.value.data << ttng.shared_ctas(op.alloc.type).bit_count()
     fn.emitter.init_barrier(fn.text, fn.shared(op.alloc).base, count, _in_one_thread(fn, None))
 
 
 @lowers(ttng.InvalBarrierOp)
-def lower_inval_barrier(op: ttng.InvalBarrierOp, fn: FunctionLowering) -> None:
+def lower_inval_barrier(op: ttng.InvalBarrierOp, fn: GpuFunctionLowering) -> None:
     fn.emitter.invalidate_barrier(fn.text, fn.shared(op.alloc).base, _in_one_thread(fn, None))
 
 
 @lowers(ttng.BarrierExpectOp)
-def lower_barrier_expect(op: ttng.BarrierExpectOp, fn: FunctionLowering) -> None:
+def lower_barrier_expect(op: ttng.BarrierExpectOp, fn: GpuFunctionLowering) -> None:
     size, base = op.size.value.data, fn.shared(op.alloc).base
     route = _route(op, fn)
     if route is None:
@@ -48,7 +48,7 @@ def lower_barrier_expect(op: ttng.BarrierExpectOp, fn: FunctionLowering) -> None
         fn.emitter.expect_bytes_in_cta(fn.text, address, size, fn.both(thread, fn.scalar(op.pred)))
 
 
-def _route(op: ttng.ArriveBarrierOp | ttng.BarrierExpectOp, fn: FunctionLowering) -> tuple[str, str] | None:
+def _route(op: ttng.ArriveBarrierOp | ttng.BarrierExpectOp, fn: GpuFunctionLowering) -> tuple[str, str] | None:
     """The CTA at whose barrier the thread arrives, and an i1 that holds in the threads that do; None where one thread
     of each CTA arrives at the CTA's own.
 
@@ -72,7 +72,7 @@ def _route(op: ttng.ArriveBarrierOp | ttng.BarrierExpectOp, fn: FunctionLowering
 
 
 @lowers(ttng.ArriveBarrierOp)
-def lower_arrive_barrier(op: ttng.ArriveBarrierOp, fn: FunctionLowering) -> None:
+def lower_arrive_barrier(op: ttng.ArriveBarrierOp, fn: GpuFunctionLowering) -> None:
     if op.multicast_cta is not None and op.multicast_cta.value.data:
         raise op_error(op, "arrivals at the barriers of several CTAs are not supported", pass_name=PASS_NAME)
     if op.per_warp is not None:
@@ -89,7 +89,7 @@ def lower_arrive_barrier(op: ttng.ArriveBarrierOp, fn: FunctionLowering) -> None
 
 
 @lowers(ttng.WaitBarrierOp)
-def lower_wait_barrier(op: ttng.WaitBarrierOp, fn: FunctionLowering) -> None:
+def lower_wait_barrier(op: ttng.WaitBarrierOp, fn: GpuFunctionLowering) -> None:
     """Of CTAs that share a barrier the one that has it waits."""
     shared = ttng.shared_ctas(op.alloc.type)
     leads = None
@@ -101,34 +101,34 @@ def lower_wait_barrier(op: ttng.WaitBarrierOp, fn: FunctionLowering) -> None:
 
 
 @lowers(ttng.AsyncCopyMbarrierArriveOp)
-def lower_async_copy_arrive(op: ttng.AsyncCopyMbarrierArriveOp, fn: FunctionLowering) -> None:
+def lower_async_copy_arrive(op: ttng.AsyncCopyMbarrierArriveOp, fn: GpuFunctionLowering) -> None:
     counted = op.no_increment is not None
     fn.emitter.arrive_after_copies(fn.text, fn.shared(op.barrier).base, counted=counted)
 
 
 @lowers(ttng.FenceAsyncSharedOp)
-def lower_fence_async_shared(op: ttng.FenceAsyncSharedOp, fn: FunctionLowering) -> None:
+def lower_fence_async_shared(op: ttng.FenceAsyncSharedOp, fn: GpuFunctionLowering) -> None:
     fn.emitter.fence_async_shared(fn.text, cluster=bool(op.b_cluster.value.data))
 
 
 @lowers(ttng.ClusterArriveOp)
-def lower_cluster_arrive(op: ttng.ClusterArriveOp, fn: FunctionLowering) -> None:
+def lower_cluster_arrive(op: ttng.ClusterArriveOp, fn: GpuFunctionLowering) -> None:
     fn.cluster_arrive(relaxed=bool(op.relaxed.value.data))
 
 
 @lowers(ttng.ClusterWaitOp)
-def lower_cluster_wait(op: ttng.ClusterWaitOp, fn: FunctionLowering) -> None:
+def lower_cluster_wait(op: ttng.ClusterWaitOp, fn: GpuFunctionLowering) -> None:
     fn.cluster_wait()
 
 
 @lowers(ttng.ClusterBarrierOp)
-def lower_cluster_barrier(op: ttng.ClusterBarrierOp, fn: FunctionLowering) -> None:
+def lower_cluster_barrier(op: ttng.ClusterBarrierOp, fn: GpuFunctionLowering) -> None:
     fn.cluster_arrive(relaxed=bool(op.relaxed.value.data))
     fn.cluster_wait()
 
 
 @lowers(ttng.FenceMBarrierInitReleaseClusterOp)
-def lower_fence_barrier_init(op: ttng.FenceMBarrierInitReleaseClusterOp, fn: FunctionLowering) -> None:
+def lower_fence_barrier_init(op: ttng.FenceMBarrierInitReleaseClusterOp, fn: GpuFunctionLowering) -> None:
     fn.emitter.fence_barrier_init(fn.text)
 
 
@@ -143,12 +143,12 @@ quarters, and half: head 64 490, 516, 512 TFLOP/s, causal 438, 440, 405, head 12
 """
 
 
-def _group(fn: FunctionLowering) -> str:
+def _group(fn: GpuFunctionLowering) -> str:
     return fn.text.binary("lshr", "i32", fn.uniform_warp, WARPS_OF_GROUP.bit_length() - 1)
 
 
 @lowers(ttng.AwaitTurnOp)
-def lower_await_turn(op: ttng.AwaitTurnOp, fn: FunctionLowering) -> None:
+def lower_await_turn(op: ttng.AwaitTurnOp, fn: GpuFunctionLowering) -> None:
     group = _group(fn)
     waits = None if op.closes is None else fn.text.icmp("eq", "i32", group, 0)
     own = fn.text.binary("add", "i32", group, TURNS)
@@ -156,7 +156,7 @@ def lower_await_turn(op: ttng.AwaitTurnOp, fn: FunctionLowering) -> None:
 
 
 @lowers(ttng.PassTurnOp)
-def lower_pass_turn(op: ttng.PassTurnOp, fn: FunctionLowering) -> None:
+def lower_pass_turn(op: ttng.PassTurnOp, fn: GpuFunctionLowering) -> None:
     text, group = fn.text, _group(fn)
     is_first = text.icmp("eq", "i32", group, 0)
     if op.opens is None:
@@ -167,7 +167,7 @@ def lower_pass_turn(op: ttng.PassTurnOp, fn: FunctionLowering) -> None:
     fn.emitter.arrive_at(text, other, TURN_THREADS, passes, _any_word(op.values, fn, PASSED_AFTER))
 
 
-def _any_word(values: Sequence[SSAValue], fn: FunctionLowering, part: tuple[int, int] = (1, 1)) -> str:
+def _any_word(values: Sequence[SSAValue], fn: GpuFunctionLowering, part: tuple[int, int] = (1, 1)) -> str:
     """An i32 that depends on every register of some tensors, or on the first part of them."""
     total, (share, whole) = "0", part
     for value in values:

@@ -20,7 +20,7 @@ from tilewright.layouts.between_ctas import OFFSET, RANK, ClusterConversion
 from tilewright.layouts.distributed import LANE, REGISTER, WARP
 from tilewright.layouts.linear import LinearLayout
 from tilewright.lowering.ttg_to_llvm.buffers import writer_predicate
-from tilewright.lowering.ttg_to_llvm.function_lowering import FunctionLowering
+from tilewright.lowering.ttg_to_llvm.function_lowering import GpuFunctionLowering
 from tilewright.lowering.ttg_to_llvm.index import Partial, combine, constant, register_constants
 from tilewright.lowering.ttg_to_llvm.packing import from_words
 from tilewright.lowering.ttg_to_llvm.shared_access import SharedAddresses, emit_stores
@@ -29,7 +29,7 @@ from tilewright.lowering.ttg_to_llvm.words import WORD_BITS, unpack_words
 
 
 def exchange_between_ctas(
-    fn: FunctionLowering,
+    fn: GpuFunctionLowering,
     plan: ClusterConversion,
     element: ElementType,
     registers: Sequence[str],
@@ -61,7 +61,7 @@ def in_bytes(layout: LinearLayout, size: int) -> LinearLayout:
     return LinearLayout(columns, [(OFFSET, offsets.out_bits + size.bit_length() - 1)])
 
 
-def _load(fn: FunctionLowering, plan: ClusterConversion, element: ElementType, scratch: str) -> list[str]:
+def _load(fn: GpuFunctionLowering, plan: ClusterConversion, element: ElementType, scratch: str) -> list[str]:
     """Read every register's element, those that lie together at once."""
     size = max(plan.element_bits, 8) // 8
     text, places = fn.text, in_bytes(plan.load, size)
@@ -87,7 +87,7 @@ def _load(fn: FunctionLowering, plan: ClusterConversion, element: ElementType, s
     return [loaded[place] for place in zip(offsets, ranks, strict=True)]
 
 
-def load_from_cta(fn: FunctionLowering, element: ElementType, address: str, count: int) -> list[str]:
+def load_from_cta(fn: GpuFunctionLowering, element: ElementType, address: str, count: int) -> list[str]:
     """Neighbouring elements at an address of another CTA."""
     width = count * element.bits
     if element.bits < 8:

@@ -16,11 +16,12 @@ from tilewright.layouts.between_ctas import reaches_other_ctas
 from tilewright.layouts.distributed import BLOCK, LANE, REGISTER, WARP
 from tilewright.layouts.linear import LinearLayout
 from tilewright.layouts.shared import OFFSET, PaddedSharedLayout, SharedLayout
-from tilewright.lowering.ttg_to_llvm.function_lowering import FunctionLowering
+from tilewright.lowering.ttg_to_llvm.function_lowering import GpuFunctionLowering
 from tilewright.lowering.ttg_to_llvm.index import Partial, constant
 from tilewright.lowering.ttg_to_llvm.shared_access import ALL_BITS, Pads, SharedAddresses, step_pointer, thread_part
-from tilewright.lowering.ttg_to_llvm.types import UnsupportedTypeError, element_of
+from tilewright.lowering.ttg_to_llvm.types import element_of
 from tilewright.lowering.ttg_to_llvm.values import OFFSET_BITS, RANK_SHIFT, SharedValue, is_literal
+from tilewright.lowering.unsupported import UnsupportedError
 
 
 def as_buffer(value: SSAValue) -> MemDescType:
@@ -30,10 +31,10 @@ def as_buffer(value: SSAValue) -> MemDescType:
 
 
 def buffer_layout(type: MemDescType) -> SharedLayout:
-    """The layout of a buffer's last dimensions. UnsupportedTypeError for other memories."""
+    """The layout of a buffer's last dimensions. UnsupportedError for other memories."""
     layout = find_shared_layout(type.encoding)
     if layout is None:
-        raise UnsupportedTypeError(f"{type} does not lie in shared memory")
+        raise UnsupportedError(f"{type} does not lie in shared memory")
     return layout
 
 
@@ -82,7 +83,7 @@ def offsets_of(type: MemDescType) -> LinearLayout:
     leading = len(shape) - layout.rank
     if leading:
         if isinstance(layout, PaddedSharedLayout):
-            raise UnsupportedTypeError("several padded buffers at once")
+            raise UnsupportedError("several padded buffers at once")
         inner = inner.rename_outs({f"dim{dim}": f"dim{dim + leading}" for dim in range(layout.rank)})
         for dim in reversed(range(leading)):
             inner *= LinearLayout.identity_1d(shape[dim], OFFSET, f"dim{dim}")
@@ -122,7 +123,7 @@ def reaches_elsewhere(registers: LinearLayout, buffer: MemDescType, *, writes: b
     )
 
 
-def beginning(fn: FunctionLowering, view: SSAValue) -> tuple[Partial, Partial]:
+def beginning(fn: GpuFunctionLowering, view: SSAValue) -> tuple[Partial, Partial]:
     """Where a view begins, to be added by XOR to the bytes at which its elements lie, and to the number of the CTA."""
     flip = fn.shared(view).flip
     if not may_begin_elsewhere(as_buffer(view)):
@@ -134,7 +135,7 @@ def beginning(fn: FunctionLowering, view: SSAValue) -> tuple[Partial, Partial]:
 
 
 def plan_buffer_access(
-    fn: FunctionLowering,
+    fn: GpuFunctionLowering,
     tensor: SSAValue,
     buffer: MemDescType,
     *,
@@ -151,7 +152,7 @@ def plan_layout_access(
 ) -> tuple[SharedAccess, LinearLayout]:
     """The same for the layout of a tensor."""
     if reaches_elsewhere(registers, buffer, writes=writes):
-        raise UnsupportedTypeError("an access to the shared memory of another CTA")
+        raise UnsupportedError("an access to the shared memory of another CTA")
     bits = element_bytes(buffer) * 8
     for interval, padding in pads_of(buffer):
         max_vector = min(max_vector, interval * 8 // bits, padding * 8 // bits)
@@ -159,23 +160,23 @@ def plan_layout_access(
 
 
 def buffer_addresses(
-    fn: FunctionLowering, view: SharedValue, access: SharedAccess, buffer: MemDescType
+    fn: GpuFunctionLowering, view: SharedValue, access: SharedAccess, buffer: MemDescType
 ) -> SharedAddresses:
     """The addresses of an access to a buffer or a slice of one."""
     return SharedAddresses(fn, view.base, thread_part(fn, access), pads_of(buffer), view.flip)
 
 
-def first_element(fn: FunctionLowering, view: SSAValue) -> str:
+def first_element(fn: GpuFunctionLowering, view: SSAValue) -> str:
     """The address of a view's first element, for engines that permute by address bits themselves (TMA, `wgmma`).
-    UnsupportedTypeError where it may lie in another CTA."""
+    UnsupportedError where it may lie in another CTA."""
     if may_begin_elsewhere(as_buffer(view)):
-        raise UnsupportedTypeError("a slice that may begin in another CTA, as a box or a matrix operand")
+        raise UnsupportedError("a slice that may begin in another CTA, as a box or a matrix operand")
     held = fn.shared(view)
     return step_pointer(fn, held.base, held.flip)
 
 
 def writer_predicate(
-    fn: FunctionLowering, offsets: LinearLayout, *, whole_warps: bool, last_lanes: int = 0
+    fn: GpuFunctionLowering, offsets: LinearLayout, *, whole_warps: bool, last_lanes: int = 0
 ) -> str | None:
     """An i1 that holds in one thread of those that hold equal elements; None where no two do. With `whole_warps`, lanes
     are not told apart. Of lanes that differ in `last_lanes` it is the one with ones there.

@@ -30,7 +30,7 @@ from tilewright.layouts.linear import LinearLayout
 from tilewright.layouts.shared import MAX_TMA_BOX, OFFSET, NvmmaSharedLayout, SharedLayout
 from tilewright.lowering.ttg_to_llvm.buffers import first_element
 from tilewright.lowering.ttg_to_llvm.carried_values import distinct_registers
-from tilewright.lowering.ttg_to_llvm.function_lowering import PASS_NAME, FunctionLowering, lowers
+from tilewright.lowering.ttg_to_llvm.function_lowering import PASS_NAME, GpuFunctionLowering, lowers
 from tilewright.lowering.ttg_to_llvm.index import map_bits
 from tilewright.lowering.ttg_to_llvm.types import element_of
 from tilewright.support.records import dataclass
@@ -133,7 +133,7 @@ class Copy:
 
 
 def copies(
-    fn: FunctionLowering,
+    fn: GpuFunctionLowering,
     op: Operation,
     buffer: SSAValue,
     predicate: SSAValue | None,
@@ -168,7 +168,7 @@ def copies(
         yield Copy(pointer, tuple(steps), condition)
 
 
-def _part_of_cta(fn: FunctionLowering, buffer: SSAValue) -> tuple[list[str], int]:
+def _part_of_cta(fn: GpuFunctionLowering, buffer: SSAValue) -> tuple[list[str], int]:
     """Per dimension the first coordinate of the CTA's part of a buffer, and the bits of its number along which CTAs
     have the same part."""
     type = buffer.type
@@ -183,37 +183,37 @@ def _part_of_cta(fn: FunctionLowering, buffer: SSAValue) -> tuple[list[str], int
     return parts, sum(1 << bit for bit, vector in enumerate(vectors) if not any(vector))
 
 
-def _mask_of_ctas(fn: FunctionLowering, same: int) -> str:
+def _mask_of_ctas(fn: GpuFunctionLowering, same: int) -> str:
     """An i16 with the bits of the CTAs whose numbers differ from this one's along some bits, in which it has zeros."""
     pattern = sum(1 << index for index in range(fn.module.num_ctas) if not index & ~same)
     first = fn.text.binary("and", "i32", fn.block, fn.module.num_ctas - 1 & ~same)
     return fn.text.cast("trunc", "i32", fn.text.binary("shl", "i32", str(pattern), first), "i16")
 
 
-def _padded(fn: FunctionLowering, columns: list[int]) -> list[int]:
+def _padded(fn: GpuFunctionLowering, columns: list[int]) -> list[int]:
     """A column for every bit of the warp's number; the higher ones take no part."""
     return columns + [0] * (fn.num_warps.bit_length() - 1 - len(columns))
 
 
-def _at(fn: FunctionLowering, pointer: str, offset: str) -> str:
+def _at(fn: GpuFunctionLowering, pointer: str, offset: str) -> str:
     if offset == "0":
         return pointer
     return fn.text.address("i8", pointer, offset, index_type="i32", space=3)
 
 
-def _coordinates(fn: FunctionLowering, coordinates: Sequence[SSAValue], steps: Sequence[str]) -> list[str]:
+def _coordinates(fn: GpuFunctionLowering, coordinates: Sequence[SSAValue], steps: Sequence[str]) -> list[str]:
     """The coordinates of a copy, innermost first; dimensions that the buffer lacks are outer ones of extent 1."""
     padded = ["0"] * (len(coordinates) - len(steps)) + list(steps)
     given = [fn.scalar(coordinate) for coordinate in coordinates]
     return [_sum(fn, a, b) for a, b in zip(given, padded, strict=True)][::-1]
 
 
-def _sum(fn: FunctionLowering, a: str, b: str) -> str:
+def _sum(fn: GpuFunctionLowering, a: str, b: str) -> str:
     return fn.add(a, int(b)) if b.isdecimal() else fn.text.binary("add", "i32", a, b)
 
 
 @lowers(ttng.AsyncTMACopyGlobalToLocalOp)
-def lower_copy_to_local(op: ttng.AsyncTMACopyGlobalToLocalOp, fn: FunctionLowering) -> None:
+def lower_copy_to_local(op: ttng.AsyncTMACopyGlobalToLocalOp, fn: GpuFunctionLowering) -> None:
     is_multicast = op.multicast is not None and fn.module.num_ctas > 1
     mask = _mask_of_ctas(fn, _part_of_cta(fn, op.result)[1]) if is_multicast else None
     descriptor, barrier = fn.scalar(op.desc), fn.shared(op.barrier).base
@@ -245,7 +245,7 @@ def _rows_of(op: ttng.AsyncTMACopyGlobalToLocalOp) -> int:
 
 
 @lowers(ttng.AsyncTMACopyLocalToGlobalOp)
-def lower_copy_to_global(op: ttng.AsyncTMACopyLocalToGlobalOp, fn: FunctionLowering) -> None:
+def lower_copy_to_global(op: ttng.AsyncTMACopyLocalToGlobalOp, fn: GpuFunctionLowering) -> None:
     if op.warp_rows is None:
         _store(op, op.desc, op.coord, op.src, fn, "")
     else:
@@ -254,7 +254,7 @@ def lower_copy_to_global(op: ttng.AsyncTMACopyLocalToGlobalOp, fn: FunctionLower
 
 
 @lowers(ttng.AsyncTMAReduceOp)
-def lower_reduce(op: ttng.AsyncTMAReduceOp, fn: FunctionLowering) -> None:
+def lower_reduce(op: ttng.AsyncTMAReduceOp, fn: GpuFunctionLowering) -> None:
     _store(op, op.desc, op.coord, op.src, fn, DescriptorReduceKind.of(op.kind).name.lower())
 
 
@@ -263,7 +263,7 @@ def _store(
     descriptor: SSAValue,
     coordinates: Sequence[SSAValue],
     source: SSAValue,
-    fn: FunctionLowering,
+    fn: GpuFunctionLowering,
     reduction: str,
     rows: int = MAX_TMA_BOX,
 ) -> None:
@@ -275,21 +275,21 @@ def _store(
 
 
 @lowers(ttng.TMAStoreWaitOp)
-def lower_store_wait(op: ttng.TMAStoreWaitOp, fn: FunctionLowering) -> None:
+def lower_store_wait(op: ttng.TMAStoreWaitOp, fn: GpuFunctionLowering) -> None:
     fn.emitter.wait_stores(fn.text, op.pendings.value.data, read_only=op.read_only is not None)
     if op.per_warp is not None:
         fn.emitter.warp_barrier(fn.text)
 
 
 @lowers(ttng.AsyncTMAGatherOp)
-def lower_gather(op: ttng.AsyncTMAGatherOp, fn: FunctionLowering) -> None:
+def lower_gather(op: ttng.AsyncTMAGatherOp, fn: GpuFunctionLowering) -> None:
     tensor_map, barrier = fn.scalar(op.desc), fn.shared(op.barrier).base
     for pointer, places, predicate in _rows(op, fn, op.result, op.x_offsets, op.y_offset, op.pred):
         fn.emitter.load_box(fn.text, pointer, tensor_map, places, barrier, predicate=predicate)
 
 
 @lowers(ttng.AsyncTMAScatterOp)
-def lower_scatter(op: ttng.AsyncTMAScatterOp, fn: FunctionLowering) -> None:
+def lower_scatter(op: ttng.AsyncTMAScatterOp, fn: GpuFunctionLowering) -> None:
     tensor_map = fn.scalar(op.desc)
     for pointer, places, predicate in _rows(op, fn, op.src, op.x_offsets, op.y_offset, None):
         fn.emitter.store_box(fn.text, pointer, tensor_map, places, predicate=predicate)
@@ -298,7 +298,7 @@ def lower_scatter(op: ttng.AsyncTMAScatterOp, fn: FunctionLowering) -> None:
 
 def _rows(
     op: Operation,
-    fn: FunctionLowering,
+    fn: GpuFunctionLowering,
     buffer: SSAValue,
     rows: SSAValue,
     column: SSAValue,
@@ -331,7 +331,7 @@ def _rows(
         yield pointer, [fn.add(fn.scalar(column), first), operands[register]], condition
 
 
-def _flipped(fn: FunctionLowering, part: str, offset: int) -> str:
+def _flipped(fn: GpuFunctionLowering, part: str, offset: int) -> str:
     """The thread's part XOR a constant."""
     if not offset or part == "0":
         return part if not offset else str(offset)

@@ -10,16 +10,17 @@ from tilewright.dialects.types import is_tensor
 from tilewright.layouts.distributed import REGISTER
 from tilewright.layouts.linear import LinearLayout
 from tilewright.lowering.ttg_to_llvm.packing import WORD_BITS
-from tilewright.lowering.ttg_to_llvm.types import UnsupportedTypeError, element_of
+from tilewright.lowering.ttg_to_llvm.types import element_of
+from tilewright.lowering.unsupported import UnsupportedError
 
 
 def layout_of_type(type: Attribute) -> LinearLayout:
     """The map of (register, lane, warp, block) to coordinates for a tensor type with an encoding."""
     if not is_tensor(type):
-        raise UnsupportedTypeError(f"{type} is not a tensor")
+        raise UnsupportedError(f"{type} is not a tensor")
     encoding = type.encoding
     if not isinstance(encoding, ttg.DistributedEncoding):
-        raise UnsupportedTypeError(f"{type} has no layout")
+        raise UnsupportedError(f"{type} has no layout")
     return encoding.to_linear(type.get_shape())
 
 

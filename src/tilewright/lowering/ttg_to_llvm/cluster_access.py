@@ -24,7 +24,7 @@ from tilewright.lowering.ttg_to_llvm.buffers import (
     offsets_of,
     pads_of,
 )
-from tilewright.lowering.ttg_to_llvm.function_lowering import FunctionLowering
+from tilewright.lowering.ttg_to_llvm.function_lowering import GpuFunctionLowering
 from tilewright.lowering.ttg_to_llvm.index import Partial, combine, constant
 from tilewright.lowering.ttg_to_llvm.packing import to_words
 from tilewright.lowering.ttg_to_llvm.shared_access import padded_operand
@@ -35,7 +35,7 @@ MAX_BYTES = 16
 """Of one access."""
 
 
-def plan_in_cluster(fn: FunctionLowering, tensor: SSAValue, target: SSAValue) -> ClusterAccess:
+def plan_in_cluster(fn: GpuFunctionLowering, tensor: SSAValue, target: SSAValue) -> ClusterAccess:
     """Plan how a tensor is read from, or written to, a buffer."""
     buffer = as_buffer(target)
     size = element_bytes(buffer)
@@ -48,7 +48,7 @@ def plan_in_cluster(fn: FunctionLowering, tensor: SSAValue, target: SSAValue) ->
 class ClusterAddresses:
     """The addresses of the accesses of a thread to a buffer, or beside it, in the CTA that each step goes to."""
 
-    def __init__(self, fn: FunctionLowering, buffer: SSAValue, plan: ClusterAccess) -> None:
+    def __init__(self, fn: GpuFunctionLowering, buffer: SSAValue, plan: ClusterAccess) -> None:
         self._fn = fn
         self._pads = pads_of(as_buffer(buffer))
         self._size = element_bytes(as_buffer(buffer))
@@ -77,7 +77,7 @@ class ClusterAddresses:
         return text.binary("add", "i32", base, padded_operand(self._fn, moved, self._pads))
 
 
-def writers_in_cluster(fn: FunctionLowering, plan: ClusterAccess) -> str | None:
+def writers_in_cluster(fn: GpuFunctionLowering, plan: ClusterAccess) -> str | None:
     """An i1 that holds in one thread of those that hold an element for one place; None where no two do."""
     masks = plan.layout.free_variable_masks
     in_block = masks[LANE] | masks[WARP] << len(plan.layout.packed_bases[LANE])
@@ -89,7 +89,7 @@ def writers_in_cluster(fn: FunctionLowering, plan: ClusterAccess) -> str | None:
     return found
 
 
-def words_of(fn: FunctionLowering, element: ElementType, operands: Sequence[str]) -> tuple[Sequence[str], int]:
+def words_of(fn: GpuFunctionLowering, element: ElementType, operands: Sequence[str]) -> tuple[Sequence[str], int]:
     """Neighbouring elements as words of 8 to 64 bits, and their width."""
     width = len(operands) * max(element.bits, 8)
     if element.bits > WORD_BITS or width < WORD_BITS or element.bits < 8:
@@ -98,7 +98,7 @@ def words_of(fn: FunctionLowering, element: ElementType, operands: Sequence[str]
     return pack_words(fn, element, operands), WORD_BITS
 
 
-def store_in_cluster(fn: FunctionLowering, tensor: SSAValue, target: SSAValue) -> None:
+def store_in_cluster(fn: GpuFunctionLowering, tensor: SSAValue, target: SSAValue) -> None:
     """Write a tensor to a buffer, into every copy of the part that an element is in."""
     plan, element, registers = plan_in_cluster(fn, tensor, target), fn.element(tensor), fn.registers(tensor)
     predicate, addresses = writers_in_cluster(fn, plan), ClusterAddresses(fn, target, plan)
@@ -109,7 +109,7 @@ def store_in_cluster(fn: FunctionLowering, tensor: SSAValue, target: SSAValue) -
             fn.emitter.store_to_cta(fn.text, addresses.at(step, copy), words, bits, predicate)
 
 
-def load_in_cluster(fn: FunctionLowering, result: SSAValue, source: SSAValue) -> list[str]:
+def load_in_cluster(fn: GpuFunctionLowering, result: SSAValue, source: SSAValue) -> list[str]:
     """The registers of a tensor that is read from a buffer."""
     plan, element = plan_in_cluster(fn, result, source), fn.element(result)
     addresses = ClusterAddresses(fn, source, plan)

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tilewright.lowering.ttg_to_llvm.function_lowering import FunctionLowering
+from tilewright.lowering.ttg_to_llvm.function_lowering import GpuFunctionLowering
 from tilewright.transforms.ttg.allocate_shared_memory import MEETING_BYTES
 
 
@@ -25,7 +25,7 @@ class Meetings:
     """The mbarriers of the roles of a kernel, and the phases that a thread has passed; the first is the kernel's own
     warps'."""
 
-    def __init__(self, fn: FunctionLowering, first_byte: int, count: int) -> None:
+    def __init__(self, fn: GpuFunctionLowering, first_byte: int, count: int) -> None:
         self._fn = fn
         self._cells = [fn.shared_at(first_byte + MEETING_BYTES * index) for index in range(count)]
         self._phases: Sequence[str] = [fn.text.alloca("i32") for _ in range(count)]

@@ -9,7 +9,7 @@ from xdsl.ir import Operation, Region
 
 from tilewright.dialects import arith
 from tilewright.ir.diagnostics import op_error
-from tilewright.lowering.ttg_to_llvm.function_lowering import PASS_NAME, FunctionLowering
+from tilewright.lowering.ttg_to_llvm.function_lowering import PASS_NAME, GpuFunctionLowering
 from tilewright.lowering.ttg_to_llvm.types import ElementType
 
 Operands = tuple[str, ...]
@@ -19,7 +19,7 @@ Operands = tuple[str, ...]
 class Combiner:
     """Applies a combine region: `combine(a, b)` with a before b along the axis."""
 
-    def __init__(self, fn: FunctionLowering, op: Operation, region: Region, elements: Sequence[ElementType]) -> None:
+    def __init__(self, fn: GpuFunctionLowering, op: Operation, region: Region, elements: Sequence[ElementType]) -> None:
         if len(region.blocks) != 1:
             raise op_error(op, "has a combine region of several blocks", pass_name=PASS_NAME)
         self.fn = fn

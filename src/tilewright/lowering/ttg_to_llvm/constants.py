@@ -13,7 +13,7 @@ from tilewright.codegen.float_formats import encode
 from tilewright.codegen.literals import f32_constant, float_constant, half_constant
 from tilewright.dialects import arith
 from tilewright.dialects.types import as_tensor
-from tilewright.lowering.ttg_to_llvm.function_lowering import FunctionLowering, lowers
+from tilewright.lowering.ttg_to_llvm.function_lowering import GpuFunctionLowering, lowers
 from tilewright.lowering.ttg_to_llvm.types import ElementType
 
 
@@ -42,7 +42,7 @@ def float_literal(value: float, element: ElementType) -> str:
 
 
 @lowers(arith.ConstantOp)
-def lower_constant(op: arith.ConstantOp, fn: FunctionLowering) -> None:
+def lower_constant(op: arith.ConstantOp, fn: GpuFunctionLowering) -> None:
     """A constant needs no instruction: its uses spell it. A tensor of different elements is a table in memory."""
     element = fn.element(op.result)
     value: Attribute = op.value
@@ -67,7 +67,7 @@ def _literals(value: DenseIntOrFPElementsAttr, element: ElementType) -> list[str
     return literals[:1] if len(set(literals)) == 1 else literals
 
 
-def _table(op: arith.ConstantOp, fn: FunctionLowering, literals: list[str], element: ElementType) -> tuple[str, ...]:
+def _table(op: arith.ConstantOp, fn: GpuFunctionLowering, literals: list[str], element: ElementType) -> tuple[str, ...]:
     """Each register's element, from an array in constant memory at the row-major index of its coordinates."""
     memory = element.memory
     if element.text == "i1":

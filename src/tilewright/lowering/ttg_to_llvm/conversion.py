@@ -13,7 +13,7 @@ from tilewright.layouts.distributed import LANE, REGISTER, WARP
 from tilewright.layouts.swizzle import SharedMemoryConversion
 from tilewright.lowering.ttg_to_llvm.between_ctas import exchange_between_ctas
 from tilewright.lowering.ttg_to_llvm.buffers import writer_predicate
-from tilewright.lowering.ttg_to_llvm.function_lowering import FunctionLowering, allocation_offset
+from tilewright.lowering.ttg_to_llvm.function_lowering import GpuFunctionLowering, allocation_offset
 from tilewright.lowering.ttg_to_llvm.index import map_bits
 from tilewright.lowering.ttg_to_llvm.shared_access import SharedAddresses, emit_loads, emit_stores, thread_part
 from tilewright.lowering.ttg_to_llvm.types import ElementType
@@ -25,7 +25,7 @@ Tensors = list[list[str]]
 
 
 def convert_registers(
-    fn: FunctionLowering, plan: ConversionPlan, element: ElementType, registers: Sequence[str], scratch: str | None
+    fn: GpuFunctionLowering, plan: ConversionPlan, element: ElementType, registers: Sequence[str], scratch: str | None
 ) -> list[str]:
     """The registers after a conversion; `scratch` is the shared memory of one that needs it."""
     match plan:
@@ -58,7 +58,7 @@ def _num_results(plan: WarpShuffle | SharedMemoryConversion | ClusterConversion)
 # ------------------------------------------------------------------------------------------------------- warp shuffles
 
 
-def _shuffle(fn: FunctionLowering, plan: WarpShuffle, element: ElementType, registers: Sequence[str]) -> list[str]:
+def _shuffle(fn: GpuFunctionLowering, plan: WarpShuffle, element: ElementType, registers: Sequence[str]) -> list[str]:
     values = [registers[source] for source in plan.gather]
     if plan.swaps and plan.moves_lanes and len(plan.swaps) == 1:
         values = _swap_and_permute(fn, plan, element, values)
@@ -71,7 +71,7 @@ def _shuffle(fn: FunctionLowering, plan: WarpShuffle, element: ElementType, regi
 
 
 def _swap(
-    fn: FunctionLowering, element: ElementType, values: Sequence[str], register_bit: int, lane_bit: int
+    fn: GpuFunctionLowering, element: ElementType, values: Sequence[str], register_bit: int, lane_bit: int
 ) -> list[str]:
     """Each lane keeps the register whose bit equals its lane bit and trades the other with its partner."""
     upper = _lane_bit(fn, lane_bit)
@@ -87,7 +87,7 @@ def _swap(
 
 
 def _swap_and_permute(
-    fn: FunctionLowering, plan: WarpShuffle, element: ElementType, values: Sequence[str]
+    fn: GpuFunctionLowering, plan: WarpShuffle, element: ElementType, values: Sequence[str]
 ) -> list[str]:
     """A swap, then a permutation of lanes, with one shuffle per register.
 
@@ -114,7 +114,7 @@ def _swap_and_permute(
     return result
 
 
-def _source_lane(fn: FunctionLowering, plan: WarpShuffle) -> str:
+def _source_lane(fn: GpuFunctionLowering, plan: WarpShuffle) -> str:
     """The number of the lane that this one receives from, after swaps."""
     columns = [0] * len(plan.lane_permutation)
     for source, target in enumerate(plan.lane_permutation):
@@ -123,11 +123,11 @@ def _source_lane(fn: FunctionLowering, plan: WarpShuffle) -> str:
     return map_bits(fn.text.value, lane, columns).operand
 
 
-def _lane_bit(fn: FunctionLowering, bit: int) -> str:
+def _lane_bit(fn: GpuFunctionLowering, bit: int) -> str:
     return fn.text.icmp("ne", "i32", fn.text.binary("and", "i32", fn.lane, 1 << bit), 0)
 
 
-def _select(fn: FunctionLowering, element: ElementType, condition: str, yes: str, no: str) -> str:
+def _select(fn: GpuFunctionLowering, element: ElementType, condition: str, yes: str, no: str) -> str:
     if yes == no:
         return yes
     return fn.text.select(condition, element.text, yes, no)
@@ -137,7 +137,7 @@ def _select(fn: FunctionLowering, element: ElementType, condition: str, yes: str
 
 
 def exchange(
-    fn: FunctionLowering,
+    fn: GpuFunctionLowering,
     plans: Sequence[SharedMemoryConversion],
     elements: Sequence[ElementType],
     tensors: Sequence[Sequence[str]],
@@ -172,7 +172,11 @@ class Scratch:
     read by all threads before the next one writes."""
 
     def __init__(
-        self, fn: FunctionLowering, op: tt.ReduceOp | tt.ScanOp, elements: Sequence[ElementType], sizes: Sequence[int]
+        self,
+        fn: GpuFunctionLowering,
+        op: tt.ReduceOp | tt.ScanOp,
+        elements: Sequence[ElementType],
+        sizes: Sequence[int],
     ) -> None:
         self.fn = fn
         self.elements = elements
@@ -204,18 +208,18 @@ class Scratch:
         self._is_used = True
 
 
-def _addresses(fn: FunctionLowering, access: SharedAccess, base: str) -> SharedAddresses:
+def _addresses(fn: GpuFunctionLowering, access: SharedAccess, base: str) -> SharedAddresses:
     return SharedAddresses(fn, base, thread_part(fn, access))
 
 
-def _synchronize(fn: FunctionLowering, plans: Sequence[SharedMemoryConversion]) -> None:
+def _synchronize(fn: GpuFunctionLowering, plans: Sequence[SharedMemoryConversion]) -> None:
     if all(plan.stays_in_warp for plan in plans):
         fn.emitter.warp_barrier(fn.text)
     else:
         fn.barrier()
 
 
-def _writer(fn: FunctionLowering, plan: SharedMemoryConversion, last_lanes: int) -> str | None:
+def _writer(fn: GpuFunctionLowering, plan: SharedMemoryConversion, last_lanes: int) -> str | None:
     """An i1 that holds in one of the threads that hold the same elements; None where all write.
 
     The lanes of a matrix store only work together: those that repeat write the same to the same place.

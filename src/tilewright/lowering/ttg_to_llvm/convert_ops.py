@@ -7,11 +7,11 @@ from tilewright.dialects import ttg
 from tilewright.layouts.between_ctas import ClusterConversion
 from tilewright.layouts.swizzle import SharedMemoryConversion
 from tilewright.lowering.ttg_to_llvm.conversion import convert_registers
-from tilewright.lowering.ttg_to_llvm.function_lowering import FunctionLowering, lowers
+from tilewright.lowering.ttg_to_llvm.function_lowering import GpuFunctionLowering, lowers
 
 
 @lowers(ttg.ConvertLayoutOp)
-def lower_convert_layout(op: ttg.ConvertLayoutOp, fn: FunctionLowering) -> None:
+def lower_convert_layout(op: ttg.ConvertLayoutOp, fn: GpuFunctionLowering) -> None:
     plan = conversion_plan(op)
     scratch = None
     if isinstance(plan, SharedMemoryConversion | ClusterConversion):

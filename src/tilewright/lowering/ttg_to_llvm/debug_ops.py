@@ -16,7 +16,7 @@ from tilewright.dialects.types import as_tensor, is_tensor
 from tilewright.ir.diagnostics import op_place
 from tilewright.lowering.ttg_to_llvm.carried_values import distinct_registers
 from tilewright.lowering.ttg_to_llvm.float_conversions import convert
-from tilewright.lowering.ttg_to_llvm.function_lowering import FunctionLowering, lowers
+from tilewright.lowering.ttg_to_llvm.function_lowering import GpuFunctionLowering, lowers
 from tilewright.lowering.ttg_to_llvm.types import F32, F64, ElementType
 from tilewright.support.spans import Span
 
@@ -25,7 +25,7 @@ Arguments = list[tuple[str, str]]
 
 
 @lowers(tt.PrintOp)
-def lower_print(op: tt.PrintOp, fn: FunctionLowering) -> None:
+def lower_print(op: tt.PrintOp, fn: GpuFunctionLowering) -> None:
     prefix = op.prefix.data
     ids: Arguments = [("i32", fn.emitter.program_id(fn.text, axis, fn.module.num_ctas)) for axis in range(3)]
     if not op.args:
@@ -38,7 +38,7 @@ def lower_print(op: tt.PrintOp, fn: FunctionLowering) -> None:
 
 
 def _print_value(
-    fn: FunctionLowering, value: SSAValue, prefix: str, ids: Arguments, *, is_hex: bool, is_signed: bool
+    fn: GpuFunctionLowering, value: SSAValue, prefix: str, ids: Arguments, *, is_hex: bool, is_signed: bool
 ) -> None:
     """One line per element; the whole tensor under one test of who prints."""
     element, registers = fn.element(value), fn.registers(value)
@@ -60,7 +60,7 @@ def _print_value(
 
 
 def _formatted(
-    fn: FunctionLowering, element: ElementType, operand: str, *, is_hex: bool, is_signed: bool
+    fn: GpuFunctionLowering, element: ElementType, operand: str, *, is_hex: bool, is_signed: bool
 ) -> tuple[str, tuple[str, str]]:
     """The conversion of a printed element, and the argument that it takes (as C promotes it)."""
     if element.is_pointer:
@@ -79,7 +79,7 @@ def _formatted(
     return ("%i" if signed else "%u"), ("i32", fn.text.cast(opcode, element.text, operand, "i32"))
 
 
-def _hexadecimal(fn: FunctionLowering, element: ElementType, operand: str) -> tuple[str, tuple[str, str]]:
+def _hexadecimal(fn: GpuFunctionLowering, element: ElementType, operand: str) -> tuple[str, tuple[str, str]]:
     digits = 1 if element.text == "i1" else element.bits // 4
     bits = operand
     if element.is_float and element.format is None:
@@ -91,7 +91,7 @@ def _hexadecimal(fn: FunctionLowering, element: ElementType, operand: str) -> tu
     return f"0x%0{digits}x", ("i32", wide)
 
 
-def _print(fn: FunctionLowering, format: str, arguments: Arguments) -> None:
+def _print(fn: GpuFunctionLowering, format: str, arguments: Arguments) -> None:
     """A call of vprintf, which takes its arguments as a structure in memory."""
     text = fn.text
     struct = "{ " + ", ".join(type for type, _ in arguments) + " }"
@@ -103,7 +103,7 @@ def _print(fn: FunctionLowering, format: str, arguments: Arguments) -> None:
     text.call("i32", "vprintf", [("ptr", message), ("ptr", slot)])
 
 
-def _guarded(fn: FunctionLowering, predicate: str | None, body: object) -> None:
+def _guarded(fn: GpuFunctionLowering, predicate: str | None, body: object) -> None:
     assert callable(body)
     if predicate is None:
         body()
@@ -117,7 +117,7 @@ def _guarded(fn: FunctionLowering, predicate: str | None, body: object) -> None:
 
 
 @lowers(tt.AssertOp)
-def lower_assert(op: tt.AssertOp, fn: FunctionLowering) -> None:
+def lower_assert(op: tt.AssertOp, fn: GpuFunctionLowering) -> None:
     holds: str | None = None
     for condition in dict.fromkeys(fn.registers(op.condition)):
         holds = fn.both(holds, condition)
@@ -125,7 +125,7 @@ def lower_assert(op: tt.AssertOp, fn: FunctionLowering) -> None:
         fail_unless(op, fn, holds, op.message.data)
 
 
-def fail_unless(op: Operation, fn: FunctionLowering, holds: str, message: str) -> None:
+def fail_unless(op: Operation, fn: GpuFunctionLowering, holds: str, message: str) -> None:
     """End the launch with a message and the source position of `op` where an i1 does not hold."""
     text = fn.text
     failed, passed = text.new_label("failed"), text.new_label("passed")

@@ -16,21 +16,22 @@ from tilewright.layouts.access import span_of
 from tilewright.layouts.distributed import REGISTER, NvidiaMmaLayout
 from tilewright.layouts.linear import LinearLayout
 from tilewright.lowering.ttg_to_llvm.float_conversions import compute_type, convert
-from tilewright.lowering.ttg_to_llvm.function_lowering import FunctionLowering, lowers
+from tilewright.lowering.ttg_to_llvm.function_lowering import GpuFunctionLowering, lowers
 from tilewright.lowering.ttg_to_llvm.mma import emit_mma
-from tilewright.lowering.ttg_to_llvm.types import ElementType, UnsupportedTypeError
+from tilewright.lowering.ttg_to_llvm.types import ElementType
+from tilewright.lowering.unsupported import UnsupportedError
 from tilewright.support.records import dataclass
 
 _SUFFIXES = {"half": "f16", "bfloat": "bf16", "float": "f32", "double": "f64"}
 
 
 @lowers(tt.DotOp)
-def lower_dot(op: tt.DotOp, fn: FunctionLowering) -> None:
+def lower_dot(op: tt.DotOp, fn: GpuFunctionLowering) -> None:
     encoding = as_tensor(op.d.type).encoding
     layout = encoding.tensor_layout if isinstance(encoding, ttg.DistributedEncoding) else None
     if isinstance(layout, NvidiaMmaLayout):
         if layout.is_hopper:
-            raise UnsupportedTypeError("tt.dot with the layout of a warp group: expected ttng.warp_group_dot")
+            raise UnsupportedError("tt.dot with the layout of a warp group: expected ttng.warp_group_dot")
         fn.set(op.d, emit_mma(op, fn))
     else:
         fn.set(op.d, _emit_products(op, fn))
@@ -51,7 +52,7 @@ class _Operand:
         return self.registers[coordinates]
 
 
-def _emit_products(op: tt.DotOp, fn: FunctionLowering) -> Sequence[str]:
+def _emit_products(op: tt.DotOp, fn: GpuFunctionLowering) -> Sequence[str]:
     """c + sum over k of a * b, for each register of the result; registers that repeat are computed once."""
     result = fn.element(op.d)
     a, b = (_operand(fn, value, result) for value in (op.a, op.b))
@@ -70,7 +71,7 @@ def _emit_products(op: tt.DotOp, fn: FunctionLowering) -> Sequence[str]:
     return [sums[coordinates] for coordinates in register_coordinates(fn.layout(op.d))]
 
 
-def _operand(fn: FunctionLowering, value: SSAValue, result: ElementType) -> _Operand:
+def _operand(fn: GpuFunctionLowering, value: SSAValue, result: ElementType) -> _Operand:
     """The registers of an operand in the type of the sums, by coordinates."""
     element = fn.element(value)
     registers = fn.registers(value)
@@ -86,7 +87,7 @@ def _operand(fn: FunctionLowering, value: SSAValue, result: ElementType) -> _Ope
     return _Operand({place: by_register[operand] for place, operand in zip(coordinates, registers, strict=True)})
 
 
-def _multiply_add(fn: FunctionLowering, element: ElementType) -> Callable[[str, str, str], str]:
+def _multiply_add(fn: GpuFunctionLowering, element: ElementType) -> Callable[[str, str, str], str]:
     """a * b + c: one fused operation on floats where they may fuse."""
     text, type = fn.text, element.text
     if not element.is_float:

@@ -20,7 +20,7 @@ from tilewright.codegen.float_formats import (
 )
 from tilewright.codegen.lane_builder import LaneBuilder
 from tilewright.codegen.nvptx.inline_asm import inline_asm
-from tilewright.lowering.ttg_to_llvm.function_lowering import FunctionLowering
+from tilewright.lowering.ttg_to_llvm.function_lowering import GpuFunctionLowering
 from tilewright.lowering.ttg_to_llvm.packing import build_vector, vector_elements
 from tilewright.lowering.ttg_to_llvm.types import BF16, F16, F32, F64, ElementType
 
@@ -33,12 +33,12 @@ def compute_type(element: ElementType) -> ElementType:
     return F32 if element.format is not None else element
 
 
-def to_compute(fn: FunctionLowering, value: str, element: ElementType) -> str:
+def to_compute(fn: GpuFunctionLowering, value: str, element: ElementType) -> str:
     """An operand in the type that arithmetic is done in."""
     return value if element.format is None else convert(fn, [value], element, F32)[0]
 
 
-def from_compute(fn: FunctionLowering, value: str, element: ElementType) -> str:
+def from_compute(fn: GpuFunctionLowering, value: str, element: ElementType) -> str:
     """A result of arithmetic in its own type. Infinities stay, unlike in conversions, where the type has them."""
     if element.format is None:
         return value
@@ -51,13 +51,13 @@ def from_compute(fn: FunctionLowering, value: str, element: ElementType) -> str:
     return code
 
 
-def to_f32(fn: FunctionLowering, value: str, element: ElementType) -> str:
+def to_f32(fn: GpuFunctionLowering, value: str, element: ElementType) -> str:
     """Any float of at most 32 bits as an f32 (exact)."""
     return convert(fn, [value], element, F32)[0]
 
 
 def convert(
-    fn: FunctionLowering, values: Sequence[str], source: ElementType, target: ElementType, *, to_zero: bool = False
+    fn: GpuFunctionLowering, values: Sequence[str], source: ElementType, target: ElementType, *, to_zero: bool = False
 ) -> list[str]:
     """Floats in another float type, rounded once (to nearest even, or towards zero); 8-bit targets saturate.
 
@@ -74,7 +74,7 @@ def convert(
     return [_between_native(fn, value, source, target, to_zero=to_zero) for value in values]
 
 
-def _narrow_pairs(fn: FunctionLowering, values: Sequence[str], target: ElementType) -> list[str]:
+def _narrow_pairs(fn: GpuFunctionLowering, values: Sequence[str], target: ElementType) -> list[str]:
     """f32 to f16 or bf16, two neighbours at a time (`cvt.rn.f16x2.f32`); the word that both make is remembered."""
     text, results = fn.text, list[str]()
     for index in range(0, len(values) - 1, 2):
@@ -89,7 +89,7 @@ def _narrow_pairs(fn: FunctionLowering, values: Sequence[str], target: ElementTy
 
 
 def _between_native(
-    fn: FunctionLowering, value: str, source: ElementType, target: ElementType, *, to_zero: bool
+    fn: GpuFunctionLowering, value: str, source: ElementType, target: ElementType, *, to_zero: bool
 ) -> str:
     if target.bits > source.bits:
         return fn.text.cast("fpext", source.text, value, target.text)
@@ -110,12 +110,12 @@ def _between_native(
 # ---------------------------------------------------------------------------------------------------- 8-bit floats
 
 
-def _has_hardware(fn: FunctionLowering, format: FloatFormat) -> bool:
+def _has_hardware(fn: GpuFunctionLowering, format: FloatFormat) -> bool:
     return fn.facts.capability >= 89 and format in HARDWARE_FLOAT8
 
 
 def _from_float8(
-    fn: FunctionLowering, values: Sequence[str], source: ElementType, target: ElementType, *, to_zero: bool
+    fn: GpuFunctionLowering, values: Sequence[str], source: ElementType, target: ElementType, *, to_zero: bool
 ) -> list[str]:
     assert source.format is not None
     if source.format is F8E5M2:
@@ -128,14 +128,14 @@ def _from_float8(
     return convert(fn, halves, through, target, to_zero=to_zero)
 
 
-def _e5m2_to_half(fn: FunctionLowering, value: str) -> str:
+def _e5m2_to_half(fn: GpuFunctionLowering, value: str) -> str:
     """The bits of an e5m2 are the upper byte of a half."""
     wide = fn.text.cast("zext", "i8", value, "i16")
     shifted = fn.text.binary("shl", "i16", wide, 8)
     return fn.text.cast("bitcast", "i16", shifted, "half")
 
 
-def _pairs_to_halves(fn: FunctionLowering, values: Sequence[str], kind: str) -> list[str]:
+def _pairs_to_halves(fn: GpuFunctionLowering, values: Sequence[str], kind: str) -> list[str]:
     halves: list[str] = []
     for start in range(0, len(values), 2):
         pair = values[start : start + 2]
@@ -150,7 +150,7 @@ def _pairs_to_halves(fn: FunctionLowering, values: Sequence[str], kind: str) -> 
 
 
 def _to_float8(
-    fn: FunctionLowering, values: Sequence[str], source: ElementType, target: ElementType, *, to_zero: bool
+    fn: GpuFunctionLowering, values: Sequence[str], source: ElementType, target: ElementType, *, to_zero: bool
 ) -> list[str]:
     assert target.format is not None
     builder = LaneBuilder(fn.text, 0)
@@ -163,7 +163,7 @@ def _to_float8(
     return [_narrow_saturating(builder, value, target.format, to_zero=to_zero) for value in floats]
 
 
-def _pairs_to_float8(fn: FunctionLowering, floats: Sequence[str], kind: str) -> list[str]:
+def _pairs_to_float8(fn: GpuFunctionLowering, floats: Sequence[str], kind: str) -> list[str]:
     results: list[str] = []
     for start in range(0, len(floats), 2):
         pair = floats[start : start + 2]

@@ -15,7 +15,7 @@ from tilewright.dialects import arith, math, tt
 from tilewright.dialects.tt.enums import PropagateNan, RoundingMode
 from tilewright.ir.diagnostics import op_error
 from tilewright.lowering.ttg_to_llvm.float_conversions import compute_type, convert, from_compute, to_compute
-from tilewright.lowering.ttg_to_llvm.function_lowering import PASS_NAME, FunctionLowering, lowers
+from tilewright.lowering.ttg_to_llvm.function_lowering import PASS_NAME, GpuFunctionLowering, lowers
 from tilewright.lowering.ttg_to_llvm.int_to_float import convert_words, goes_by_words
 from tilewright.lowering.ttg_to_llvm.library import call_library
 from tilewright.lowering.ttg_to_llvm.types import F32, F64, I32, ElementType
@@ -31,7 +31,7 @@ _TO_NEAREST_EVEN, _TOWARD_ZERO = 0, 3
 
 
 @lowers(*_BINARY)
-def lower_binary(op: Operation, fn: FunctionLowering) -> None:
+def lower_binary(op: Operation, fn: GpuFunctionLowering) -> None:
     element = fn.element(op.results[0])
     flags = " contract" if fn.module.fuses else ""
     opcode, type_text = f"{_BINARY[type(op)]}{flags}", compute_type(element).text
@@ -47,13 +47,13 @@ def lower_binary(op: Operation, fn: FunctionLowering) -> None:
 
 
 @lowers(*_MINMAX)
-def lower_minmax(op: Operation, fn: FunctionLowering) -> None:
+def lower_minmax(op: Operation, fn: GpuFunctionLowering) -> None:
     element = fn.element(op.results[0])
     name = _MINMAX[type(op)]
     fn.elementwise(op, lambda a, b: intrinsic(fn, name, element, a, b, flags="nsz "))
 
 
-def intrinsic(fn: FunctionLowering, name: str, element: ElementType, *operands: str, flags: str = "") -> str:
+def intrinsic(fn: GpuFunctionLowering, name: str, element: ElementType, *operands: str, flags: str = "") -> str:
     """An LLVM intrinsic on operands and result of one float type."""
     type_text = compute_type(element).text
     values = [to_compute(fn, operand, element) for operand in operands]
@@ -64,7 +64,7 @@ def intrinsic(fn: FunctionLowering, name: str, element: ElementType, *operands: 
 
 
 @lowers(arith.NegfOp)
-def lower_negf(op: arith.NegfOp, fn: FunctionLowering) -> None:
+def lower_negf(op: arith.NegfOp, fn: GpuFunctionLowering) -> None:
     element = fn.element(op.results[0])
     if element.format is None:
         fn.elementwise(op, lambda x: fn.text.unary("fneg", element.text, x))
@@ -80,26 +80,26 @@ def lower_negf(op: arith.NegfOp, fn: FunctionLowering) -> None:
 
 
 @lowers(arith.DivfOp)
-def lower_divf(op: arith.DivfOp, fn: FunctionLowering) -> None:
+def lower_divf(op: arith.DivfOp, fn: GpuFunctionLowering) -> None:
     element = fn.element(op.results[0])
     fn.elementwise(op, lambda a, b: divide(fn, a, b, element, precise=False))
 
 
 @lowers(tt.PreciseDivFOp)
-def lower_precise_divf(op: tt.PreciseDivFOp, fn: FunctionLowering) -> None:
+def lower_precise_divf(op: tt.PreciseDivFOp, fn: GpuFunctionLowering) -> None:
     element = fn.element(op.results[0])
     fn.elementwise(op, lambda a, b: divide(fn, a, b, element, precise=True))
 
 
 @lowers(tt.ApproxDivFOp)
-def lower_approx_divf(op: tt.ApproxDivFOp, fn: FunctionLowering) -> None:
+def lower_approx_divf(op: tt.ApproxDivFOp, fn: GpuFunctionLowering) -> None:
     def quotient(a: str, b: str) -> str:
         return fn.text.call("float", "llvm.nvvm.div.approx.f", [("float", a), ("float", b)])
 
     fn.elementwise(op, quotient)
 
 
-def divide(fn: FunctionLowering, a: str, b: str, element: ElementType, *, precise: bool) -> str:
+def divide(fn: GpuFunctionLowering, a: str, b: str, element: ElementType, *, precise: bool) -> str:
     """A quotient; f16 and bf16 are divided as f32, whose two roundings give the one right result."""
     if element == F64:
         return fn.text.binary("fdiv", "double", a, b)
@@ -112,7 +112,7 @@ def divide(fn: FunctionLowering, a: str, b: str, element: ElementType, *, precis
 
 
 @lowers(arith.RemFOp)
-def lower_remf(op: arith.RemFOp, fn: FunctionLowering) -> None:
+def lower_remf(op: arith.RemFOp, fn: GpuFunctionLowering) -> None:
     element = fn.element(op.results[0])
     fn.elementwise(op, lambda a, b: call_library(fn, op, "fmod", element, (a, b)))
 
@@ -121,7 +121,7 @@ def lower_remf(op: arith.RemFOp, fn: FunctionLowering) -> None:
 
 
 @lowers(tt.PreciseSqrtOp)
-def lower_precise_sqrt(op: tt.PreciseSqrtOp, fn: FunctionLowering) -> None:
+def lower_precise_sqrt(op: tt.PreciseSqrtOp, fn: GpuFunctionLowering) -> None:
     element = fn.element(op.results[0])
 
     def root(x: str) -> str:
@@ -133,7 +133,7 @@ def lower_precise_sqrt(op: tt.PreciseSqrtOp, fn: FunctionLowering) -> None:
 
 
 @lowers(math.ClampFOp, tt.ClampFOp)
-def lower_clampf(op: math.ClampFOp | tt.ClampFOp, fn: FunctionLowering) -> None:
+def lower_clampf(op: math.ClampFOp | tt.ClampFOp, fn: GpuFunctionLowering) -> None:
     """min(max(x, low), high). NaN stays NaN in `math`, and in `tt` if the op says so; otherwise it becomes a bound."""
     element = fn.element(op.result)
     keeps_nan = isinstance(op, math.ClampFOp) or PropagateNan.of(op.propagate_nan) is PropagateNan.ALL
@@ -149,12 +149,12 @@ def lower_clampf(op: math.ClampFOp | tt.ClampFOp, fn: FunctionLowering) -> None:
 
 
 @lowers(arith.ExtFOp)
-def lower_extf(op: arith.ExtFOp, fn: FunctionLowering) -> None:
+def lower_extf(op: arith.ExtFOp, fn: GpuFunctionLowering) -> None:
     _convert_all(op, fn, to_zero=False)
 
 
 @lowers(arith.TruncFOp)
-def lower_truncf(op: arith.TruncFOp, fn: FunctionLowering) -> None:
+def lower_truncf(op: arith.TruncFOp, fn: GpuFunctionLowering) -> None:
     rounding = _TO_NEAREST_EVEN if op.roundingmode is None else op.roundingmode.value.data
     if rounding not in (_TO_NEAREST_EVEN, _TOWARD_ZERO):
         raise op_error(
@@ -164,11 +164,11 @@ def lower_truncf(op: arith.TruncFOp, fn: FunctionLowering) -> None:
 
 
 @lowers(tt.FpToFpOp)
-def lower_fp_to_fp(op: tt.FpToFpOp, fn: FunctionLowering) -> None:
+def lower_fp_to_fp(op: tt.FpToFpOp, fn: GpuFunctionLowering) -> None:
     _convert_all(op, fn, to_zero=op.rounding is not None and RoundingMode.of(op.rounding) is RoundingMode.RTZ)
 
 
-def _convert_all(op: Operation, fn: FunctionLowering, *, to_zero: bool) -> None:
+def _convert_all(op: Operation, fn: GpuFunctionLowering, *, to_zero: bool) -> None:
     """All registers at a time, so that pairs of 8-bit floats are converted together; equal ones once."""
     source, target = fn.element(op.operands[0]), fn.element(op.results[0])
     registers = fn.registers(op.operands[0])
@@ -178,7 +178,7 @@ def _convert_all(op: Operation, fn: FunctionLowering, *, to_zero: bool) -> None:
 
 
 @lowers(arith.SIToFPOp, arith.UIToFPOp)
-def lower_int_to_float(op: Operation, fn: FunctionLowering) -> None:
+def lower_int_to_float(op: Operation, fn: GpuFunctionLowering) -> None:
     """Integers of up to 32 bits to narrow floats go through f32 or f64, which hold them; 64 bits to f16 directly.
     Several narrow ones go by the word.
     """
@@ -207,7 +207,7 @@ def _holder(source: ElementType, target: ElementType) -> ElementType:
 
 
 @lowers(arith.FPToSIOp, arith.FPToUIOp)
-def lower_float_to_int(op: Operation, fn: FunctionLowering) -> None:
+def lower_float_to_int(op: Operation, fn: GpuFunctionLowering) -> None:
     source, target = fn.element(op.operands[0]), fn.element(op.results[0])
     wide = F64 if source == F64 else F32
     through = target if target.bits == 64 else I32

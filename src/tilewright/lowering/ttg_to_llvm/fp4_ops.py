@@ -18,7 +18,7 @@ from __future__ import annotations
 from tilewright.dialects import ttg
 from tilewright.layouts.access import span_of
 from tilewright.layouts.distributed import REGISTER
-from tilewright.lowering.ttg_to_llvm.function_lowering import FunctionLowering, lowers
+from tilewright.lowering.ttg_to_llvm.function_lowering import GpuFunctionLowering, lowers
 from tilewright.lowering.ttg_to_llvm.types import F16
 from tilewright.support.records import dataclass
 
@@ -47,7 +47,7 @@ BFLOAT = _Format("bfloat", 6, "0xR7E80")
 
 
 @lowers(ttg.Fp4ToFpOp)
-def lower_fp4_to_fp(op: ttg.Fp4ToFpOp, fn: FunctionLowering) -> None:
+def lower_fp4_to_fp(op: ttg.Fp4ToFpOp, fn: GpuFunctionLowering) -> None:
     axis = op.axis.value.data
     source, target = fn.layout(op.src), fn.layout(op.result)
     bytes_at = {
@@ -68,7 +68,7 @@ def lower_fp4_to_fp(op: ttg.Fp4ToFpOp, fn: FunctionLowering) -> None:
     fn.set(op.result, results)
 
 
-def _widened(fn: FunctionLowering, byte: str, wide: _Format) -> tuple[str, str]:
+def _widened(fn: GpuFunctionLowering, byte: str, wide: _Format) -> tuple[str, str]:
     """Both elements of a byte."""
     text = fn.text
     word = text.cast("zext", "i8", byte, "i32")

@@ -4,7 +4,7 @@ A rule is a function of an op and this state, registered for the classes that it
 
 ```python
 @lowers(tt.MakeRangeOp)
-def lower_make_range(op: tt.MakeRangeOp, fn: FunctionLowering) -> None:
+def lower_make_range(op: tt.MakeRangeOp, fn: GpuFunctionLowering) -> None:
     first = op.start.value.data
     fn.set(op.result, tuple(fn.add(x, first) for x in fn.index.along(fn.layout(op.result), "dim0")))
 ```
@@ -29,16 +29,17 @@ from tilewright.layouts.linear import LinearLayout
 from tilewright.lowering.control_flow import ControlFlowLowering
 from tilewright.lowering.ttg_to_llvm.carried_values import flat_types, is_carried_as_words, layout_of_type
 from tilewright.lowering.ttg_to_llvm.index import LayoutIndex
-from tilewright.lowering.ttg_to_llvm.module_lowering import ModuleLowering, Warps, Workers
+from tilewright.lowering.ttg_to_llvm.module_lowering import GpuModuleLowering, Warps, Workers
 from tilewright.lowering.ttg_to_llvm.packing import pack, unpack
-from tilewright.lowering.ttg_to_llvm.types import ElementType, UnsupportedTypeError, element_of
+from tilewright.lowering.ttg_to_llvm.types import ElementType, element_of
 from tilewright.lowering.ttg_to_llvm.values import Held, Registers, SharedValue
+from tilewright.lowering.unsupported import UnsupportedError
 
 PASS_NAME = "ttg-to-llvm"
 ALLOCATION_OFFSET = "allocation.offset"
 """Attribute of an op that uses shared memory (and of calls): byte offset in its function's part."""
 
-Rule = Callable[[Any, "FunctionLowering"], None]
+Rule = Callable[[Any, "GpuFunctionLowering"], None]
 R = TypeVar("R", bound=Rule)
 
 
@@ -52,10 +53,12 @@ Emit = Callable[[str], str] | Callable[[str, str], str] | Callable[[str, str, st
 """Appends the instructions for one register: operands to result."""
 
 
-class FunctionLowering(ControlFlowLowering[LocatedFunctionText]):
+class GpuFunctionLowering(ControlFlowLowering[LocatedFunctionText]):
     """Lowers the body of one function into `text`."""
 
-    def __init__(self, module: ModuleLowering, text: LocatedFunctionText, *, is_kernel: bool, shared_base: str) -> None:
+    def __init__(
+        self, module: GpuModuleLowering, text: LocatedFunctionText, *, is_kernel: bool, shared_base: str
+    ) -> None:
         super().__init__(text)
         self.module = module
         self.emitter = module.emitter
@@ -268,9 +271,9 @@ class FunctionLowering(ControlFlowLowering[LocatedFunctionText]):
         return self.module.total_warps != self.module.num_warps
 
     def _workers(self) -> Workers:
-        """Raises UnsupportedTypeError in functions, whose callers may have any role."""
+        """Raises UnsupportedError in functions, whose callers may have any role."""
         if self.workers is None:
-            raise UnsupportedTypeError("CTAs that meet in a function that is not inlined, while their warps have roles")
+            raise UnsupportedError("CTAs that meet in a function that is not inlined, while their warps have roles")
         return self.workers
 
     @contextmanager
@@ -381,7 +384,7 @@ class FunctionLowering(ControlFlowLowering[LocatedFunctionText]):
             self.locate(op)
             try:
                 rule(op, self)
-            except UnsupportedTypeError as error:
+            except UnsupportedError as error:
                 raise op_error(op, str(error), pass_name=PASS_NAME) from error
 
     def locate(self, op: Operation) -> None:
@@ -397,6 +400,6 @@ def allocation_offset(op: Operation) -> int:
     return offset.value.data
 
 
-RULES = Lowerings[[FunctionLowering], None]()
+RULES = Lowerings[[GpuFunctionLowering], None]()
 """Every op of the ttg stage and the function that lowers it; filled by `lowers`."""
 lowers = RULES.lowers

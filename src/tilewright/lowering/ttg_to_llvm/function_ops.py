@@ -12,11 +12,11 @@ from tilewright.codegen.nvptx.names import ptx_name
 from tilewright.dialects import tt
 from tilewright.ir.diagnostics import op_error
 from tilewright.lowering.ttg_to_llvm.carried_values import flat_types
-from tilewright.lowering.ttg_to_llvm.function_lowering import ALLOCATION_OFFSET, PASS_NAME, FunctionLowering, lowers
+from tilewright.lowering.ttg_to_llvm.function_lowering import ALLOCATION_OFFSET, PASS_NAME, GpuFunctionLowering, lowers
 
 
 @lowers(tt.ReturnOp)
-def lower_return(op: tt.ReturnOp, fn: FunctionLowering) -> None:
+def lower_return(op: tt.ReturnOp, fn: GpuFunctionLowering) -> None:
     if fn.workers is not None:
         fn.workers.end_kernel()
     values = fn.flat_all(op.operands)
@@ -35,7 +35,7 @@ def lower_return(op: tt.ReturnOp, fn: FunctionLowering) -> None:
 
 
 @lowers(tt.CallOp)
-def lower_call(op: tt.CallOp, fn: FunctionLowering) -> None:
+def lower_call(op: tt.CallOp, fn: GpuFunctionLowering) -> None:
     name = op.callee.root_reference.data
     if name not in fn.module.functions:
         raise op_error(op, f"calls '{name}', which the module does not have", pass_name=PASS_NAME)

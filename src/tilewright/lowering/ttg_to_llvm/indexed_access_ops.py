@@ -36,7 +36,7 @@ from tilewright.lowering.ttg_to_llvm.buffers import (
 )
 from tilewright.lowering.ttg_to_llvm.carried_values import distinct_registers
 from tilewright.lowering.ttg_to_llvm.cluster_access import words_of
-from tilewright.lowering.ttg_to_llvm.function_lowering import PASS_NAME, FunctionLowering, lowers
+from tilewright.lowering.ttg_to_llvm.function_lowering import PASS_NAME, GpuFunctionLowering, lowers
 from tilewright.lowering.ttg_to_llvm.index import Partial, combine, constant, map_bits, register_constants
 from tilewright.lowering.ttg_to_llvm.indexing_ops import as_i32
 from tilewright.lowering.ttg_to_llvm.memory_ops import from_memory, memory_type, to_memory
@@ -45,7 +45,7 @@ from tilewright.lowering.ttg_to_llvm.shared_access import SHARED_SPACE, padded_o
 
 
 @lowers(ttg.LocalGatherOp)
-def lower_local_gather(op: ttg.LocalGatherOp, fn: FunctionLowering) -> None:
+def lower_local_gather(op: ttg.LocalGatherOp, fn: GpuFunctionLowering) -> None:
     element = fn.element(op.result)
     if _is_split(op.src):
         places = _places(fn, op.src, op.indices, op.axis.value.data)
@@ -62,7 +62,7 @@ def lower_local_gather(op: ttg.LocalGatherOp, fn: FunctionLowering) -> None:
 
 
 @lowers(ttg.LocalScatterOp)
-def lower_local_scatter(op: ttg.LocalScatterOp, fn: FunctionLowering) -> None:
+def lower_local_scatter(op: ttg.LocalScatterOp, fn: GpuFunctionLowering) -> None:
     element, layout = fn.element(op.values), fn.layout(op.values)
     bits = element.bytes * 8
     if _is_split(op.dst) or _spread(layout, op.dst):
@@ -76,7 +76,7 @@ def lower_local_scatter(op: ttg.LocalScatterOp, fn: FunctionLowering) -> None:
 
 
 @lowers(ttg.LocalAtomicScatterRMWOp)
-def lower_local_atomic_scatter(op: ttg.LocalAtomicScatterRMWOp, fn: FunctionLowering) -> None:
+def lower_local_atomic_scatter(op: ttg.LocalAtomicScatterRMWOp, fn: GpuFunctionLowering) -> None:
     """One thread of those that hold an element runs its atomic, and gives the others what it found."""
     element, layout = fn.element(op.values), fn.layout(op.values)
     kind = RMWOp.of(op.atomic_rmw_op).keyword
@@ -104,7 +104,7 @@ def lower_local_atomic_scatter(op: ttg.LocalAtomicScatterRMWOp, fn: FunctionLowe
 
 def _update_all(
     op: ttg.LocalAtomicScatterRMWOp,
-    fn: FunctionLowering,
+    fn: GpuFunctionLowering,
     kind: str,
     places: Sequence[str],
     owner: str | None,
@@ -133,7 +133,7 @@ def _update_all(
     return old
 
 
-def _pointers(fn: FunctionLowering, buffer: SSAValue, indices: SSAValue, axis: int) -> list[str]:
+def _pointers(fn: GpuFunctionLowering, buffer: SSAValue, indices: SSAValue, axis: int) -> list[str]:
     """Per register of the indices the address of the element that it names."""
     type, view = as_buffer(buffer), fn.shared(buffer)
     offsets, size = offsets_of(type), element_bytes(type)
@@ -176,7 +176,7 @@ def _spread(layout: LinearLayout, buffer: SSAValue) -> int:
 
 
 def _places_of_copies(
-    op: ttg.LocalScatterOp | ttg.LocalAtomicScatterRMWOp, fn: FunctionLowering, layout: LinearLayout
+    op: ttg.LocalScatterOp | ttg.LocalAtomicScatterRMWOp, fn: GpuFunctionLowering, layout: LinearLayout
 ) -> list[list[str]]:
     """`_places` in each copy of the buffer that elements go to."""
     spread = _spread(layout, op.dst)
@@ -185,7 +185,7 @@ def _places_of_copies(
     return [_places(fn, op.dst, op.indices, axis, spread=spread, copy=copy) for copy in copies]
 
 
-def _first_cta_that_has(fn: FunctionLowering, layout: LinearLayout, buffer: SSAValue) -> str | None:
+def _first_cta_that_has(fn: GpuFunctionLowering, layout: LinearLayout, buffer: SSAValue) -> str | None:
     """An i1 that holds in one thread of those that hold an element for one place, in each CTA that has a copy of it."""
     owner = fn.owner_predicate(layout, in_each_cta=True)
     same = sum(1 << bit for bit, column in enumerate(layout.packed_bases[BLOCK]) if not column) & ~_own(buffer)
@@ -194,7 +194,7 @@ def _first_cta_that_has(fn: FunctionLowering, layout: LinearLayout, buffer: SSAV
     return fn.both(owner, fn.text.icmp("eq", "i32", fn.text.binary("and", "i32", fn.block, same), 0))
 
 
-def _scatter_in_cluster(op: ttg.LocalScatterOp, fn: FunctionLowering) -> None:
+def _scatter_in_cluster(op: ttg.LocalScatterOp, fn: GpuFunctionLowering) -> None:
     """Store each element in the CTAs that have its place; of CTAs that hold the same the first one does."""
     element, layout, values = fn.element(op.values), fn.layout(op.values), fn.registers(op.values)
     owner = _first_cta_that_has(fn, layout, op.dst)
@@ -205,7 +205,7 @@ def _scatter_in_cluster(op: ttg.LocalScatterOp, fn: FunctionLowering) -> None:
 
 
 def _places(
-    fn: FunctionLowering, buffer: SSAValue, indices: SSAValue, axis: int, *, spread: int = 0, copy: int = 0
+    fn: GpuFunctionLowering, buffer: SSAValue, indices: SSAValue, axis: int, *, spread: int = 0, copy: int = 0
 ) -> list[str]:
     """Per register of the indices the address of the element that it names, in the CTA that has it: the own one as far
     as each has a copy, but for the bits of `spread`, which are those of `copy`."""
@@ -233,7 +233,7 @@ def _places(
 
 
 def _without_index(
-    fn: FunctionLowering, indices: SSAValue, columns: Sequence[Sequence[int]], axis: int
+    fn: GpuFunctionLowering, indices: SSAValue, columns: Sequence[Sequence[int]], axis: int
 ) -> LinearLayout:
     """From (register, lane, warp, block) of the indices to the bytes at which their elements lie but for the index."""
     layout, shape = fn.layout(indices), as_tensor(indices.type).get_shape()

@@ -12,7 +12,7 @@ from tilewright.layouts.linear import LinearLayout, identity_nd
 from tilewright.layouts.shared import OFFSET
 from tilewright.lowering.ttg_to_llvm.buffers import writer_predicate
 from tilewright.lowering.ttg_to_llvm.carried_values import distinct_registers
-from tilewright.lowering.ttg_to_llvm.function_lowering import FunctionLowering, lowers
+from tilewright.lowering.ttg_to_llvm.function_lowering import GpuFunctionLowering, lowers
 from tilewright.lowering.ttg_to_llvm.packing import from_words
 from tilewright.lowering.ttg_to_llvm.shared_access import (
     SHARED_SPACE,
@@ -29,7 +29,7 @@ BIN_BYTES = 4
 
 
 @lowers(tt.GatherOp)
-def lower_gather(op: tt.GatherOp, fn: FunctionLowering) -> None:
+def lower_gather(op: tt.GatherOp, fn: GpuFunctionLowering) -> None:
     """The source row-major in scratch, then one load per element."""
     element = fn.element(op.src)
     shape = as_tensor(op.src.type).get_shape()
@@ -59,7 +59,7 @@ def _row_major(shape: tuple[int, ...]) -> LinearLayout:
     return layout.invert()
 
 
-def _store_row_major(fn: FunctionLowering, value: SSAValue, base: str, element: ElementType) -> None:
+def _store_row_major(fn: GpuFunctionLowering, value: SSAValue, base: str, element: ElementType) -> None:
     offsets = fn.layout(value).compose(_row_major(as_tensor(value.type).get_shape()))
     access = plan_access(offsets, element.bits, matrices=False)
     addresses = SharedAddresses(fn, base, thread_part(fn, access))
@@ -67,7 +67,7 @@ def _store_row_major(fn: FunctionLowering, value: SSAValue, base: str, element: 
     emit_stores(fn, access, addresses, element, fn.registers(value), predicate=predicate)
 
 
-def _row_offsets(fn: FunctionLowering, op: tt.GatherOp, shape: tuple[int, ...]) -> list[str]:
+def _row_offsets(fn: GpuFunctionLowering, op: tt.GatherOp, shape: tuple[int, ...]) -> list[str]:
     """Per register of the indices the offset of the element with 0 along the axis."""
     layout, axis = fn.layout(op.indices), op.axis.value.data
     names = dim_names(len(shape))
@@ -92,7 +92,7 @@ def _stride(shape: tuple[int, ...], dim: int) -> int:
     return stride
 
 
-def _scaled(fn: FunctionLowering, operand: str, factor: int) -> str:
+def _scaled(fn: GpuFunctionLowering, operand: str, factor: int) -> str:
     if factor == 1:
         return operand
     if is_literal(operand):
@@ -100,7 +100,7 @@ def _scaled(fn: FunctionLowering, operand: str, factor: int) -> str:
     return fn.text.binary("shl", "i32", operand, factor.bit_length() - 1)
 
 
-def as_i32(fn: FunctionLowering, value: SSAValue, operand: str) -> str:
+def as_i32(fn: GpuFunctionLowering, value: SSAValue, operand: str) -> str:
     """A number that is not negative as an i32."""
     element = fn.element(value)
     if element.text == "i32" or is_literal(operand):
@@ -110,7 +110,7 @@ def as_i32(fn: FunctionLowering, value: SSAValue, operand: str) -> str:
 
 
 @lowers(tt.HistogramOp)
-def lower_histogram(op: tt.HistogramOp, fn: FunctionLowering) -> None:
+def lower_histogram(op: tt.HistogramOp, fn: GpuFunctionLowering) -> None:
     """Counters in scratch: zeroed, incremented once per element that has a bin, read."""
     base = fn.shared_pointer(op)
     [bins] = as_tensor(op.result.type).get_shape()
@@ -126,7 +126,7 @@ def lower_histogram(op: tt.HistogramOp, fn: FunctionLowering) -> None:
     fn.set(op.result, [_count_as(fn, count, element) for count in counts])
 
 
-def _zero_bins(fn: FunctionLowering, base: str, bins: int) -> None:
+def _zero_bins(fn: GpuFunctionLowering, base: str, bins: int) -> None:
     layout = BlockedLayout.default((bins,), fn.num_warps).to_linear((bins,))
     offsets = layout.compose(_row_major((bins,)))
     access = plan_access(offsets, I32.bits, matrices=False)
@@ -135,7 +135,7 @@ def _zero_bins(fn: FunctionLowering, base: str, bins: int) -> None:
     emit_stores(fn, access, addresses, I32, ["0"] * len(access.copies), predicate=predicate)
 
 
-def _count(fn: FunctionLowering, op: tt.HistogramOp, base: str, bins: int) -> None:
+def _count(fn: GpuFunctionLowering, op: tt.HistogramOp, base: str, bins: int) -> None:
     layout, registers = fn.layout(op.src), fn.registers(op.src)
     masks = fn.registers(op.mask) if op.mask is not None else ("true",) * len(registers)
     owner = fn.owner_predicate(layout, in_each_cta=True)
@@ -147,14 +147,14 @@ def _count(fn: FunctionLowering, op: tt.HistogramOp, base: str, bins: int) -> No
             fn.emitter.shared_increment(fn.text, pointer, fn.both(inside, masks[register], owner))
 
 
-def _has_bin(fn: FunctionLowering, element: ElementType, number: str, bins: int) -> str | None:
+def _has_bin(fn: GpuFunctionLowering, element: ElementType, number: str, bins: int) -> str | None:
     """Return whether a number, read as unsigned, has a bin; None where its type has no other numbers."""
     if bins >= 1 << element.bits:
         return None
     return fn.text.icmp("ult", element.text, number, bins)
 
 
-def _count_as(fn: FunctionLowering, count: str, element: ElementType) -> str:
+def _count_as(fn: GpuFunctionLowering, count: str, element: ElementType) -> str:
     if element.bits == I32.bits:
         return count
     conversion = "zext" if element.bits > I32.bits else "trunc"

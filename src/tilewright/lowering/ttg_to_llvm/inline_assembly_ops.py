@@ -13,7 +13,7 @@ from tilewright.dialects import tt, ttg
 from tilewright.dialects.ttg.constraints import may_begin_elsewhere
 from tilewright.ir.diagnostics import op_error
 from tilewright.lowering.ttg_to_llvm.buffers import pads_of
-from tilewright.lowering.ttg_to_llvm.function_lowering import PASS_NAME, FunctionLowering, lowers
+from tilewright.lowering.ttg_to_llvm.function_lowering import PASS_NAME, GpuFunctionLowering, lowers
 from tilewright.lowering.ttg_to_llvm.packing import from_words, to_words
 from tilewright.lowering.ttg_to_llvm.shared_access import Pads, padded_operand, step_pointer
 from tilewright.lowering.ttg_to_llvm.types import ElementType
@@ -23,7 +23,7 @@ WORD_BITS = 32
 
 
 @lowers(tt.ElementwiseInlineAsmOp)
-def lower_inline_asm(op: tt.ElementwiseInlineAsmOp, fn: FunctionLowering) -> None:
+def lower_inline_asm(op: tt.ElementwiseInlineAsmOp, fn: GpuFunctionLowering) -> None:
     packed = op.packed_element.value.data
     columns = [fn.registers(operand) for operand in op.args]
     count = len(columns[0]) if columns else max(fn.num_registers(result.type) for result in op.result)
@@ -43,7 +43,7 @@ def lower_inline_asm(op: tt.ElementwiseInlineAsmOp, fn: FunctionLowering) -> Non
 
 
 @lowers(ttg.InlineAsmOp)
-def lower_inline_asm_of_threads(op: ttg.InlineAsmOp, fn: FunctionLowering) -> None:
+def lower_inline_asm_of_threads(op: ttg.InlineAsmOp, fn: GpuFunctionLowering) -> None:
     operands: list[tuple[str, str]] = []
     for operand in op.args:
         if isinstance(operand.type, ttg.MemDescType):
@@ -69,13 +69,13 @@ def lower_inline_asm_of_threads(op: ttg.InlineAsmOp, fn: FunctionLowering) -> No
         del registers[:count]
 
 
-def _address(fn: FunctionLowering, view: SharedValue, pads: Pads) -> str:
+def _address(fn: GpuFunctionLowering, view: SharedValue, pads: Pads) -> str:
     """Return the address of the first element of a view, an i32."""
     offset = view.flip if view.flip == "0" else padded_operand(fn, view.flip, pads)
     return fn.text.cast("ptrtoint", "ptr addrspace(3)", step_pointer(fn, view.base, offset), "i32")
 
 
-def _operands(fn: FunctionLowering, element: ElementType, group: Sequence[str]) -> list[tuple[str, str]]:
+def _operands(fn: GpuFunctionLowering, element: ElementType, group: Sequence[str]) -> list[tuple[str, str]]:
     """The asm operands of a group of elements: packed into words where several share one, else one each."""
     per_word = _per_word(element, len(group))
     if per_word == 1:
@@ -89,7 +89,7 @@ def _per_word(element: ElementType, packed: int) -> int:
 
 
 def _emit(
-    op: tt.ElementwiseInlineAsmOp, fn: FunctionLowering, operands: Sequence[tuple[str, str]], packed: int
+    op: tt.ElementwiseInlineAsmOp, fn: GpuFunctionLowering, operands: Sequence[tuple[str, str]], packed: int
 ) -> list[list[str]]:
     """One instance of the asm; the elements of each result."""
     types: list[str] = []
@@ -109,7 +109,7 @@ def _emit(
 
 
 def _call(
-    op: tt.ElementwiseInlineAsmOp, fn: FunctionLowering, types: Sequence[str], operands: Sequence[tuple[str, str]]
+    op: tt.ElementwiseInlineAsmOp, fn: GpuFunctionLowering, types: Sequence[str], operands: Sequence[tuple[str, str]]
 ) -> list[str]:
     """Check that the constraints fit, and emit the call."""
     constraints = op.constraints.data.replace(" ", "")

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 
 from tilewright.lowering.ttg_to_llvm.constants import float_literal
 from tilewright.lowering.ttg_to_llvm.float_conversions import convert
-from tilewright.lowering.ttg_to_llvm.function_lowering import FunctionLowering
+from tilewright.lowering.ttg_to_llvm.function_lowering import GpuFunctionLowering
 from tilewright.lowering.ttg_to_llvm.packing import WORD_BITS, vector_elements
 from tilewright.lowering.ttg_to_llvm.types import F16, F32, ElementType
 from tilewright.lowering.ttg_to_llvm.words import pack_words
@@ -34,7 +34,7 @@ def goes_by_words(source: ElementType, values: Sequence[str]) -> bool:
 
 
 def convert_words(
-    fn: FunctionLowering, values: Sequence[str], source: ElementType, target: ElementType, *, signed: bool
+    fn: GpuFunctionLowering, values: Sequence[str], source: ElementType, target: ElementType, *, signed: bool
 ) -> list[str]:
     """Integers for which `goes_by_words` as floats."""
     lowest = 1 << source.bits - 1 if signed else 0
@@ -49,7 +49,7 @@ def convert_words(
     return convert(fn, floats, F32, target)
 
 
-def _half_pair(fn: FunctionLowering, word: str, first: int, offset: int) -> list[str]:
+def _half_pair(fn: GpuFunctionLowering, word: str, first: int, offset: int) -> list[str]:
     """Two neighbouring bytes of a word as halves, less `offset`; the word that both make is remembered."""
     text = fn.text
     pair = text.cast("bitcast", "i32", _permuted(fn, word, HALF_BYTES, (first, 4, first + 1, 4)), "<2 x half>")
@@ -60,14 +60,14 @@ def _half_pair(fn: FunctionLowering, word: str, first: int, offset: int) -> list
     return halves
 
 
-def _float(fn: FunctionLowering, word: str, index: int, bits: int, offset: int) -> str:
+def _float(fn: GpuFunctionLowering, word: str, index: int, bits: int, offset: int) -> str:
     """One integer of a word as a float, less `offset`."""
     chosen = (index, 4, 4, 7) if bits == 8 else (2 * index, 2 * index + 1, 4, 7)
     wide = fn.text.cast("bitcast", "i32", _permuted(fn, word, FLOAT_BYTES, chosen), "float")
     return fn.text.binary("fsub", "float", wide, float_literal(offset, F32))
 
 
-def _permuted(fn: FunctionLowering, word: str, constant: int, chosen: Sequence[int]) -> str:
+def _permuted(fn: GpuFunctionLowering, word: str, constant: int, chosen: Sequence[int]) -> str:
     """The word of four bytes, lowest first, out of those of a word (0 to 3) and of a constant (4 to 7)."""
     selector = sum(byte << 4 * at for at, byte in enumerate(chosen))
     return fn.text.call("i32", "llvm.nvvm.prmt", [("i32", word), ("i32", str(constant)), ("i32", str(selector))])

@@ -13,7 +13,7 @@ from tilewright.dialects import arith, math, tt
 from tilewright.dialects.types import element_type, is_tensor
 from tilewright.lowering.llvm_instructions import INTEGER_BINARY, INTEGER_MINMAX
 from tilewright.lowering.ttg_to_llvm.float_conversions import compute_type, to_compute
-from tilewright.lowering.ttg_to_llvm.function_lowering import FunctionLowering, lowers
+from tilewright.lowering.ttg_to_llvm.function_lowering import GpuFunctionLowering, lowers
 from tilewright.lowering.ttg_to_llvm.shared_operands import SharedOperands
 from tilewright.lowering.ttg_to_llvm.types import element_of
 from tilewright.lowering.ttg_to_llvm.values import is_literal
@@ -36,20 +36,20 @@ _UNARY: dict[type[Operation], tuple[str, str]] = {
 
 
 @lowers(*(cls for cls in INTEGER_BINARY if cls is not arith.AddiOp))
-def lower_binary(op: Operation, fn: FunctionLowering) -> None:
+def lower_binary(op: Operation, fn: GpuFunctionLowering) -> None:
     opcode, type_text = INTEGER_BINARY[type(op)], fn.element(op.results[0]).text
     fn.elementwise(op, lambda a, b: fn.text.binary(opcode, type_text, a, b))
 
 
 @lowers(arith.AddiOp)
-def lower_sum(op: arith.AddiOp, fn: FunctionLowering) -> None:
+def lower_sum(op: arith.AddiOp, fn: GpuFunctionLowering) -> None:
     type = fn.element(op.result).text
     shared = SharedOperands(fn.text, type, len(fn.registers(op.lhs)))
     fn.elementwise(op, lambda a, b: fn.text.binary("add", type, shared.next_use(a), shared.next_use(b)))
 
 
 @lowers(*INTEGER_MINMAX)
-def lower_minmax(op: Operation, fn: FunctionLowering) -> None:
+def lower_minmax(op: Operation, fn: GpuFunctionLowering) -> None:
     b, type = LaneBuilder(fn.text, 0), fn.element(op.results[0]).text
     fn.elementwise(op, lambda x, y: b.intrinsic(INTEGER_MINMAX[_class_of(op)], type, x, y))
 
@@ -59,7 +59,7 @@ def _class_of(op: Operation) -> type[Operation]:
 
 
 @lowers(*_UNARY)
-def lower_unary(op: Operation, fn: FunctionLowering) -> None:
+def lower_unary(op: Operation, fn: GpuFunctionLowering) -> None:
     name, flag = _UNARY[type(op)]
     type_text = fn.element(op.results[0]).text
     fn.declare(f"llvm.{name}.{type_text}", type_text, [type_text, *(["i1"] if flag else [])])
@@ -70,7 +70,7 @@ def lower_unary(op: Operation, fn: FunctionLowering) -> None:
 
 
 @lowers(*_DIVISIONS)
-def lower_division(op: Operation, fn: FunctionLowering) -> None:
+def lower_division(op: Operation, fn: GpuFunctionLowering) -> None:
     rounding, _, opcode = _DIVISIONS[type(op)].rpartition(" ")
     type_text = fn.element(op.results[0]).text
     b = LaneBuilder(fn.text, 0)
@@ -111,7 +111,7 @@ def _rounded(b: LaneBuilder, rounding: str, x: str, y: str, quotient: str, type_
 
 
 @lowers(arith.AddUIExtendedOp)
-def lower_add_extended(op: arith.AddUIExtendedOp, fn: FunctionLowering) -> None:
+def lower_add_extended(op: arith.AddUIExtendedOp, fn: GpuFunctionLowering) -> None:
     type_text = fn.element(op.results[0]).text
     columns = [fn.registers(operand) for operand in op.operands]
     sums = fn.each(columns, lambda a, b: fn.text.binary("add", type_text, a, b))
@@ -121,7 +121,7 @@ def lower_add_extended(op: arith.AddUIExtendedOp, fn: FunctionLowering) -> None:
 
 
 @lowers(arith.MulSIExtendedOp, arith.MulUIExtendedOp)
-def lower_multiply_extended(op: Operation, fn: FunctionLowering) -> None:
+def lower_multiply_extended(op: Operation, fn: GpuFunctionLowering) -> None:
     columns = [fn.registers(operand) for operand in op.operands]
     type_text = fn.element(op.results[0]).text
     fn.set_like(op.results[0], fn.each(columns, lambda a, b: fn.text.binary("mul", type_text, a, b)))
@@ -130,12 +130,12 @@ def lower_multiply_extended(op: Operation, fn: FunctionLowering) -> None:
 
 
 @lowers(tt.MulhiUIOp)
-def lower_multiply_high(op: tt.MulhiUIOp, fn: FunctionLowering) -> None:
+def lower_multiply_high(op: tt.MulhiUIOp, fn: GpuFunctionLowering) -> None:
     type_text = fn.element(op.results[0]).text
     fn.elementwise(op, lambda a, b: _upper_half(fn, type_text, "zext", a, b))
 
 
-def _upper_half(fn: FunctionLowering, type_text: str, extend: str, x: str, y: str) -> str:
+def _upper_half(fn: GpuFunctionLowering, type_text: str, extend: str, x: str, y: str) -> str:
     bits = int(type_text[1:])
     wide = f"i{2 * bits}"
     b = LaneBuilder(fn.text, 0)
@@ -147,13 +147,13 @@ def _upper_half(fn: FunctionLowering, type_text: str, extend: str, x: str, y: st
 
 
 @lowers(arith.CmpiOp)
-def lower_cmpi(op: arith.CmpiOp, fn: FunctionLowering) -> None:
+def lower_cmpi(op: arith.CmpiOp, fn: GpuFunctionLowering) -> None:
     predicate, type_text = arith.CMPI_KEYWORDS[op.predicate.value.data], fn.element(op.lhs).text
     fn.elementwise(op, lambda a, b: fn.text.icmp(predicate, type_text, a, b))
 
 
 @lowers(arith.CmpfOp)
-def lower_cmpf(op: arith.CmpfOp, fn: FunctionLowering) -> None:
+def lower_cmpf(op: arith.CmpfOp, fn: GpuFunctionLowering) -> None:
     element = fn.element(op.lhs)
     predicate, type_text = arith.CMPF_KEYWORDS[op.predicate.value.data], compute_type(element).text
 
@@ -164,7 +164,7 @@ def lower_cmpf(op: arith.CmpfOp, fn: FunctionLowering) -> None:
 
 
 @lowers(arith.SelectOp)
-def lower_select(op: arith.SelectOp, fn: FunctionLowering) -> None:
+def lower_select(op: arith.SelectOp, fn: GpuFunctionLowering) -> None:
     if is_tensor(op.operands[0].type):
         text = fn.element(op.result).text
         fn.elementwise(op, lambda condition, a, b: _select(fn, condition, text, a, b))
@@ -175,7 +175,7 @@ def lower_select(op: arith.SelectOp, fn: FunctionLowering) -> None:
     fn.bind_flat(op.results, iter([made[pair] for pair in pairs]))
 
 
-def _select(fn: FunctionLowering, condition: str, type_text: str, a: str, b: str) -> str:
+def _select(fn: GpuFunctionLowering, condition: str, type_text: str, a: str, b: str) -> str:
     if a == b or condition == "true":
         return a
     return b if condition == "false" else fn.text.select(condition, type_text, a, b)
@@ -185,7 +185,7 @@ def _select(fn: FunctionLowering, condition: str, type_text: str, a: str, b: str
 
 
 @lowers(arith.ExtSIOp, arith.ExtUIOp, arith.TruncIOp, arith.IndexCastOp, arith.IndexCastUIOp)
-def lower_integer_cast(op: Operation, fn: FunctionLowering) -> None:
+def lower_integer_cast(op: Operation, fn: GpuFunctionLowering) -> None:
     source, target = fn.element(op.operands[0]), fn.element(op.results[0])
     if source.text == target.text:
         fn.set(op.results[0], fn.values[op.operands[0]])
@@ -197,7 +197,7 @@ def lower_integer_cast(op: Operation, fn: FunctionLowering) -> None:
 
 
 @lowers(arith.BitcastOp, tt.BitcastOp)
-def lower_bitcast(op: Operation, fn: FunctionLowering) -> None:
+def lower_bitcast(op: Operation, fn: GpuFunctionLowering) -> None:
     source, target = fn.element(op.operands[0]), fn.element(op.results[0])
     if source.text == target.text:
         fn.set(op.results[0], fn.values[op.operands[0]])
@@ -206,7 +206,7 @@ def lower_bitcast(op: Operation, fn: FunctionLowering) -> None:
 
 
 @lowers(tt.AddPtrOp)
-def lower_addptr(op: tt.AddPtrOp, fn: FunctionLowering) -> None:
+def lower_addptr(op: tt.AddPtrOp, fn: GpuFunctionLowering) -> None:
     """`getelementptr` by the pointee; offsets are signed."""
     pointer = element_type(op.results[0].type)
     assert isinstance(pointer, tt.PointerType)
@@ -225,12 +225,12 @@ def lower_addptr(op: tt.AddPtrOp, fn: FunctionLowering) -> None:
 
 
 @lowers(tt.PtrToIntOp)
-def lower_ptr_to_int(op: tt.PtrToIntOp, fn: FunctionLowering) -> None:
+def lower_ptr_to_int(op: tt.PtrToIntOp, fn: GpuFunctionLowering) -> None:
     source, target = fn.element(op.src).text, fn.element(op.result).text
     fn.elementwise(op, lambda x: fn.text.cast("ptrtoint", source, x, target))
 
 
 @lowers(tt.IntToPtrOp)
-def lower_int_to_ptr(op: tt.IntToPtrOp, fn: FunctionLowering) -> None:
+def lower_int_to_ptr(op: tt.IntToPtrOp, fn: GpuFunctionLowering) -> None:
     source, target = fn.element(op.src).text, fn.element(op.result).text
     fn.elementwise(op, lambda x: fn.text.cast("inttoptr", source, x, target))

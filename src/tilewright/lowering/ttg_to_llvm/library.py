@@ -15,11 +15,13 @@ from tilewright.codegen.math_library import VECTOR_FORMS, MathLibrary
 from tilewright.codegen.nvptx.libdevice import LibdeviceNotFoundError, find_libdevice
 from tilewright.ir.diagnostics import op_error
 from tilewright.lowering.ttg_to_llvm.float_conversions import convert
-from tilewright.lowering.ttg_to_llvm.function_lowering import PASS_NAME, FunctionLowering
+from tilewright.lowering.ttg_to_llvm.function_lowering import PASS_NAME, GpuFunctionLowering
 from tilewright.lowering.ttg_to_llvm.types import F32, F64, ElementType
 
 
-def call_library(fn: FunctionLowering, op: Operation, name: str, element: ElementType, operands: Sequence[str]) -> str:
+def call_library(
+    fn: GpuFunctionLowering, op: Operation, name: str, element: ElementType, operands: Sequence[str]
+) -> str:
     """A function by libm's name, on operands and result of one float type."""
     wide = F64 if element == F64 else F32
     values = convert(fn, operands, element, wide)
@@ -31,20 +33,20 @@ def call_library(fn: FunctionLowering, op: Operation, name: str, element: Elemen
     return convert(fn, [result], wide, element)[0]
 
 
-def call_libdevice(fn: FunctionLowering, symbol: str, result: str, arguments: Sequence[tuple[str, str]]) -> str:
+def call_libdevice(fn: GpuFunctionLowering, symbol: str, result: str, arguments: Sequence[tuple[str, str]]) -> str:
     """Call a function of libdevice, to be linked in."""
     fn.module.uses_libdevice = True
     return call_function(fn, symbol, result, arguments)
 
 
-def call_function(fn: FunctionLowering, symbol: str, result: str, arguments: Sequence[tuple[str, str]]) -> str:
+def call_function(fn: GpuFunctionLowering, symbol: str, result: str, arguments: Sequence[tuple[str, str]]) -> str:
     """Call a function of some bitcode that is linked in."""
     fn.declare(symbol, result, [type for type, _ in arguments])
     return fn.text.value(f"call {result} @{symbol}({', '.join(f'{type} {value}' for type, value in arguments)})")
 
 
 def call_own_form(
-    fn: FunctionLowering, op: Operation, name: str, symbol: str, wide: ElementType, values: Sequence[str]
+    fn: GpuFunctionLowering, op: Operation, name: str, symbol: str, wide: ElementType, values: Sequence[str]
 ) -> str:
     """The form that `codegen.math_library` has; PassError where it has none."""
     if wide == F32 and name == "fmod":

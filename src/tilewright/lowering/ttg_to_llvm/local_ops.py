@@ -24,7 +24,7 @@ from tilewright.lowering.ttg_to_llvm.buffers import (
     writer_predicate,
 )
 from tilewright.lowering.ttg_to_llvm.cluster_access import load_in_cluster, store_in_cluster
-from tilewright.lowering.ttg_to_llvm.function_lowering import FunctionLowering, lowers
+from tilewright.lowering.ttg_to_llvm.function_lowering import GpuFunctionLowering, lowers
 from tilewright.lowering.ttg_to_llvm.shared_access import emit_loads, emit_stores, step_pointer
 from tilewright.lowering.ttg_to_llvm.values import RANK_SHIFT, SharedValue, is_literal
 
@@ -32,23 +32,23 @@ STORE_MATRIX_CAPABILITY, LOAD_MATRIX_CAPABILITY = 90, 75
 
 
 @lowers(ttg.LocalAllocOp)
-def lower_local_alloc(op: ttg.LocalAllocOp, fn: FunctionLowering) -> None:
+def lower_local_alloc(op: ttg.LocalAllocOp, fn: GpuFunctionLowering) -> None:
     fn.set(op.result, SharedValue(fn.shared_pointer(op)))
     if op.src is not None:
         _store(fn, op.src, op.result)
 
 
 @lowers(ttg.LocalDeallocOp)
-def lower_local_dealloc(op: ttg.LocalDeallocOp, fn: FunctionLowering) -> None:
+def lower_local_dealloc(op: ttg.LocalDeallocOp, fn: GpuFunctionLowering) -> None:
     """Lifetimes are the allocation's business."""
 
 
 @lowers(ttg.LocalStoreOp)
-def lower_local_store(op: ttg.LocalStoreOp, fn: FunctionLowering) -> None:
+def lower_local_store(op: ttg.LocalStoreOp, fn: GpuFunctionLowering) -> None:
     _store(fn, op.src, op.dst)
 
 
-def _store(fn: FunctionLowering, tensor: SSAValue, target: SSAValue) -> None:
+def _store(fn: GpuFunctionLowering, tensor: SSAValue, target: SSAValue) -> None:
     """Write a tensor to a buffer; of threads that hold the same element one writes."""
     buffer = as_buffer(target)
     if reaches_elsewhere(fn.layout(tensor), buffer, writes=True):
@@ -62,7 +62,7 @@ def _store(fn: FunctionLowering, tensor: SSAValue, target: SSAValue) -> None:
 
 
 @lowers(ttg.LocalLoadOp)
-def lower_local_load(op: ttg.LocalLoadOp, fn: FunctionLowering) -> None:
+def lower_local_load(op: ttg.LocalLoadOp, fn: GpuFunctionLowering) -> None:
     buffer = as_buffer(op.src)
     if reaches_elsewhere(fn.layout(op.result), buffer, writes=False):
         fn.set(op.result, load_in_cluster(fn, op.result, op.src))
@@ -79,7 +79,7 @@ def lower_local_load(op: ttg.LocalLoadOp, fn: FunctionLowering) -> None:
 
 
 @lowers(ttg.MemDescIndexOp)
-def lower_memdesc_index(op: ttg.MemDescIndexOp, fn: FunctionLowering) -> None:
+def lower_memdesc_index(op: ttg.MemDescIndexOp, fn: GpuFunctionLowering) -> None:
     size = slot_bytes(as_buffer(op.result))
     index = fn.scalar(op.index)
     offset = str(int(index) * size) if is_literal(index) else fn.text.binary("mul", "i32", index, size)
@@ -88,7 +88,7 @@ def lower_memdesc_index(op: ttg.MemDescIndexOp, fn: FunctionLowering) -> None:
 
 
 @lowers(ttg.MemDescSubsliceOp)
-def lower_memdesc_subslice(op: ttg.MemDescSubsliceOp, fn: FunctionLowering) -> None:
+def lower_memdesc_subslice(op: ttg.MemDescSubsliceOp, fn: GpuFunctionLowering) -> None:
     source, type, offsets = fn.shared(op.src), as_buffer(op.src), static_values(op.offsets)
     tile = tile_of(type)
     before = slots_before(type, offsets) * slot_bytes(type)  # whole buffers lie one after the other
@@ -102,6 +102,8 @@ def lower_memdesc_subslice(op: ttg.MemDescSubsliceOp, fn: FunctionLowering) -> N
 
 
 @lowers(ttg.MemDescTransOp, ttg.MemDescReshapeOp, ttg.MemDescReinterpretOp)
-def lower_view(op: ttg.MemDescTransOp | ttg.MemDescReshapeOp | ttg.MemDescReinterpretOp, fn: FunctionLowering) -> None:
+def lower_view(
+    op: ttg.MemDescTransOp | ttg.MemDescReshapeOp | ttg.MemDescReinterpretOp, fn: GpuFunctionLowering
+) -> None:
     """The same memory under another layout."""
     fn.set(op.result, fn.shared(op.src))

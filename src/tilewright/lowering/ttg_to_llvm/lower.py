@@ -29,8 +29,8 @@ from tilewright.dialects import tt
 from tilewright.dialects.attributes import NO_FP_FUSION
 from tilewright.ir.diagnostics import op_error
 from tilewright.lowering.debug_info import DebugInfo, Emission
-from tilewright.lowering.ttg_to_llvm.function_lowering import PASS_NAME, FunctionLowering
-from tilewright.lowering.ttg_to_llvm.module_lowering import FunctionShape, ModuleLowering
+from tilewright.lowering.ttg_to_llvm.function_lowering import PASS_NAME, GpuFunctionLowering
+from tilewright.lowering.ttg_to_llvm.module_lowering import FunctionShape, GpuModuleLowering
 from tilewright.lowering.ttg_to_llvm.parameters import (
     SCRATCH_PARAMETER,
     SHARED_PARAMETER,
@@ -39,8 +39,8 @@ from tilewright.lowering.ttg_to_llvm.parameters import (
     kernel_parameters,
     result_type,
 )
-from tilewright.lowering.ttg_to_llvm.types import UnsupportedTypeError
 from tilewright.lowering.ttg_to_llvm.warp_specialize_ops import workers_of
+from tilewright.lowering.unsupported import UnsupportedError
 from tilewright.support.modules import import_modules
 from tilewright.support.records import dataclass
 from tilewright.transforms.ttg.allocate_shared_memory import WORKER_STATE
@@ -73,7 +73,7 @@ def lower_module(module: ModuleOp, facts: NvptxFacts, emitter: NvptxEmitter, *, 
     """Lower a module at the ttg stage. Raises PassError for an op that has no lowering."""
     import_modules("tilewright.lowering.ttg_to_llvm")  # whose functions fill the table
     text = ModuleText(triple=facts.triple)
-    lowering = ModuleLowering(
+    lowering = GpuModuleLowering(
         text,
         facts,
         emitter,
@@ -127,7 +127,7 @@ def _find_kernel(module: ModuleOp, functions: list[tt.FuncOp]) -> tt.FuncOp:
     raise op_error(module, "needs a public function as the kernel, has none", pass_name=PASS_NAME)
 
 
-def _kernel_attributes(lowering: ModuleLowering, module: ModuleOp, total_warps: int) -> str:
+def _kernel_attributes(lowering: GpuModuleLowering, module: ModuleOp, total_warps: int) -> str:
     attributes = ["nounwind", f'"nvvm.reqntid"="{32 * total_warps}"']
     if lowering.num_ctas > 1:
         attributes.append(f'"nvvm.cluster_dim"="{lowering.num_ctas}"')
@@ -137,12 +137,12 @@ def _kernel_attributes(lowering: ModuleLowering, module: ModuleOp, total_warps: 
     return lowering.text.attributes(" ".join(attributes))
 
 
-def _lower_function(lowering: ModuleLowering, op: tt.FuncOp, kernel_attributes: str, is_kernel: bool) -> None:
+def _lower_function(lowering: GpuModuleLowering, op: tt.FuncOp, kernel_attributes: str, is_kernel: bool) -> None:
     name = ptx_name(op.sym_name.data, is_kernel=is_kernel)
     try:
         parameters, arguments = function_parameters(op, is_kernel=is_kernel, scratch=lowering.global_scratch_bytes > 0)
         result = result_type(op.function_type.outputs.data)
-    except UnsupportedTypeError as error:
+    except UnsupportedError as error:
         raise op_error(op, str(error), pass_name=PASS_NAME) from error
     attributes = kernel_attributes if is_kernel else lowering.text.attributes("noinline nounwind")
     place = lowering.debug.begin_function(name, op.location)
@@ -154,7 +154,7 @@ def _lower_function(lowering: ModuleLowering, op: tt.FuncOp, kernel_attributes: 
         linkage="ptx_kernel" if is_kernel else "internal",
         attributes=f"{attributes} {place}".rstrip(),
     )
-    fn = FunctionLowering(
+    fn = GpuFunctionLowering(
         lowering, text, is_kernel=is_kernel, shared_base=SHARED_SYMBOL if is_kernel else SHARED_PARAMETER
     )
     fn.scratch_base = SCRATCH_PARAMETER if lowering.global_scratch_bytes else None

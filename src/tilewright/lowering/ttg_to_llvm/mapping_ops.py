@@ -7,11 +7,11 @@ from xdsl.dialects.builtin import IntegerAttr
 from tilewright.codegen.llvm_text import Phi
 from tilewright.dialects import tt
 from tilewright.lowering.control_flow import reverse_postorder
-from tilewright.lowering.ttg_to_llvm.function_lowering import FunctionLowering, lowers
+from tilewright.lowering.ttg_to_llvm.function_lowering import GpuFunctionLowering, lowers
 
 
 @lowers(tt.MapElementwiseOp)
-def lower_map_elementwise(op: tt.MapElementwiseOp, fn: FunctionLowering) -> None:
+def lower_map_elementwise(op: tt.MapElementwiseOp, fn: GpuFunctionLowering) -> None:
     """The region is written once per group of `pack` registers; a block of it may be run by some threads only."""
     assert isinstance(op.pack, IntegerAttr)
     pack = op.pack.value.data
@@ -29,7 +29,7 @@ def lower_map_elementwise(op: tt.MapElementwiseOp, fn: FunctionLowering) -> None
         fn.set_like(value, registers)
 
 
-def _apply(op: tt.MapElementwiseOp, fn: FunctionLowering, operands: tuple[str, ...]) -> list[str]:
+def _apply(op: tt.MapElementwiseOp, fn: GpuFunctionLowering, operands: tuple[str, ...]) -> list[str]:
     """The region on one group; its returns meet in one block."""
     entry = op.scalar_op.blocks.first
     assert entry is not None

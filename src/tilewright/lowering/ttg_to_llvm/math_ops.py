@@ -20,7 +20,7 @@ from tilewright.dialects import math, tt
 from tilewright.dialects.types import element_type
 from tilewright.lowering.ttg_to_llvm.float_conversions import convert
 from tilewright.lowering.ttg_to_llvm.float_ops import intrinsic
-from tilewright.lowering.ttg_to_llvm.function_lowering import FunctionLowering, lowers
+from tilewright.lowering.ttg_to_llvm.function_lowering import GpuFunctionLowering, lowers
 from tilewright.lowering.ttg_to_llvm.library import call_function, call_libdevice, call_library, call_own_form
 from tilewright.lowering.ttg_to_llvm.types import F32, F64, ElementType, element_of
 
@@ -75,7 +75,7 @@ _CLASS_TESTS: dict[type[Operation], int] = {
 
 
 @lowers(*_INTRINSICS)
-def lower_intrinsic(op: Operation, fn: FunctionLowering) -> None:
+def lower_intrinsic(op: Operation, fn: GpuFunctionLowering) -> None:
     element, name = fn.element(op.results[0]), _INTRINSICS[type(op)]
 
     def call(*operands: str) -> str:
@@ -84,16 +84,16 @@ def lower_intrinsic(op: Operation, fn: FunctionLowering) -> None:
     fn.elementwise(op, call)
 
 
-def _exp(fn: FunctionLowering, x: str) -> str:
+def _exp(fn: GpuFunctionLowering, x: str) -> str:
     scaled = fn.text.binary("fmul", "float", x, f32_constant(LOG2_E))
     return fn.text.call("float", "llvm.nvvm.ex2.approx.f", [("float", scaled)])
 
 
-def _approximate(name: str) -> Callable[[FunctionLowering, str], str]:
+def _approximate(name: str) -> Callable[[GpuFunctionLowering, str], str]:
     return lambda fn, x: fn.text.call("float", f"llvm.nvvm.{name}.approx.ftz.f", [("float", x)])
 
 
-_FAST: dict[type[Operation], Callable[[FunctionLowering, str], str]] = {
+_FAST: dict[type[Operation], Callable[[GpuFunctionLowering, str], str]] = {
     math.ExpOp: _exp,
     math.Exp2Op: _approximate("ex2"),
     math.SqrtOp: _approximate("sqrt"),
@@ -103,7 +103,7 @@ _FAST: dict[type[Operation], Callable[[FunctionLowering, str], str]] = {
 
 
 @lowers(*_LIBRARY)
-def lower_library(op: Operation, fn: FunctionLowering) -> None:
+def lower_library(op: Operation, fn: GpuFunctionLowering) -> None:
     element = fn.element(op.results[0])
     fast = _FAST.get(type(op))
     if fast is not None and element != F64:
@@ -119,7 +119,7 @@ def lower_library(op: Operation, fn: FunctionLowering) -> None:
 
 
 @lowers(*_CLASS_TESTS)
-def lower_class_test(op: Operation, fn: FunctionLowering) -> None:
+def lower_class_test(op: Operation, fn: GpuFunctionLowering) -> None:
     element, bits = fn.element(op.operands[0]), _CLASS_TESTS[type(op)]
     wide = F64 if element == F64 else F32
     suffix = "f64" if wide == F64 else "f32"
@@ -132,7 +132,7 @@ def lower_class_test(op: Operation, fn: FunctionLowering) -> None:
 
 
 @lowers(math.SincosOp)
-def lower_sincos(op: math.SincosOp, fn: FunctionLowering) -> None:
+def lower_sincos(op: math.SincosOp, fn: GpuFunctionLowering) -> None:
     element = fn.element(op.results[0])
     columns = [fn.registers(op.operands[0])]
     for result, name in zip(op.results, ("sin", "cos"), strict=True):
@@ -140,7 +140,7 @@ def lower_sincos(op: math.SincosOp, fn: FunctionLowering) -> None:
 
 
 @lowers(math.FPowIOp)
-def lower_fpowi(op: math.FPowIOp, fn: FunctionLowering) -> None:
+def lower_fpowi(op: math.FPowIOp, fn: GpuFunctionLowering) -> None:
     """x to an integer power, as a float power, which is exact enough for every integer."""
     element, exponent = fn.element(op.operands[0]), fn.element(op.operands[1])
     wide = F64 if element == F64 else F32
@@ -154,7 +154,7 @@ def lower_fpowi(op: math.FPowIOp, fn: FunctionLowering) -> None:
 
 
 @lowers(math.IPowIOp)
-def lower_ipowi(op: math.IPowIOp, fn: FunctionLowering) -> None:
+def lower_ipowi(op: math.IPowIOp, fn: GpuFunctionLowering) -> None:
     """x to an integer power by squaring; a negative exponent gives 1/x rounded towards zero."""
     type_text = fn.element(op.results[0]).text
     bits = int(type_text[1:])
@@ -180,7 +180,7 @@ def lower_ipowi(op: math.IPowIOp, fn: FunctionLowering) -> None:
 
 
 @lowers(tt.ExternElementwiseOp)
-def lower_extern(op: tt.ExternElementwiseOp, fn: FunctionLowering) -> None:
+def lower_extern(op: tt.ExternElementwiseOp, fn: GpuFunctionLowering) -> None:
     """`__nv_tanhf` and its like: a function of libdevice, or of the bitcode that `libpath` or the option `extern_libs`
     names."""
     symbol, path = op.symbol.data, op.libpath.data
@@ -203,7 +203,7 @@ def lower_extern(op: tt.ExternElementwiseOp, fn: FunctionLowering) -> None:
 
 
 def _without_libdevice(
-    op: Operation, fn: FunctionLowering, symbol: str, element: ElementType, operands: tuple[str, ...]
+    op: Operation, fn: GpuFunctionLowering, symbol: str, element: ElementType, operands: tuple[str, ...]
 ) -> str:
     name = symbol.removeprefix("__nv_")
     if element == F32 and name.endswith("f"):

@@ -17,7 +17,7 @@ from tilewright.dialects.tt.types import is_block_pointer
 from tilewright.dialects.types import is_tensor
 from tilewright.ir.diagnostics import op_error
 from tilewright.lowering.ttg_to_llvm.access_plan import AccessPlan, plan_access
-from tilewright.lowering.ttg_to_llvm.function_lowering import PASS_NAME, FunctionLowering, lowers
+from tilewright.lowering.ttg_to_llvm.function_lowering import PASS_NAME, GpuFunctionLowering, lowers
 from tilewright.lowering.ttg_to_llvm.packing import as_integer, from_integer
 from tilewright.lowering.ttg_to_llvm.types import ElementType
 
@@ -25,7 +25,7 @@ SCALAR_PLAN = AccessPlan(((0,),), (0,))
 
 
 @lowers(tt.LoadOp)
-def lower_load(op: tt.LoadOp, fn: FunctionLowering) -> None:
+def lower_load(op: tt.LoadOp, fn: GpuFunctionLowering) -> None:
     _reject_block_pointer(op, op.ptr)
     element = fn.element(op.result)
     plan = access_plan(fn, op.ptr, op.mask, element)
@@ -56,7 +56,7 @@ def lower_load(op: tt.LoadOp, fn: FunctionLowering) -> None:
 
 
 @lowers(tt.StoreOp)
-def lower_store(op: tt.StoreOp, fn: FunctionLowering) -> None:
+def lower_store(op: tt.StoreOp, fn: GpuFunctionLowering) -> None:
     _reject_block_pointer(op, op.ptr)
     element = fn.element(op.value)
     plan = access_plan(fn, op.ptr, op.mask, element)
@@ -81,7 +81,7 @@ def lower_store(op: tt.StoreOp, fn: FunctionLowering) -> None:
         )
 
 
-def access_plan(fn: FunctionLowering, pointer: SSAValue, mask: SSAValue | None, element: ElementType) -> AccessPlan:
+def access_plan(fn: GpuFunctionLowering, pointer: SSAValue, mask: SSAValue | None, element: ElementType) -> AccessPlan:
     """Return which registers of a tensor of pointers go together; one access for a scalar."""
     if not is_tensor(pointer.type):
         return SCALAR_PLAN
@@ -105,19 +105,19 @@ def memory_type(element: ElementType) -> str:
     return f"i{element.bits}" if element.is_pointer or element.text == "i1" else element.text
 
 
-def to_memory(fn: FunctionLowering, element: ElementType, operand: str) -> str:
+def to_memory(fn: GpuFunctionLowering, element: ElementType, operand: str) -> str:
     """An element as it is stored."""
     return as_integer(fn.text, element, operand) if memory_type(element) != element.text else operand
 
 
-def from_memory(fn: FunctionLowering, element: ElementType, operand: str) -> str:
+def from_memory(fn: GpuFunctionLowering, element: ElementType, operand: str) -> str:
     """An element as it was loaded."""
     if element.text == "i1":
         return fn.text.icmp("ne", "i8", operand, 0)
     return from_integer(fn.text, element, operand) if element.is_pointer else operand
 
 
-def _masks(fn: FunctionLowering, mask: SSAValue | None, count: int) -> Sequence[str | None]:
+def _masks(fn: GpuFunctionLowering, mask: SSAValue | None, count: int) -> Sequence[str | None]:
     """The predicate of each register; None where there is none."""
     if mask is None:
         return (None,) * count

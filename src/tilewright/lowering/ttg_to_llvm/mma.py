@@ -18,9 +18,10 @@ from tilewright.dialects.types import element_type
 from tilewright.layouts.access import span_of
 from tilewright.layouts.distributed import LANE, REGISTER
 from tilewright.layouts.linear import LinearLayout
-from tilewright.lowering.ttg_to_llvm.function_lowering import FunctionLowering
-from tilewright.lowering.ttg_to_llvm.types import ElementType, UnsupportedTypeError, element_of
+from tilewright.lowering.ttg_to_llvm.function_lowering import GpuFunctionLowering
+from tilewright.lowering.ttg_to_llvm.types import ElementType, element_of
 from tilewright.lowering.ttg_to_llvm.words import WORD_BITS, pack_words, unpack_words
+from tilewright.lowering.unsupported import UnsupportedError
 from tilewright.support.records import dataclass
 
 TILE_REGISTERS = 4
@@ -37,13 +38,13 @@ _BITS = {"tf32": 32, "f16": 16, "bf16": 16}
 _RESULT_NAMES = {"half": "f16", "float": "f32", "double": "f64", "i32": "s32"}
 
 
-def emit_mma(op: tt.DotOp, fn: FunctionLowering) -> list[str]:
+def emit_mma(op: tt.DotOp, fn: GpuFunctionLowering) -> list[str]:
     """The registers of the result."""
     result = fn.element(op.d)
     names = [_operand_name(value) for value in (op.a, op.b)]
     result_name = _RESULT_NAMES.get(result.text)
     if result_name is None:
-        raise UnsupportedTypeError(f"mma.sync gives no {result.text}")
+        raise UnsupportedError(f"mma.sync gives no {result.text}")
     form = _Form(fn, result, result_name, *names)
     a, b = _Fragments(fn, op.a, k_dim=-1), _Fragments(fn, op.b, k_dim=-2)
     step_words = form.step_words(a.num_words)
@@ -72,7 +73,7 @@ def _operand_name(value: SSAValue) -> str:
         case _:
             name = None if element_of(type).format is not None else _OPERAND_NAMES.get(element_of(type).text)
             if name is None:
-                raise UnsupportedTypeError(f"mma.sync does not multiply {type}")
+                raise UnsupportedError(f"mma.sync does not multiply {type}")
             return name
 
 
@@ -80,7 +81,7 @@ def _operand_name(value: SSAValue) -> str:
 class _Form:
     """The instruction, and how registers of the result become its operands."""
 
-    fn: FunctionLowering
+    fn: GpuFunctionLowering
     result: ElementType
     result_name: str
     a_name: str
@@ -118,7 +119,7 @@ class _Form:
 class _Fragments:
     """The words of an operand: by the coordinates other than K, in the order of K."""
 
-    def __init__(self, fn: FunctionLowering, value: SSAValue, *, k_dim: int) -> None:
+    def __init__(self, fn: GpuFunctionLowering, value: SSAValue, *, k_dim: int) -> None:
         self._fn = fn
         self._element = fn.element(value)
         layout = fn.layout(value)

@@ -25,7 +25,7 @@ class FunctionShape:
 
 
 @dataclass
-class ModuleLowering:
+class GpuModuleLowering:
     """What the functions of one module share."""
 
     text: ModuleText

@@ -9,20 +9,21 @@ from tilewright.dialects import tt
 from tilewright.layouts.reduction import ReductionPlan, WarpReduction
 from tilewright.lowering.ttg_to_llvm.combining import Combiner, Operands, extension_for, redux_operation
 from tilewright.lowering.ttg_to_llvm.conversion import Scratch, Tensors
-from tilewright.lowering.ttg_to_llvm.function_lowering import FunctionLowering, lowers
-from tilewright.lowering.ttg_to_llvm.types import ElementType, UnsupportedTypeError
+from tilewright.lowering.ttg_to_llvm.function_lowering import GpuFunctionLowering, lowers
+from tilewright.lowering.ttg_to_llvm.types import ElementType
 from tilewright.lowering.ttg_to_llvm.words import shuffle_xor
+from tilewright.lowering.unsupported import UnsupportedError
 
 FULL_WARP_MASKS = (16, 8, 4, 2, 1)
 MIN_REDUX_CAPABILITY = 80
 
 
 @lowers(tt.ReduceOp)
-def lower_reduce(op: tt.ReduceOp, fn: FunctionLowering) -> None:
+def lower_reduce(op: tt.ReduceOp, fn: GpuFunctionLowering) -> None:
     try:
         plans = reduction_plans(op)
     except ValueError as error:
-        raise UnsupportedTypeError(str(error)) from error
+        raise UnsupportedError(str(error)) from error
     elements = [fn.element(source) for source in op.srcs]
     tensors = [list(fn.registers(source)) for source in op.srcs]
     scratch = Scratch(fn, op, elements, [plan.num_bytes for plan in plans])
@@ -31,7 +32,7 @@ def lower_reduce(op: tt.ReduceOp, fn: FunctionLowering) -> None:
         fn.set_like(result, registers)
 
 
-def _may_use_redux(fn: FunctionLowering, op: tt.ReduceOp) -> bool:
+def _may_use_redux(fn: GpuFunctionLowering, op: tt.ReduceOp) -> bool:
     """Return whether `redux.sync` exists and is safe: in code that every thread of the kernel runs once.
 
     ptxas 12.8 and 12.9 (of Triton 3.6 and 3.9) turn a uniform branch around `redux.sync` into a predicate that they
@@ -49,7 +50,7 @@ class _Reducer:
     """One reduction: its region, its operands' elements and their scratch."""
 
     def __init__(
-        self, fn: FunctionLowering, op: tt.ReduceOp, elements: Sequence[ElementType], scratch: Scratch
+        self, fn: GpuFunctionLowering, op: tt.ReduceOp, elements: Sequence[ElementType], scratch: Scratch
     ) -> None:
         self.fn = fn
         self.elements = elements

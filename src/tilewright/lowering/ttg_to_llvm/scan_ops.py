@@ -18,20 +18,21 @@ from tilewright.layouts.scan import LaneRun, RegisterRun, ScanPlan, WarpRun
 from tilewright.layouts.swizzle import SharedMemoryConversion
 from tilewright.lowering.ttg_to_llvm.combining import Combiner, Operands
 from tilewright.lowering.ttg_to_llvm.conversion import Scratch, Tensors
-from tilewright.lowering.ttg_to_llvm.function_lowering import FunctionLowering, lowers
+from tilewright.lowering.ttg_to_llvm.function_lowering import GpuFunctionLowering, lowers
 from tilewright.lowering.ttg_to_llvm.index import map_bits
-from tilewright.lowering.ttg_to_llvm.types import ElementType, UnsupportedTypeError
+from tilewright.lowering.ttg_to_llvm.types import ElementType
 from tilewright.lowering.ttg_to_llvm.words import shuffle_index
+from tilewright.lowering.unsupported import UnsupportedError
 
 LANE_MASK = 31
 
 
 @lowers(tt.ScanOp)
-def lower_scan(op: tt.ScanOp, fn: FunctionLowering) -> None:
+def lower_scan(op: tt.ScanOp, fn: GpuFunctionLowering) -> None:
     try:
         plans = scan_plans(op)
     except ValueError as error:
-        raise UnsupportedTypeError(str(error)) from error
+        raise UnsupportedError(str(error)) from error
     elements = [fn.element(source) for source in op.srcs]
     tensors = [list(fn.registers(source)) for source in op.srcs]
     scratch = Scratch(fn, op, elements, [plan.num_bytes for plan in plans])
@@ -45,7 +46,7 @@ class _Scanner:
 
     def __init__(
         self,
-        fn: FunctionLowering,
+        fn: GpuFunctionLowering,
         op: tt.ScanOp,
         plans: Sequence[ScanPlan],
         elements: Sequence[ElementType],

@@ -19,7 +19,7 @@ from tilewright.dialects.types import as_tensor, is_tensor
 from tilewright.ir.diagnostics import op_error
 from tilewright.layouts.distributed import BLOCK, LANE, REGISTER, WARP
 from tilewright.layouts.linear import LinearLayout
-from tilewright.lowering.ttg_to_llvm.function_lowering import PASS_NAME, FunctionLowering, lowers
+from tilewright.lowering.ttg_to_llvm.function_lowering import PASS_NAME, GpuFunctionLowering, lowers
 from tilewright.lowering.ttg_to_llvm.values import Registers
 
 Coordinates = tuple[int, ...]
@@ -28,44 +28,44 @@ Move = Callable[[Coordinates], Coordinates]
 
 
 @lowers(tt.MakeRangeOp)
-def lower_make_range(op: tt.MakeRangeOp, fn: FunctionLowering) -> None:
+def lower_make_range(op: tt.MakeRangeOp, fn: GpuFunctionLowering) -> None:
     start = op.start.value.data
     indices = fn.index.along(fn.layout(op.result), "dim0")
     fn.set(op.result, fn.each([tuple(indices)], lambda index: fn.add(index, start)))
 
 
 @lowers(tt.SplatOp)
-def lower_splat(op: tt.SplatOp, fn: FunctionLowering) -> None:
+def lower_splat(op: tt.SplatOp, fn: GpuFunctionLowering) -> None:
     value = fn.registers(op.src)[0] if is_tensor(op.src.type) else fn.scalar(op.src)
     fn.set(op.result, (value,) * fn.num_registers(op.result.type))
 
 
 @lowers(tt.UnsplatOp)
-def lower_unsplat(op: tt.UnsplatOp, fn: FunctionLowering) -> None:
+def lower_unsplat(op: tt.UnsplatOp, fn: GpuFunctionLowering) -> None:
     fn.set(op.result, fn.registers(op.src)[0])
 
 
 @lowers(tt.ExpandDimsOp)
-def lower_expand_dims(op: tt.ExpandDimsOp, fn: FunctionLowering) -> None:
+def lower_expand_dims(op: tt.ExpandDimsOp, fn: GpuFunctionLowering) -> None:
     axis = op.axis.value.data
     fn.set(op.result, _pick(op, fn, op.src, op.result, lambda at: at[:axis] + at[axis + 1 :]))
 
 
 @lowers(tt.BroadcastOp)
-def lower_broadcast(op: tt.BroadcastOp, fn: FunctionLowering) -> None:
+def lower_broadcast(op: tt.BroadcastOp, fn: GpuFunctionLowering) -> None:
     shape = as_tensor(op.src.type).get_shape()
     fn.set(op.result, _pick(op, fn, op.src, op.result, lambda at: tuple(x % n for x, n in zip(at, shape, strict=True))))
 
 
 @lowers(tt.TransOp)
-def lower_trans(op: tt.TransOp, fn: FunctionLowering) -> None:
+def lower_trans(op: tt.TransOp, fn: GpuFunctionLowering) -> None:
     order = [int(dim) for dim in static_values(op.order)]
     inverse = [order.index(dim) for dim in range(len(order))]
     fn.set(op.result, _pick(op, fn, op.src, op.result, lambda at: tuple(at[dim] for dim in inverse)))
 
 
 @lowers(tt.ReshapeOp)
-def lower_reshape(op: tt.ReshapeOp, fn: FunctionLowering) -> None:
+def lower_reshape(op: tt.ReshapeOp, fn: GpuFunctionLowering) -> None:
     """Elements in row-major order; with `allow_reorder` any order, so registers may stay where they are."""
     source_shape, shape = as_tensor(op.src.type).get_shape(), as_tensor(op.result.type).get_shape()
 
@@ -90,7 +90,7 @@ def lower_reshape(op: tt.ReshapeOp, fn: FunctionLowering) -> None:
 
 
 @lowers(tt.JoinOp)
-def lower_join(op: tt.JoinOp, fn: FunctionLowering) -> None:
+def lower_join(op: tt.JoinOp, fn: GpuFunctionLowering) -> None:
     layout = fn.layout(op.result)
     sources = register_sources(fn.layout(op.lhs), layout, lambda at: at[:-1])
     if sources is None or any(basis[-1] for name in (LANE, WARP, BLOCK) for basis in layout.bases_of(name)):
@@ -101,7 +101,7 @@ def lower_join(op: tt.JoinOp, fn: FunctionLowering) -> None:
 
 
 @lowers(tt.SplitOp)
-def lower_split(op: tt.SplitOp, fn: FunctionLowering) -> None:
+def lower_split(op: tt.SplitOp, fn: GpuFunctionLowering) -> None:
     for side, result in enumerate((op.outLHS, op.outRHS)):
         sources = register_sources(
             fn.layout(op.src), fn.layout(result), lambda at: (*at, 0), lambda at, side=side: (*at[:-1], side)
@@ -113,14 +113,14 @@ def lower_split(op: tt.SplitOp, fn: FunctionLowering) -> None:
 
 
 @lowers(tt.CatOp)
-def lower_cat(op: tt.CatOp, fn: FunctionLowering) -> None:
+def lower_cat(op: tt.CatOp, fn: GpuFunctionLowering) -> None:
     """All elements of both, in any order: the registers of one after those of the other."""
     if not can_join_registers(op.operand_types, op.result.type):
         raise _needs_data(op)
     fn.set(op.result, fn.registers(op.lhs) + fn.registers(op.rhs))
 
 
-def _pick(op: Operation, fn: FunctionLowering, source: SSAValue, result: SSAValue, move: Move) -> Registers:
+def _pick(op: Operation, fn: GpuFunctionLowering, source: SSAValue, result: SSAValue, move: Move) -> Registers:
     sources = register_sources(fn.layout(source), fn.layout(result), move)
     if sources is None:
         raise _needs_data(op)

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from tilewright.layouts.access import AccessKind, AccessStep, SharedAccess
 from tilewright.layouts.distributed import BLOCK, LANE, REGISTER, WARP
 from tilewright.layouts.linear import LinearLayout
-from tilewright.lowering.ttg_to_llvm.function_lowering import FunctionLowering
+from tilewright.lowering.ttg_to_llvm.function_lowering import GpuFunctionLowering
 from tilewright.lowering.ttg_to_llvm.index import Partial, combine
 from tilewright.lowering.ttg_to_llvm.packing import from_words, to_words
 from tilewright.lowering.ttg_to_llvm.types import ElementType
@@ -35,7 +35,7 @@ Pads = Sequence[tuple[int, int]]
 class SharedAddresses:
     """The addresses of the accesses of a thread to one buffer; each distinct one is computed once."""
 
-    def __init__(self, fn: FunctionLowering, base: str, part: Partial, pads: Pads = (), flip: str = "0") -> None:
+    def __init__(self, fn: GpuFunctionLowering, base: str, part: Partial, pads: Pads = (), flip: str = "0") -> None:
         self._fn = fn
         self._base = base
         self._part = part
@@ -62,7 +62,7 @@ class SharedAddresses:
         return step_pointer(self._fn, self._base, padded_operand(self._fn, part.operand, self._pads))
 
 
-def padded_operand(fn: FunctionLowering, offset: str, pads: Pads) -> str:
+def padded_operand(fn: GpuFunctionLowering, offset: str, pads: Pads) -> str:
     """Return where the byte at an offset that does not count gaps really lies."""
     operand = offset
     for interval, padding in pads:
@@ -76,14 +76,14 @@ def _padding(offset: int, pads: Pads) -> int:
     return sum((offset // interval) * padding for interval, padding in pads)
 
 
-def step_pointer(fn: FunctionLowering, pointer: str, offset: str) -> str:
+def step_pointer(fn: GpuFunctionLowering, pointer: str, offset: str) -> str:
     """A shared address some bytes further."""
     if offset == "0":
         return pointer
     return fn.text.address("i8", pointer, offset, index_type="i32", space=3)
 
 
-def thread_part(fn: FunctionLowering, access: SharedAccess) -> Partial:
+def thread_part(fn: GpuFunctionLowering, access: SharedAccess) -> Partial:
     """Return what lane, warp and CTA add to the addresses of an access, in bytes."""
     size = access.element_bits // 8
     columns = {
@@ -97,7 +97,7 @@ def thread_part(fn: FunctionLowering, access: SharedAccess) -> Partial:
 
 
 def emit_stores(
-    fn: FunctionLowering,
+    fn: GpuFunctionLowering,
     access: SharedAccess,
     addresses: SharedAddresses,
     element: ElementType,
@@ -124,7 +124,7 @@ def emit_stores(
 
 
 def _store(
-    fn: FunctionLowering,
+    fn: GpuFunctionLowering,
     access: SharedAccess,
     step: AccessStep,
     pointer: str,
@@ -147,7 +147,7 @@ def _store(
 
 
 def emit_loads(
-    fn: FunctionLowering,
+    fn: GpuFunctionLowering,
     access: SharedAccess,
     addresses: SharedAddresses,
     element: ElementType,
@@ -166,7 +166,7 @@ def emit_loads(
 
 
 def _load(
-    fn: FunctionLowering, access: SharedAccess, step: AccessStep, pointer: str, element: ElementType
+    fn: GpuFunctionLowering, access: SharedAccess, step: AccessStep, pointer: str, element: ElementType
 ) -> list[str]:
     count = len(step.registers)
     width = count * element.bits

@@ -6,7 +6,7 @@ from functools import reduce
 
 from tilewright.dialects import tt, ttng
 from tilewright.lowering.ttg_to_llvm.debug_ops import fail_unless
-from tilewright.lowering.ttg_to_llvm.function_lowering import FunctionLowering, lowers
+from tilewright.lowering.ttg_to_llvm.function_lowering import GpuFunctionLowering, lowers
 
 SHARED_SPACE = 3
 MAP_ALIGNMENT = 16
@@ -14,7 +14,7 @@ MAP_ALIGNMENT = 16
 
 
 @lowers(ttng.TensormapCreateOp)
-def lower_tensormap_create(op: ttng.TensormapCreateOp, fn: FunctionLowering) -> None:
+def lower_tensormap_create(op: ttng.TensormapCreateOp, fn: GpuFunctionLowering) -> None:
     """The map is made in shared memory by one thread, copied to global memory by its warp."""
     text, emitter = fn.text, fn.emitter
     address = text.cast("ptrtoint", "ptr addrspace(1)", fn.scalar(op.global_address), "i64")
@@ -55,7 +55,7 @@ def lower_tensormap_create(op: ttng.TensormapCreateOp, fn: FunctionLowering) -> 
     emitter.publish_map(text, fn.scalar(op.desc_ptr), scratch, first_warp)
 
 
-def _check_alignment(op: ttng.TensormapCreateOp, fn: FunctionLowering, address: str) -> None:
+def _check_alignment(op: ttng.TensormapCreateOp, fn: GpuFunctionLowering, address: str) -> None:
     """The copy engine would read and write other elements, or fault, where the base or a stride is not a multiple of 16
     bytes: what is not known to be one is tested.
     """
@@ -71,12 +71,12 @@ def _check_alignment(op: ttng.TensormapCreateOp, fn: FunctionLowering, address: 
 
 
 @lowers(ttng.TensormapFenceproxyAcquireOp)
-def lower_fenceproxy_acquire(op: ttng.TensormapFenceproxyAcquireOp, fn: FunctionLowering) -> None:
+def lower_fenceproxy_acquire(op: ttng.TensormapFenceproxyAcquireOp, fn: GpuFunctionLowering) -> None:
     fn.barrier()
     fn.emitter.acquire_map(fn.text, fn.scalar(op.desc_ptr))
 
 
 @lowers(ttng.ReinterpretTensorDescOp)
-def lower_reinterpret_descriptor(op: ttng.ReinterpretTensorDescOp, fn: FunctionLowering) -> None:
+def lower_reinterpret_descriptor(op: ttng.ReinterpretTensorDescOp, fn: GpuFunctionLowering) -> None:
     assert isinstance(op.raw_desc.type, tt.PointerType)
     fn.set(op.result, fn.text.cast("addrspacecast", "ptr addrspace(1)", fn.scalar(op.raw_desc), "ptr"))

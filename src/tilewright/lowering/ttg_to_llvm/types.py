@@ -28,11 +28,8 @@ from xdsl.ir import Attribute
 
 from tilewright.codegen.float_formats import FORMATS, FloatFormat
 from tilewright.dialects import tt, ttng
+from tilewright.lowering.unsupported import UnsupportedError
 from tilewright.support.records import dataclass
-
-
-class UnsupportedTypeError(Exception):
-    """A type that has no LLVM form here; the op that has it reports the location."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +75,7 @@ F64 = ElementType("double", 64, is_float=True)
 
 @lru_cache(maxsize=256)
 def element_of(type: Attribute) -> ElementType:
-    """The LLVM form of a scalar type. Raises UnsupportedTypeError."""
+    """The LLVM form of a scalar type. Raises UnsupportedError."""
     match type:
         case IntegerType():
             width = type.width.data
@@ -101,4 +98,4 @@ def element_of(type: Attribute) -> ElementType:
         case tt.TensorDescType() | ttng.TensorDescIm2ColType():
             return ElementType("ptr", 64, is_pointer=True)
         case _:
-            raise UnsupportedTypeError(f"no LLVM form of {type}")
+            raise UnsupportedError(f"no LLVM form of {type}")

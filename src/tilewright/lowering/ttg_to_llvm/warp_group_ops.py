@@ -38,7 +38,7 @@ from tilewright.layouts.distributed import REGISTER, WARP, dim_names
 from tilewright.layouts.linear import LinearLayout
 from tilewright.layouts.shared import OFFSET, NvmmaSharedLayout
 from tilewright.lowering.ttg_to_llvm.buffers import first_element
-from tilewright.lowering.ttg_to_llvm.function_lowering import PASS_NAME, FunctionLowering, lowers
+from tilewright.lowering.ttg_to_llvm.function_lowering import PASS_NAME, GpuFunctionLowering, lowers
 from tilewright.lowering.ttg_to_llvm.index import Partial, map_bits
 from tilewright.lowering.ttg_to_llvm.types import ElementType, element_of
 from tilewright.lowering.ttg_to_llvm.words import WORD_BITS, pack_words, unpack_words
@@ -143,7 +143,7 @@ class Descriptors:
     """The descriptors of one operand's tiles for the thread's warp group."""
 
     def __init__(
-        self, fn: FunctionLowering, plan: OperandPlan, value: SSAValue, group_places: Sequence[tuple[int, int]]
+        self, fn: GpuFunctionLowering, plan: OperandPlan, value: SSAValue, group_places: Sequence[tuple[int, int]]
     ) -> None:
         self._fn = fn
         self._plan = plan
@@ -181,7 +181,7 @@ class Descriptors:
 class WarpGroupDot:
     """The emission of one dot: tiles of 64 rows by N columns per warp group, K deep."""
 
-    def __init__(self, op: ttng.WarpGroupDotOp, fn: FunctionLowering) -> None:
+    def __init__(self, op: ttng.WarpGroupDotOp, fn: GpuFunctionLowering) -> None:
         self.op = op
         self.fn = fn
         assert is_tensor(op.d.type)
@@ -315,12 +315,12 @@ def _element_type(type: Attribute) -> Attribute:
 
 
 @lowers(ttng.WarpGroupDotOp)
-def lower_warp_group_dot(op: ttng.WarpGroupDotOp, fn: FunctionLowering) -> None:
+def lower_warp_group_dot(op: ttng.WarpGroupDotOp, fn: GpuFunctionLowering) -> None:
     WarpGroupDot(op, fn).emit()
 
 
 @lowers(ttng.WarpGroupDotWaitOp)
-def lower_warp_group_dot_wait(op: ttng.WarpGroupDotWaitOp, fn: FunctionLowering) -> None:
+def lower_warp_group_dot_wait(op: ttng.WarpGroupDotWaitOp, fn: GpuFunctionLowering) -> None:
     """Registers of sums go through the instruction, so that they are not read before it; those of operands are used
     after it, so that they are not written before it.
     """
@@ -351,13 +351,13 @@ def _is_whole(element: ElementType) -> bool:
     return element.text in ("float", "i32")
 
 
-def _as_words(fn: FunctionLowering, value: SSAValue) -> list[tuple[str, str]]:
+def _as_words(fn: GpuFunctionLowering, value: SSAValue) -> list[tuple[str, str]]:
     element, registers = fn.element(value), fn.registers(value)
     if _is_whole(element):
         return [(element.text, register) for register in registers]
     return [("i32", word) for word in pack_words(fn, element, registers)]
 
 
-def _from_words(fn: FunctionLowering, value: SSAValue, words: list[str]) -> list[str]:
+def _from_words(fn: GpuFunctionLowering, value: SSAValue, words: list[str]) -> list[str]:
     element = fn.element(value)
     return words if _is_whole(element) else unpack_words(fn, element, words)

@@ -45,7 +45,7 @@ from tilewright.ir.diagnostics import op_error
 from tilewright.lowering.control_flow import lower_joined, lower_region_end
 from tilewright.lowering.ttg_to_llvm.carried_values import flat_types
 from tilewright.lowering.ttg_to_llvm.cluster_meetings import Meetings
-from tilewright.lowering.ttg_to_llvm.function_lowering import ALLOCATION_OFFSET, PASS_NAME, FunctionLowering, lowers
+from tilewright.lowering.ttg_to_llvm.function_lowering import ALLOCATION_OFFSET, PASS_NAME, GpuFunctionLowering, lowers
 from tilewright.lowering.ttg_to_llvm.module_lowering import Warps
 from tilewright.lowering.ttg_to_llvm.values import SharedValue
 from tilewright.support.records import dataclass
@@ -65,7 +65,7 @@ lowers(ttg.WarpYieldOp)(lower_region_end)
 class Workers:
     """The warps of a kernel that run partitions, and the blocks that they run."""
 
-    fn: FunctionLowering
+    fn: GpuFunctionLowering
     total_warps: int
     state_offset: int
     registers: int
@@ -165,7 +165,7 @@ class Workers:
 
 
 @lowers(ttg.WarpSpecializeOp)
-def lower_warp_specialize(op: ttg.WarpSpecializeOp, fn: FunctionLowering) -> None:
+def lower_warp_specialize(op: ttg.WarpSpecializeOp, fn: GpuFunctionLowering) -> None:
     workers = fn.workers
     if workers is None:
         reason = "warps are specialised in the kernel itself, not in a function that is not inlined"
@@ -243,12 +243,16 @@ def _returns(op: Operation | None) -> bool:
 
 
 @lowers(ttg.WarpReturnOp)
-def lower_warp_return(op: ttg.WarpReturnOp, fn: FunctionLowering) -> None:
+def lower_warp_return(op: ttg.WarpReturnOp, fn: GpuFunctionLowering) -> None:
     """The branch to what comes after all partitions is made where the block ends."""
 
 
 def _bind_captures(
-    op: ttg.WarpSpecializeOp, fn: FunctionLowering, region: Region, captures: Sequence[SSAValue], loaded: Sequence[str]
+    op: ttg.WarpSpecializeOp,
+    fn: GpuFunctionLowering,
+    region: Region,
+    captures: Sequence[SSAValue],
+    loaded: Sequence[str],
 ) -> None:
     """Arguments of the kernel are known here too, buffers are found again, the rest was loaded."""
     operands = iter(loaded)
@@ -287,7 +291,7 @@ def _change_registers(workers: Workers, changes: dict[int, tuple[int, int]]) -> 
     text.start(done)
 
 
-def workers_of(fn: FunctionLowering, kernel: Operation, state_offset: int) -> Workers | None:
+def workers_of(fn: GpuFunctionLowering, kernel: Operation, state_offset: int) -> Workers | None:
     """The workers of a kernel; None where all of its warps do the same."""
     if fn.module.total_warps == fn.module.num_warps:
         return None

@@ -25,9 +25,10 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from tilewright.dialects import arith, memref
 from tilewright.dialects.tt.enums import MemSyncScope, RMWOp
 from tilewright.dialects.tts.atomics import AtomicCASOp, AtomicRMWOp
+from tilewright.dialects.types import is_tensor
 from tilewright.lowering.guarded_atomics import mark_system_scope
 from tilewright.lowering.memory_builder import MemoryBuilder, NotAddressable
-from tilewright.lowering.tensor_builder import TensorBuilder, element_of, is_tensor
+from tilewright.lowering.tensor_builder import TensorBuilder, element_of
 from tilewright.lowering.unstructured_to_memref.accesses import LOWERINGS, element_index
 
 _INTEGER_KINDS = {
@@ -124,7 +125,7 @@ def _by_lane(
         return value
 
     inputs = [*operands, *([mask] if mask is not None else [])]
-    if not is_tensor(result):
+    if not is_tensor(result.type):
         value = lane(inputs)
         return (b.zero(element) if value is None else value,)
     if not result.uses:

@@ -73,7 +73,8 @@ def run_ptx(
 
     `args` are the values of the kernel's parameters in order: an array or a `ByteRange` for a pointer (changed in
     place), None for a null pointer, an int (its bits are cut to the parameter's width), a NumPy scalar, a float (by the
-    width of the parameter), a `TensorMap`, or bytes. `memory` is where integers that are pointers point to; `reachable` are
+    width of the parameter), a `TensorMap`, or bytes.
+    `memory` is where integers that are pointers point to; `reachable` are
     arrays that the kernel finds by their addresses. `step_limit` bounds the basic blocks that are executed for a group
     of CTAs. Without `global_races`, races are looked for in shared memory alone.
 

@@ -47,8 +47,8 @@ class TensorMap:
     """A tensor in global memory and the box that one copy moves; dimensions are listed fastest first.
 
     `base` is the address of the first element, or the array or `ByteRange` that begins there; `strides` are bytes
-    between elements that are neighbours in a dimension, of all dimensions but the first; `element` is the driver's number of
-    the element type; `swizzle` is 0, or 1, 2, 3 for 32, 64, 128 bytes.
+    between elements that are neighbours in a dimension, of all dimensions but the first; `element` is the
+    driver's number of the element type; `swizzle` is 0, or 1, 2, 3 for 32, 64, 128 bytes.
     """
 
     base: Any

@@ -17,7 +17,8 @@ from tilewright.codegen.located_text import LocatedFunctionText
 from tilewright.codegen.microkernels import configure_tiles, release_tiles
 from tilewright.lowering.loops_to_llvm import LoweredModule
 from tilewright.lowering.loops_to_llvm.arena import GRID_SLOT_OFFSET, HEADER_BYTES, PROGRAM_INDEX_OFFSET
-from tilewright.lowering.loops_to_llvm.types import TypeTable, UnsupportedTypeError, is_memref
+from tilewright.lowering.loops_to_llvm.types import TypeTable, is_memref
+from tilewright.lowering.unsupported import UnsupportedError
 from tilewright.support.errors import PassError
 
 SLOT_BYTES = 8
@@ -58,7 +59,7 @@ def _load_slot(fn: FunctionText, position: int, type: object, types: TypeTable, 
         return "ptr", _load(fn, "ptr", position)
     try:
         scalar = types.scalar(type)  # pyright: ignore[reportArgumentType]
-    except UnsupportedTypeError as error:
+    except UnsupportedError as error:
         raise PassError(f"argument {position} of kernel '{name}': {error}", pass_name="loops-to-llvm") from error
     if scalar.text == "i1":
         return "i1", fn.cast("trunc", "i8", _load(fn, "i8", position), "i1")

@@ -39,7 +39,7 @@ def _accesses(op: Operation, capability: int) -> Iterator[BankAccess]:
     from tilewright.dialects import ttg
     from tilewright.ir.locations import find_span
     from tilewright.layouts.swizzle import SharedMemoryConversion
-    from tilewright.lowering.ttg_to_llvm.types import UnsupportedTypeError
+    from tilewright.lowering.unsupported import UnsupportedError
 
     place = find_span(op.location)
     stores = capability >= STORE_MATRIX_CAPABILITY
@@ -59,7 +59,7 @@ def _accesses(op: Operation, capability: int) -> Iterator[BankAccess]:
                         yield BankAccess(op.name, place, kind, access.conflicts, access.passes)
             case _:
                 pass
-    except UnsupportedTypeError:
+    except UnsupportedError:
         return
 
 

@@ -94,9 +94,9 @@ def infer_result_encoding(op: Operation, encoding: Attribute) -> Attribute | Non
         case tt.TransOp():
             return _transposed(encoding, as_tensor(op.src.type).get_shape(), static_values(op.order))
         case tt.JoinOp():
-            return _inferred(encoding, "join", as_tensor(op.lhs.type).get_shape())
+            return _joined(encoding, as_tensor(op.lhs.type).get_shape())
         case tt.SplitOp():
-            return _inferred(encoding, "split", as_tensor(op.src.type).get_shape())
+            return _split(encoding, as_tensor(op.src.type).get_shape())
         case ttg.Fp4ToFpOp():
             return _unpacked(op, encoding)
         case _:
@@ -122,9 +122,9 @@ def infer_operand_encoding(op: Operation, encoding: Attribute) -> Attribute | No
             inverse = tuple(order.index(dim) for dim in range(len(order)))
             return _transposed(encoding, as_tensor(op.result.type).get_shape(), inverse)
         case tt.JoinOp():
-            return _inferred(encoding, "split", as_tensor(op.result.type).get_shape())
+            return _split(encoding, as_tensor(op.result.type).get_shape())
         case tt.SplitOp():
-            return _inferred(encoding, "join", as_tensor(op.outLHS.type).get_shape())
+            return _joined(encoding, as_tensor(op.outLHS.type).get_shape())
         case ttg.Fp4ToFpOp():
             return _packed(op, encoding)
         case tt.LoadOp() | tt.StoreOp() | tt.GatherOp():
@@ -154,25 +154,29 @@ def _parent_of_slice(encoding: Attribute, dim: int) -> Attribute | None:
 @lru_cache(maxsize=1024)
 def _reshaped(encoding: Attribute, shape: tuple[int, ...], new_shape: tuple[int, ...]) -> Attribute | None:
     assert isinstance(encoding, LayoutInference)
-    try:
-        return encoding.infer_reshape(shape, new_shape)
-    except VerifyException:
-        return None
+    return _if_legal(encoding.infer_reshape, shape, new_shape)
 
 
 @lru_cache(maxsize=1024)
 def _transposed(encoding: Attribute, shape: tuple[int, ...], order: tuple[int, ...]) -> Attribute | None:
     assert isinstance(encoding, LayoutInference)
-    try:
-        return encoding.infer_trans(shape, order)
-    except VerifyException:
-        return None
+    return _if_legal(encoding.infer_trans, shape, order)
 
 
-def _inferred(encoding: Attribute, what: str, shape: tuple[int, ...]) -> Attribute | None:
+def _joined(encoding: Attribute, shape: tuple[int, ...]) -> Attribute | None:
     assert isinstance(encoding, LayoutInference)
+    return _if_legal(encoding.infer_join, shape)
+
+
+def _split(encoding: Attribute, shape: tuple[int, ...]) -> Attribute | None:
+    assert isinstance(encoding, LayoutInference)
+    return _if_legal(encoding.infer_split, shape)
+
+
+def _if_legal(infer: Callable[..., Attribute], *arguments: object) -> Attribute | None:
+    """Return the encoding that a rule infers; None where it rejects what it is given."""
     try:
-        return encoding.infer_join(shape) if what == "join" else encoding.infer_split(shape)
+        return infer(*arguments)
     except VerifyException:
         return None
 
