@@ -14,6 +14,7 @@ import argparse
 import json
 import os
 import queue
+import re
 import subprocess
 import sys
 import threading
@@ -28,29 +29,8 @@ ROOT = HERE.parents[1]
 SILENCE = 120
 """Seconds after which a test that has not ended hangs."""
 
-LAUNCHED = (
-    "test_spine",
-    "test_examples",
-    "test_model_kernels",
-    "test_library_kernels",
-    "test_descriptors",
-    "test_hopper",
-    "test_gluon",
-    "test_gluon_programs",
-    "test_joined_loops",
-    "test_overlapped_products",
-    "test_specialized_warps",
-    "test_persistent_programs",
-    "test_widened_operands",
-    "test_int_to_float",
-    "test_batches_by_tma",
-    "test_atomics",
-    "test_conversions",
-    "test_mathematics",
-    "test_debugging",
-    "test_clusters",
-)
-"""Modules of `tests/exec` whose launches go to the target that is named."""
+FIXTURES = ("a_gpu", "every_target", "on_hopper")
+"""By these, modules of `tests/exec` have their launches go to the target that is named."""
 
 OWN_TARGET = ("test_gpu_engines", "test_triton_backend_gpu")
 """Modules that choose the target themselves, and what of them runs on a GPU."""
@@ -113,7 +93,7 @@ def main() -> int:
     options = parse_arguments()
     started = time.monotonic()
     board = Board([], started + options.seconds)
-    files = [f"tests/exec/{name}.py" for name in (*LAUNCHED, *OWN_TARGET)]
+    files = [*launched(), *(f"tests/exec/{name}.py" for name in OWN_TARGET)]
     board.waiting = [name for name in collect(files, options.target, board) if options.only in name]
     names = list(board.waiting)
     keepers = [
@@ -132,6 +112,13 @@ def main() -> int:
     print(render(report))
     outcomes = {row["outcome"] for row in board.rows.values()}
     return int(bool(outcomes & {"failed", NOT_RUN}) or "passed" not in outcomes)
+
+
+def launched() -> list[str]:
+    """Modules of which some test asks for a target by one of `FIXTURES`."""
+    asks = re.compile(rf"\b({'|'.join(FIXTURES)})\b")
+    modules = sorted((ROOT / "tests/exec").glob("test_*.py"))
+    return [str(path.relative_to(ROOT)) for path in modules if asks.search(path.read_text())]
 
 
 def command(verb: str, files: list[str]) -> list[str]:

@@ -161,10 +161,12 @@ def stores_by_assembly(y_ptr, value):
     gl.inline_asm("st.global.b32 [$0], $1;", "l,r", [y_ptr, value])
 
 
-def test_assembly_may_write_through_pointers() -> None:
+def test_assembly_may_write_through_pointers(a_gpu: str) -> None:
     y = np.zeros(1, np.int32)
     stores_by_assembly[(1,)](y, 7)
     assert y[0] == 7
+    if a_gpu == "cuda":
+        pytest.skip("no tensor on a GPU is read-only")
     y.setflags(write=False)
     with pytest.raises(TilewrightError, match="read-only"):
         stores_by_assembly[(1,)](y, 8)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
-from device_memory import REAL, device_capability
+from device_memory import REAL
 
 from tilewright import gluon
 from tilewright.gluon.nvidia.hopper import TensorDescriptor, TensorDescriptorIm2Col
@@ -25,17 +24,7 @@ from tilewright.support import knobs
 from tilewright.support.errors import CompilationError, PassError
 from tilewright.targets.cuda.simulated import SimulatedKernel
 
-
-@pytest.fixture(autouse=True)
-def on_hopper() -> Iterator[None]:
-    if knobs.get("target") == REAL:
-        if device_capability() < 90:
-            pytest.skip("this GPU has no clusters")
-        yield
-        return
-    with knobs.scope(target="cuda_sim", override_arch="sm90"):
-        yield
-
+pytestmark = pytest.mark.usefixtures("on_hopper")
 
 SAME, ROWS, COLUMNS = ([[0, 0]], [[1, 0]], [[0, 1]])
 

@@ -3,7 +3,6 @@ copies all of it, on the simulated H100."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -17,14 +16,9 @@ from tilewright.codegen.nvptx.facts import nvptx_facts
 from tilewright.codegen.nvptx.ptxas import assemble, find_ptxas
 from tilewright.support import knobs
 
+pytestmark = pytest.mark.usefixtures("on_hopper")
+
 Array = np.ndarray[Any, Any]
-
-
-@pytest.fixture(autouse=True)
-def on_hopper(a_gpu: str) -> Iterator[None]:
-    """Hopper, simulated where the real one was not named."""
-    with knobs.scope(override_arch="sm90"):
-        yield
 
 
 @triton.jit

@@ -4,7 +4,6 @@ programs at a time: the results, every wait, barrier and fence between two parts
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,8 @@ from suite.missing_instructions import without_each
 from tilewright.codegen.nvptx.ptxas import find_ptxas
 from tilewright.support import knobs
 
+pytestmark = pytest.mark.usefixtures("on_hopper")
+
 TF32 = 1e-3
 """Relative error of products of numbers with 11 bits."""
 ACROSS, WIDE = (256, 128, 32), (128, 256, 32)
@@ -26,12 +27,6 @@ ACROSS, WIDE = (256, 128, 32), (128, 256, 32)
 
 B_COLUMN = 8
 """The number of an argument that is 1, and so none of the compiled kernel's."""
-
-
-@pytest.fixture(autouse=True)
-def on_hopper(a_gpu: str) -> Iterator[None]:
-    with knobs.scope(override_arch="sm90"):
-        yield
 
 
 @triton.jit

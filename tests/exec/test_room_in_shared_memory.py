@@ -4,7 +4,6 @@ compiled with smaller ones, on the simulated H100, and right.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import ml_dtypes
@@ -20,14 +19,10 @@ from tilewright.codegen.nvptx.ptxas import find_ptxas
 from tilewright.support import knobs
 from tilewright.support.errors import OutOfSharedMemory
 
+pytestmark = pytest.mark.usefixtures("on_hopper")
+
 LIMIT = 232448
 """Bytes of shared memory that a program of Hopper may have."""
-
-
-@pytest.fixture(autouse=True)
-def on_hopper(a_gpu: str) -> Iterator[None]:
-    with knobs.scope(override_arch="sm90"):
-        yield
 
 
 @triton.jit

@@ -307,7 +307,7 @@ def add_when_set(flag_ptr, out_ptr):
 @pytest.mark.costly
 def test_what_nobody_ends_can_be_interrupted(tmp_path: Path, compiler_children: Children) -> None:
     script = FOREVER.format(folders=[str(Path(__file__).parents[n]) for n in (0, 1)])
-    done = compiler_children.run_text(script, {}, tmp_path)
+    done = compiler_children.run_text(script, {"TILEWRIGHT_TARGET": "cpu"}, tmp_path)
     assert done.stdout.split("\n")[:2] == ["interrupted [1, 1, 1]", "[2, 2, 2]"], done.stdout + done.stderr
 
 

@@ -24,14 +24,10 @@ from tilewright.codegen.nvptx.ptxas import assemble, find_program, find_ptxas
 from tilewright.support import knobs
 from tilewright.targets.cuda.simulated import SimulatedKernel
 
+pytestmark = pytest.mark.usefixtures("on_hopper")
+
 GROUP = 64
 """Weights that share a scale."""
-
-
-@pytest.fixture(autouse=True)
-def on_hopper(a_gpu: str) -> Iterator[None]:
-    with knobs.scope(override_arch="sm90"):
-        yield
 
 
 @triton.jit
