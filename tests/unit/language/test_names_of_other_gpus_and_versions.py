@@ -28,6 +28,14 @@ def test_the_device_library_under_amds_name() -> None:
     np.testing.assert_allclose(y, np.tanh(x) + np.cosh(x), rtol=1e-5)
 
 
+def test_every_backend_has_a_device_library_by_its_name() -> None:
+    with compat.standing_in():
+        for name in importlib.import_module("triton.backends").backends:
+            backend = {"nvidia": "cuda", "amd": "hip"}.get(name, name)
+            library = importlib.import_module(f"triton.language.extra.{backend}.libdevice")
+            assert library.pow is tl.extra.libdevice.pow
+
+
 @tilewright.jit
 def clock(t_ptr):
     if tl.target_info.is_hip():
