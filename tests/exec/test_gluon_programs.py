@@ -134,8 +134,9 @@ def test_cache_policies_change_no_value(target: str) -> None:
         gl.PaddedSharedLayout.with_identity_for([[32, 4]], [32, 32], [1, 0]),
         gl.SwizzledSharedLayout(4, 2, 4, [1, 0]),
         gl.SharedLinearLayout([[0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [1, 1], [2, 2], [4, 4], [8, 8], [16, 16]]),
+        gl.SharedLinearLayout([[1, 1], [2, 2], [4, 4], [8, 8], [16, 16], [1, 0], [2, 0], [4, 0], [8, 0], [16, 0]]),
     ],
-    ids=["padded", "swizzled", "linear"],
+    ids=["padded", "swizzled", "linear", "diagonals"],
 )
 def test_transposes_through_shared_memory(target: str, shared: Any) -> None:
     x, y = floats(32, 32), np.zeros((32, 32), np.float32)

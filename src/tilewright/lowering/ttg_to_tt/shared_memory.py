@@ -43,11 +43,14 @@ def element_strides(type: MemDescType) -> tuple[int, ...]:
 
 
 def _dims_in_order(bases: Sequence[Sequence[int]], rank: int) -> list[int]:
-    """Dimensions, the fastest first: by the first offset that moves along them and along no slower one."""
-    found: list[int] = []
-    for basis in bases:
-        found += [dim for dim in range(rank) if basis[dim] and dim not in found]
-    return found + [dim for dim in range(rank) if dim not in found]
+    """Dimensions, the fastest first: by the first offset that moves along them, and among those of one offset by how
+    the others move along them, so that permuting the dimensions of a layout permutes their order."""
+
+    def key(dim: int) -> tuple[int, list[int]]:
+        moves = [basis[dim] for basis in bases]
+        return next((index for index, move in enumerate(moves) if move), len(moves)), moves
+
+    return sorted(range(rank), key=key)
 
 
 def element_positions(type: MemDescType) -> Any:
