@@ -61,6 +61,8 @@ _WORDS = tuple(
             r"expected \1\2",
         ),
         (r"Expected '<' in dense attribute", "expected '<' after 'dense'"),
+        (r"Expected `<` after `strided`", "expected '<' after 'strided'"),
+        (r"Expected end of strided attribute or ',' for offset\.", "expected ','"),
         (
             r"(?:Expected )?'(.)'(?: expected)?( in (?:affine map|affine map range|integer set|symbol list"
             r"|integer set constraint list|dimensional identifier list|dynamic index list|operand list))",

@@ -46,6 +46,18 @@ CASES = {
     "operand types": 'func.func @f(%x: i32) { %0 = "arith.addi"(%x, %x) : (i32, i32) -> i64 return }',
     "attribute": 'func.func @f() { %0 = "arith.constant"() : () -> i64 return }',
     "symbol": "func.func @f() { return } func.func @f() { return }",
+    "unknown op of a dialect": '"func.foo"() : () -> ()',
+    "unknown op": 'func.func @f() { "foo"() : () -> () return }',
+    "first character": "! = i32",
+    "unknown attribute": "module attributes {a.b = #foo.bar<1>} {}",
+    "unknown attribute in brackets": "module attributes {a.b = #foo<bar>} {}",
+    "unknown type in brackets": "func.func private @f(!foo<bar>)",
+    "boolean for a float": "module attributes {a.b = dense<[1.0, true]> : tensor<2xf32>} {}",
+    "boolean for an index": "module attributes {a.b = dense<true> : tensor<2xindex>} {}",
+    "boolean of an array": "module attributes {a.b = array<i32: 1, true>} {}",
+    "number of an array of i1": "module attributes {a.b = array<i1: 1>} {}",
+    "strides": "func.func private @f(memref<4xf32, strided[1]>)",
+    "offset": "func.func private @f(memref<4xf32, strided<[1] offset: 3>>)",
 }
 
 

@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import (
     MemRefType,
     TensorType,
     VectorType,
+    i1,
 )
 from xdsl.parser import AttrParser, Parser
 from xdsl.utils import exceptions
@@ -31,6 +32,8 @@ from tilewright.support.errors import ParseError
 
 _UNSIGNED = re.compile(r"\s*:\s*ui[0-9]")
 
+BOOLEANS_OF_I1 = "expected i1 type for 'true' or 'false' values"
+
 _DENSE = frozenset({TensorType.name, VectorType.name, MemRefType.name})
 """Types of dense constants."""
 
@@ -38,6 +41,11 @@ _DENSE = frozenset({TensorType.name, VectorType.name, MemRefType.name})
 def _fits(number: int, type: Any) -> bool:
     """Return whether an integer type holds a number, as a signed or an unsigned one; others hold all."""
     return not isinstance(type, IntegerType) or type.normalized_value(number) is not None
+
+
+def wrong_boolean(type: Any) -> str:
+    """What upstream says of ``true`` and ``false`` as elements of a type other than i1."""
+    return "expected floating point literal" if isinstance(type, AnyFloat) else BOOLEANS_OF_I1
 
 
 class NumberParser(Parser):
@@ -85,12 +93,14 @@ class NumberParser(Parser):
         """An element of a dense constant; a hexadecimal number of a float type is the float's bits."""
 
         def to_type(self, parser: AttrParser, type: Any) -> Any:
+            if isinstance(self.value, bool) and type != i1:
+                parser.raise_error(wrong_boolean(type), self.span)
             if isinstance(type, AnyFloat) and isinstance(self.value, int) and self.span.text[:2].lower() == "0x":
                 try:
                     return float_from_bits(self.value, type)
                 except ValueError:
                     parser.raise_error("hexadecimal float constant out of range for type", self.span)
-            if isinstance(type, AnyFloat) and isinstance(self.value, int) and not isinstance(self.value, bool):
+            if isinstance(type, AnyFloat) and isinstance(self.value, int):
                 assert isinstance(parser, NumberParser)
                 raise parser.integer_for_a_float(self.span)
             if isinstance(self.value, int) and not _fits(self.value, type):
@@ -135,6 +145,17 @@ class NumberParser(Parser):
             type = self._parse_dense_literal_type()
         value: Any = element.to_type(self, type.element_type)
         return DenseIntOrFPElementsAttr.from_list(type, [value])
+
+    def _parse_typed_integer(self, type: IntegerType, *args: Any, **options: Any) -> int:
+        """As xDSL; ``true`` and ``false`` are the elements of i1, and of no other type."""
+        token = self._current_token
+        is_boolean = token.text in ("true", "false")
+        if is_boolean and type != i1:
+            raise self.places.error_at(token.span.start, token.span.end, BOOLEANS_OF_I1)
+        number = super()._parse_typed_integer(type, *args, **options)
+        if type == i1 and not is_boolean:
+            self.raise_error("expected 'true' or 'false' values for i1 type")
+        return number
 
     def _parse_builtin_densearray_attr(self) -> DenseArrayBase | None:
         """As xDSL, but floats may be given as bits: ``array<f32: 0x7F800000>``."""

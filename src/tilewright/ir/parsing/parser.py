@@ -33,7 +33,7 @@ from tilewright.ir.parsing.lists import ListParser
 from tilewright.ir.parsing.locations import LocationParser
 from tilewright.ir.parsing.numbers import NumberParser
 from tilewright.ir.parsing.places import TextPlaces
-from tilewright.ir.parsing.types import TypeParser
+from tilewright.ir.parsing.types import TypeParser, end_of_brackets
 from tilewright.ir.passes import Remark
 from tilewright.ir.wording import CustomOpException, upstream_words
 from tilewright.support.errors import Note, ParseError
@@ -87,7 +87,7 @@ class MLIRParser(ListParser, TypeParser, NumberParser, AffineTextParser, AliasPa
         try:
             return state(QuickLexer(Input(text, filename)))
         except exceptions.ParseError as error:
-            raise self.places.error_at(error.span.start, error.span.end, upstream_words(error.msg)) from None
+            raise self.places.error_in_upstream_words(error) from None
 
     # Whole texts.
 
@@ -143,26 +143,29 @@ class MLIRParser(ListParser, TypeParser, NumberParser, AffineTextParser, AliasPa
         return today + name[len(older) :]
 
     def _parse_extended_type_or_attribute(self, attr_or_dialect_name: str, is_type: bool) -> Any:
+        name = attr_or_dialect_name
+        start = self.places.end_of_token_before(self._current_token.span.start) - len(name)
         self._in_attribute += 1
         try:
-            parsed = super()._parse_extended_type_or_attribute(self._name_today(attr_or_dialect_name), is_type)
+            parsed = super()._parse_extended_type_or_attribute(self._name_today(name), is_type)
         except exceptions.ParseError as error:
-            if error.msg != f"'{attr_or_dialect_name}' is not registered":
+            if not error.msg.endswith("is not registered"):
                 raise
-            raise self._unregistered(attr_or_dialect_name, is_type=is_type) from None
+            raise self._unregistered(name, start, is_type=is_type) from None
         self._in_attribute -= 1
         return parsed
 
-    def _unregistered(self, name: str, *, is_type: bool) -> ParseError:
-        """What upstream says of a type or attribute without parameters whose dialect is not known."""
-        dialect, _, rest = name.partition(".")
-        start = self.places.text.rfind(name, 0, self.pos) + len(dialect) + 1
+    def _unregistered(self, name: str, start: int, *, is_type: bool) -> ParseError:
+        """What upstream says of a type or attribute at `start`, ``!NAME<...>`` or ``#NAME<...>``, that nobody knows."""
+        text, (dialect, dot, rest), end = self.places.text, name.partition("."), start + len(name)
+        at = start + len(dialect) + 1 if dot else start - 1
         if dialect in self.ctx.registered_dialect_names:
-            return self.places.error_at(start, start + len(rest), f"'{name}' is not registered")
-        sigil, kind = ("!", "type") if is_type else ("#", "attribute")
-        created = f'`{sigil}"{dialect}"<"{rest}">` {kind} created with unregistered dialect'
-        reason = f"{created}. If this is intended, please call {TO_ALLOW}"
-        return self.places.error_at(start, start + len(rest), reason)
+            return self.places.error_at(at, end, f"'{name}' is not registered")
+        parameters = text[end : end_of_brackets(text, end)]
+        body = rest + parameters if dot else parameters[1:-1]
+        whole = f'`!"{dialect}"<"{body}">` type' if is_type else f'#"{dialect}"<"{body}"> : \'none\' attribute'
+        reason = f"{whole} created with unregistered dialect. If this is intended, please call {TO_ALLOW}"
+        return self.places.error_at(at, end, reason)
 
     def _parse_attribute_entry(self) -> tuple[str, Attribute]:
         name, attribute = super()._parse_attribute_entry()
@@ -181,21 +184,16 @@ class MLIRParser(ListParser, TypeParser, NumberParser, AffineTextParser, AliasPa
         dialect = name.partition(".")[0]
         known = [op.name for op in self.ctx.loaded_ops if op.name.startswith(f"{dialect}.")]
         near = get_close_matches(name, known, n=1)
+        start = self.places.text.find(name, self._op_start)
+        if self._is_generic(name):
+            raise self._unknown_generic(name, start)
         reason = f"custom op '{name}' is unknown"
         if not known and "." in name:
             reason = f"Dialect `{dialect}' not found for custom op '{name}' "
-            if self._is_generic(name):
-                reason = (
-                    "operation being parsed with an unregistered dialect. If this is intended, please use "
-                    "-allow-unregistered-dialect with the MLIR tool used"
-                )
         if not known and "." not in name and self._parser_state.dialect_stack:
             default = "".join(self._default_dialects()[-1:])
             reason = reason if default else f"Dialect `' not found for custom op '{name}' "
             reason += f" (tried '{default}.{name}' as well)"
-        start = self.places.text.find(name, self._op_start)
-        if reason.startswith("operation being parsed"):
-            start += len(name) + 1  # upstream finds out after the name
         error = self.places.error_at(start, start + len(name), reason)
         if near:
             self.places.with_place(error, start, len(name), f"did you mean '{near[0]}'?")
@@ -203,6 +201,19 @@ class MLIRParser(ListParser, TypeParser, NumberParser, AffineTextParser, AliasPa
             raise error
         listed = ", ".join(sorted(self.ctx.registered_dialect_names))
         raise self.places.with_place(error, start, len(name), f"Available dialects: {listed} ; {MORE_ON_DIALECTS}")
+
+    def _unknown_generic(self, name: str, start: int) -> ParseError:
+        """What upstream says of an op that it does not know in generic form."""
+        dialect = name.partition(".")[0]
+        if "." in name and dialect in self.ctx.registered_dialect_names:
+            found = f"unregistered operation '{name}' found in dialect ('{dialect}')"
+            return self.places.error_at(start - 1, start, f"{found} that does not allow unknown operations")
+        reason = (
+            "operation being parsed with an unregistered dialect. If this is intended, please use "
+            "-allow-unregistered-dialect with the MLIR tool used"
+        )
+        after = start + len(name) + 1  # where upstream finds out
+        return self.places.error_at(after, after + 1, reason)
 
     def _default_dialects(self) -> list[str]:
         """The dialects whose names may be left out where the parser is."""

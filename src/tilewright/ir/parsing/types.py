@@ -25,7 +25,7 @@ _SHAPED = frozenset({"tensor", "memref", "vector"})
 _BRACKET = re.compile(r"->|[<>\"\n]")
 
 
-def _end_of_brackets(text: str, start: int) -> int:
+def end_of_brackets(text: str, start: int) -> int:
     """The end of the ``<...>`` that starts at `start`; 0 if there is none, it spans lines, or it holds a string."""
     if not text.startswith("<", start):
         return 0
@@ -140,7 +140,7 @@ class TypeParser(Parser):
 
     def _parse_bracketed_type(self, name: Span[str]) -> TypeAttribute | None:
         """A type such as ``tensor<4xf32>``: the same text is only parsed once, and gives the same object."""
-        end = _end_of_brackets(self.places.text, name.end)
+        end = end_of_brackets(self.places.text, name.end)
         text = self.places.text[name.start : end]
         known = self._bracketed_types.get(text)
         if known is not None:
