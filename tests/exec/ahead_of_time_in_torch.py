@@ -13,6 +13,7 @@ from torch.export import Dim, export
 from torch.library import triton_op, wrap_triton
 
 inductor._use_fp64_for_unbacked_floats = False
+inductor.aot_inductor.precompile_headers = False  # each would be used once
 folder = Path(sys.argv[1])
 
 

@@ -50,8 +50,14 @@ def on_hopper(a_gpu: str) -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def torch_children() -> Iterator[Children]:
-    """Programs with PyTorch, which import it and what most of it imports once for all."""
-    yield from start_children("torch", "torch.distributed.tensor", "sympy")
+    """Programs with PyTorch, which import it, what most of it imports, and the compiler once for all."""
+    yield from start_children("torch", "torch.distributed.tensor", "sympy", "suite.whole_compiler")
+
+
+@pytest.fixture(scope="session")
+def inductor_children() -> Iterator[Children]:
+    """Programs of `tilewright run` that are compiled by PyTorch, which import its compiler and ours once for all."""
+    yield from start_children("torch", "torch.distributed.tensor", "sympy", "suite.whole_inductor")
 
 
 @pytest.fixture(autouse=CHOSEN == REAL)

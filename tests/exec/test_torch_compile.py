@@ -33,13 +33,13 @@ def run_program(children: Children, folder: Path, *command: str, **environment: 
     return done.stderr
 
 
-def test_functions_compiled_by_torch(tmp_path: Path, torch_children: Children) -> None:
-    run_program(torch_children, tmp_path, "compiled_by_torch.py")
+def test_functions_compiled_by_torch(tmp_path: Path, inductor_children: Children) -> None:
+    run_program(inductor_children, tmp_path, "compiled_by_torch.py")
 
 
-def test_weights_of_fewer_bytes(tmp_path: Path, torch_children: Children) -> None:
+def test_weights_of_fewer_bytes(tmp_path: Path, inductor_children: Children) -> None:
     """Matmuls of few rows are one kernel with what makes their weights; others are calls, as without tilewright."""
-    run_program(torch_children, tmp_path, "weights_in_torch.py")
+    run_program(inductor_children, tmp_path, "weights_in_torch.py")
 
 
 @pytest.mark.parametrize("start", ["subprocess", "fork"])
@@ -48,9 +48,9 @@ def test_kernels_come_back_pickled_from_workers(start: str, tmp_path: Path, torc
     run_program(torch_children, tmp_path, "compiled_by_torch.py", "indexing", **chosen)
 
 
-def test_what_pytorch_knows_of_users_kernels(tmp_path: Path, torch_children: Children) -> None:
+def test_what_pytorch_knows_of_users_kernels(tmp_path: Path, inductor_children: Children) -> None:
     """Which arguments a kernel writes; then such kernels compiled without copies, called plainly and as operators."""
-    assert "Traceback" not in run_program(torch_children, tmp_path, "kernels_in_torch.py")
+    assert "Traceback" not in run_program(inductor_children, tmp_path, "kernels_in_torch.py")
 
 
 @pytest.mark.needs("triton")
@@ -70,9 +70,9 @@ def test_official_triton_serves_pytorch_with_this_back_end(tmp_path: Path) -> No
 
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="PyTorch's ahead-of-time compiler needs a C++ compiler")
-def test_packages_run_users_kernels_without_tilewright(tmp_path: Path, torch_children: Children) -> None:
+def test_packages_run_users_kernels_without_tilewright(tmp_path: Path, inductor_children: Children) -> None:
     """AOTInductor packs kernels and their launcher as shared libraries; a process that finds no tilewright loads them."""
-    run_program(torch_children, tmp_path, "ahead_of_time_in_torch.py", str(tmp_path))
+    run_program(inductor_children, tmp_path, "ahead_of_time_in_torch.py", str(tmp_path))
     done = subprocess.run(
         [sys.executable, str(HERE / "package_of_torch.py"), str(tmp_path)],
         env={name: value for name, value in os.environ.items() if name != "PYTHONPATH"},
@@ -107,23 +107,23 @@ def test_the_program_of_the_page_about_models(tmp_path: Path) -> None:
     assert any("@triton.jit" in path.read_text() for path in tmp_path.rglob("*.py"))
 
 
-def test_kernels_are_launched_at_sites(tmp_path: Path, torch_children: Children) -> None:
+def test_kernels_are_launched_at_sites(tmp_path: Path, inductor_children: Children) -> None:
     """Natively after the first calls, and by PyTorch's own object where something is different."""
-    run_program(torch_children, tmp_path, "launched_at_sites.py")
+    run_program(inductor_children, tmp_path, "launched_at_sites.py")
 
 
 def test_another_state_of_the_compiler_writes_its_own_graphs(tmp_path: Path, torch_children: Children) -> None:
     run_program(torch_children, tmp_path, "cached_graphs.py")
 
 
-def test_templates_of_products_are_tuned(tmp_path: Path, torch_children: Children) -> None:
-    run_program(torch_children, tmp_path, "products_in_torch.py")
+def test_templates_of_products_are_tuned(tmp_path: Path, inductor_children: Children) -> None:
+    run_program(inductor_children, tmp_path, "products_in_torch.py")
 
 
-def test_blocks_fit_a_cpu(tmp_path: Path, torch_children: Children) -> None:
-    run_program(torch_children, tmp_path, "blocks_in_torch.py")
+def test_blocks_fit_a_cpu(tmp_path: Path, inductor_children: Children) -> None:
+    run_program(inductor_children, tmp_path, "blocks_in_torch.py")
 
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="PyTorch's template of attention is C++")
-def test_attention_is_a_template_in_cpp(tmp_path: Path, torch_children: Children) -> None:
-    run_program(torch_children, tmp_path, "attention_in_torch.py")
+def test_attention_is_a_template_in_cpp(tmp_path: Path, inductor_children: Children) -> None:
+    run_program(inductor_children, tmp_path, "attention_in_torch.py")
