@@ -37,9 +37,11 @@ gate.hold(lambda: llvm.ffi.lib._lock._lock, _renew_lock)
 
 
 class Effort(Enum):
-    """How much LLVM optimises: NONE is for code whose compile time matters more than its speed."""
+    """How much LLVM optimises: NONE is for code whose compile time matters more than its speed, HOT for such with a few
+    functions of another kind, which have the attribute `hot`."""
 
     NONE = "none"
+    HOT = "hot"
     LIGHT = "light"
 
 
@@ -131,6 +133,8 @@ def optimise(module: Any, machine: Any, effort: Effort) -> None:
         _split_coroutines(module, machine)
     if effort is Effort.NONE:
         return
+    if effort is Effort.HOT:
+        _leave_cold_functions(module)
     options = llvm.create_pipeline_tuning_options(speed_level=2)
     options.loop_vectorization = False
     options.loop_interleaving = False
@@ -143,6 +147,14 @@ def optimise(module: Any, machine: Any, effort: Effort) -> None:
     manager.add_instruction_combine_pass()
     manager.add_simplify_cfg_pass()
     _past_lock("LLVMPY_RunNewModulePassManager")(manager, module, builder)
+
+
+def _leave_cold_functions(module: Any) -> None:
+    """Have LLVM optimise nothing but functions with the attribute `hot` and what is always inlined."""
+    for function in module.functions:
+        if not function.is_declaration and not {b"hot", b"alwaysinline"} & set(function.attributes):
+            function.add_function_attribute("noinline")
+            function.add_function_attribute("optnone")
 
 
 def _split_coroutines(module: Any, machine: Any) -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import ctypes
 from ctypes import Structure, c_int32, c_int64, c_void_p
+from typing import Any
 
 _TYPES: dict[object, str] = {c_int32: "i32", c_int64: "i64", c_void_p: "ptr"}
 
@@ -44,7 +45,7 @@ class Launch(Structure):
         ("failed_y", c_int32),
         ("failed_z", c_int32),
         ("threads", c_int32),  # how many run it
-        ("thread_state", c_void_p),  # Python's, of the launching thread while the GIL is released; null: never poll
+        ("thread_state", c_void_p),  # Python's, of the launching thread while the GIL is released
         ("polled_ns", c_int64),  # when signals were polled last
         ("slice_programs", c_int64),  # programs per slice, as learned so far
         ("entry", c_void_p),  # of the kernel: void (ptr args, i64 lo, i64 hi, ptr arena)
@@ -78,8 +79,13 @@ class Habits(Structure):
 
 def declare(*records: type[Structure]) -> str:
     """LLVM IR that declares records."""
-    fields = {record.__name__: ", ".join(_TYPES[kind] for _, kind, *_ in record._fields_) for record in records}
+    fields = {record.__name__: ", ".join(_text(kind) for _, kind, *_ in record._fields_) for record in records}
     return "\n".join(f"%{name} = type {{ {types} }}" for name, types in fields.items())
+
+
+def _text(kind: Any) -> str:
+    """The type of a field: an integer, a pointer, or an array of such."""
+    return f"[{kind._length_} x {_text(kind._type_)}]" if issubclass(kind, ctypes.Array) else _TYPES[kind]
 
 
 def names_of(*records: type[Structure]) -> dict[str, str]:

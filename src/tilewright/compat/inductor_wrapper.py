@@ -115,11 +115,12 @@ def _wrapper_class(base: Any) -> type:
             if not self.sites:
                 self.imports.writeline(HEADER)
             site, shown = f"site_{self.sites}", "".join(f"{number}, " for number in numbers)
+            follows = ", follows=True" if self.sites else ""
             self.sites += 1
             if all(map(str.isdecimal, numbers)):
-                self.header.writeline(f"{site} = launch_site(globals(), {kernel_name!r}, ({shown}))")
+                self.header.writeline(f"{site} = launch_site(globals(), {kernel_name!r}, ({shown}){follows})")
             else:
-                self.header.writeline(f"{site} = varying_site(globals(), {kernel_name!r})")
+                self.header.writeline(f"{site} = varying_site(globals(), {kernel_name!r}{follows})")
                 site += f"[({shown})]"
             self.writeline(f"{site}({', '.join(tensors)})")
 

@@ -10,7 +10,8 @@
 
 The first way is four functions of Python for each launch; amid matmuls, which leave nothing of the interpreter
 in the caches, they take half of its 8 to 12 us. A site takes the first way until native code knows the call, and again
-whenever something is different: other arguments, switches, hooks, a profiler.
+whenever something is different: other arguments, switches, hooks, a profiler. Hooks and profilers are looked for by
+the sites that others do not follow: once in each call of a graph.
 """
 
 from __future__ import annotations
@@ -39,39 +40,44 @@ MOST_VARIANTS = 64
 """Sizes that a place of dynamic shapes keeps a site for: those of some batches. The oldest leaves for a new one."""
 
 
-def launch_site(scope: Mapping[str, Any], name: str, numbers: Sequence[int]) -> Callable[..., None]:
+def launch_site(
+    scope: Mapping[str, Any], name: str, numbers: Sequence[int], *, follows: bool = False
+) -> Callable[..., None]:
     """Return a function that launches the kernel `scope[name]`, an object of PyTorch's compiler, with its arguments
-    and then these numbers. Code in PyTorch's caches calls this: its meaning stays.
+    and then these numbers. One that `follows` does not look for hooks and profilers, as a site before it has just done.
+    Code in PyTorch's caches calls this: its meaning stays.
     """
-    return _Site(scope, name, tuple(numbers)).launch
+    return _Site(scope, name, tuple(numbers), follows).launch
 
 
-def varying_site(scope: Mapping[str, Any], name: str) -> Mapping[tuple[int, ...], Callable[..., None]]:
+def varying_site(
+    scope: Mapping[str, Any], name: str, *, follows: bool = False
+) -> Mapping[tuple[int, ...], Callable[..., None]]:
     """Return a mapping from numbers, which arguments of a kernel end with, to a function that launches the kernel
-    `scope[name]` with its other arguments and then these. Code in PyTorch's caches calls this: its meaning stays.
+    `scope[name]` with its other arguments and then these, as `launch_site` does.
     """
-    return _Sites(scope, name)
+    return _Sites(scope, name, follows)
 
 
 class _Sites(dict[tuple[int, ...], Callable[..., None]]):
     """Sites of one place, by the numbers that varied there."""
 
-    def __init__(self, scope: Mapping[str, Any], name: str) -> None:
-        self._scope, self._name = scope, name
+    def __init__(self, scope: Mapping[str, Any], name: str, follows: bool) -> None:
+        self._scope, self._name, self._follows = scope, name, follows
 
     def __missing__(self, numbers: tuple[int, ...]) -> Callable[..., None]:
         if len(self) >= MOST_VARIANTS:
             self.pop(next(iter(self)), None)
-        self[numbers] = site = launch_site(self._scope, self._name, numbers)
+        self[numbers] = site = launch_site(self._scope, self._name, numbers, follows=self._follows)
         return site
 
 
 class _Site:
     """One place, and what native code reads of it (`site.ll`)."""
 
-    def __init__(self, scope: Mapping[str, Any], name: str, numbers: tuple[int, ...]) -> None:
+    def __init__(self, scope: Mapping[str, Any], name: str, numbers: tuple[int, ...], follows: bool) -> None:
         self._scope, self._name, self._numbers = scope, name, numbers
-        self._site = records.Site()
+        self._site = records.Site(follows=follows)
         self._kept: list[Any] = []
         """What the record points to."""
         self._recogniser: Recogniser | None = native_runtime().recogniser

@@ -9,7 +9,16 @@ import pytest
 
 from tilewright.codegen.instructions import OperandTypeError
 from tilewright.codegen.literals import f32_constant, float_constant, half_constant, string_literal, vector_constant
-from tilewright.codegen.llvm_backend import Effort, LlvmError, ObjectLoader, compile_text, emit_assembly, parse
+from tilewright.codegen.llvm_backend import (
+    Effort,
+    LlvmError,
+    ObjectLoader,
+    compile_text,
+    create_target_machine,
+    emit_assembly,
+    optimise,
+    parse,
+)
 from tilewright.codegen.llvm_text import FunctionText, ModuleText, Parameter
 from tilewright.targets.cpu.facts import host_facts, named_facts
 
@@ -128,6 +137,15 @@ def test_a_missing_symbol_is_an_error() -> None:
     text = "declare void @no_such_function()\ndefine void @f() {\n call void @no_such_function()\n ret void\n}"
     with pytest.raises(LlvmError, match="cannot link"):
         ObjectLoader().load(compile_text(text, facts), ("f",))
+
+
+def test_hot_functions_alone_are_optimised() -> None:
+    body = "{\n  %slot = alloca i32\n  store i32 %x, ptr %slot\n  %y = load i32, ptr %slot\n  ret i32 %y\n}\n"
+    text = f"define i32 @cold(i32 %x) {body} define i32 @warm(i32 %x) hot {body}"
+    module = parse(text)
+    optimise(module, create_target_machine(host_facts()), Effort.HOT)
+    assert "alloca" in str(module.get_function("cold"))
+    assert "alloca" not in str(module.get_function("warm"))
 
 
 @pytest.mark.parametrize("effort", Effort)

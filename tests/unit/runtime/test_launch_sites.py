@@ -39,8 +39,8 @@ class Hook:
 class Launched:
     """What PyTorch's compiler makes of a kernel, as far as a site asks."""
 
-    def __init__(self, size: int) -> None:
-        x = np.zeros(size, np.float32)
+    def __init__(self, size: int, first: int = 0) -> None:
+        x = np.zeros(size + first, np.float32)[first:]
         self.grid = (-(-size // 64), 2, 1)
         self.kernel: Any = scale.warmup(x, x.copy(), size, BLOCK=32, grid=self.grid)
         self.hook = Hook()
@@ -51,9 +51,9 @@ class Launched:
         self.kernel.run(*self.grid, stream, None, None, None, self.hook, None, x, out, n, 32)
 
 
-def site_of(size: int) -> tuple[Launched, Any]:
+def site_of(size: int, *, follows: bool = False) -> tuple[Launched, Any]:
     launched = Launched(size)
-    return launched, launch_site({"kernel": launched}, "kernel", (size,))
+    return launched, launch_site({"kernel": launched}, "kernel", (size,), follows=follows)
 
 
 def check(site: Any, size: int, first: int = 0) -> None:
@@ -107,6 +107,40 @@ def test_hooks_see_every_launch() -> None:
     runs = launched.runs
     check(site, 100)
     assert launched.runs == runs and len(seen) == 3
+
+
+def test_a_site_that_follows_looks_for_no_hooks_of_its_own() -> None:
+    leading, first = site_of(100)
+    following, second = site_of(200, follows=True)
+    for _ in range(4):
+        check(first, 100)
+        check(second, 200)
+    seen: list[Any] = []
+    for launched in (leading, following):
+        launched.hook.calls.append(seen.append)
+    check(second, 200)
+    assert not seen
+    check(first, 100)
+    check(second, 200)
+    assert len(seen) == 2
+    for launched in (leading, following):
+        launched.hook.calls.clear()
+    runs = leading.runs, following.runs
+    check(first, 100)
+    check(second, 200)
+    assert (leading.runs, following.runs) == runs
+
+
+def test_a_site_knows_calls_whose_addresses_are_aligned_in_turns() -> None:
+    launched = Launched(640, first=1)
+    site = launch_site({"kernel": launched}, "kernel", (640,))
+    for _ in range(4):
+        check(site, 640)
+        check(site, 640, first=1)
+    runs = launched.runs
+    for first in (0, 1, 1, 0):
+        check(site, 640, first)
+    assert launched.runs == runs
 
 
 def test_a_watched_variable_sends_calls_to_the_object(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -64,6 +64,9 @@ kernel, number, constants = {
     "calls": (calls, 7, {}),
 }[sys.argv[1]]
 kernel.warmup(x, number, grid=(GRID,), **constants)
+if sys.argv[2:] == ["short"]:  # launches that keep the GIL
+    for _ in range(5):
+        kernel[(GRID,)](x, 5, **constants)
 sent = []
 
 def interrupt():
@@ -83,13 +86,13 @@ assert x[:4].tolist() == [5] * 4
 
 @pytest.mark.costly
 @pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("kernel", ["counts", "adds_tiles", "ranges", "calls"])
+@pytest.mark.parametrize("kernel", ["counts", "counts short", "adds_tiles", "adds_tiles short", "ranges", "calls"])
 def test_a_program_that_never_ends_can_be_stopped(
     tmp_path: Path, compiler_children: Children, kernel: str, threads: int
 ) -> None:
     (tmp_path / "program.py").write_text(PROGRAM.replace("GRID", str(1 if threads == 1 else 6)))
     environment = {"PYTHONPATH": str(tmp_path), "TILEWRIGHT_NUM_THREADS": str(threads)}
-    done = compiler_children.run(["program", kernel], environment, tmp_path)
+    done = compiler_children.run(["program", *kernel.split()], environment, tmp_path)
     delays = [float(line) for line in done.stdout.split()]
     assert done.returncode == 0 and len(delays) == 2, done.stderr
     assert min(delays) < 0.5

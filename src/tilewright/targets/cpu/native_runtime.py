@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from ctypes import Structure, c_int64, c_void_p
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
 from tilewright.codegen.llvm_backend import LoadedObject, ObjectLoader
 from tilewright.codegen.native_records import ArenaHeader, Habits, Launch
@@ -138,15 +138,12 @@ class NativeRuntime:
         )
         """Have a C function, by its address, say the number of threads of launches that do not; None: nobody."""
         self._follows = False
+        self.recogniser: Recogniser | None = find_recogniser(self._library)
+        """Of repeated calls; None where native code cannot read arguments."""
         self.num_threads = 0
         self.set_num_threads(available_cores())
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._after_fork)
-
-    @cached_property
-    def recogniser(self) -> Recogniser | None:
-        """The native recogniser of repeated calls; None where native code cannot read arguments."""
-        return find_recogniser(self._library)
 
     def set_num_threads(self, count: int) -> None:
         """Threads that work on one grid, the launching one included, unless a launch says otherwise."""

@@ -162,7 +162,7 @@ class CallTable:
         self._calls = (c_void_p * MOST_CALLS)()
         self._kept: list[Any] = []
         """What the table points to."""
-        self._table = records.Table(knobs.generation_address(), id(hooks), 0, addressof(self._calls))
+        self._table = records.Table(knobs.generation_address(), id(hooks), 0, addressof(self._calls), 0)
         self.launch = recogniser.function(self.address, slow_path)
 
     @property
@@ -213,6 +213,7 @@ class CallTable:
     def clear(self) -> None:
         """Forget all calls."""
         self._table.known = 0
+        self._table.clearings += 1
         self._kept.clear()
 
 

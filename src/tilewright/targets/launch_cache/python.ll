@@ -5,6 +5,7 @@
 @PyTuple_Type = external global i8
 
 declare i64 @PyLong_AsLongLong(ptr)
+declare i64 @PyLong_AsSsize_t(ptr)
 declare ptr @PyErr_Occurred()
 declare ptr @PyEval_SaveThread()
 declare void @PyEval_RestoreThread(ptr)

@@ -5,6 +5,13 @@ from __future__ import annotations
 
 from ctypes import Structure, c_int32, c_int64, c_void_p
 
+MOST_CALLS = 16
+MOST_POINTERS = 63
+MOST_SLOTS = 63
+MOST_ARGUMENTS = 63
+MOST_WORDS = MOST_SLOTS + 3  # with the grid's extents
+"""What the native side has room for."""
+
 
 class Item(Structure):
     """What the argument of a call must be; `kind` is a `calls.Kind`."""
@@ -64,6 +71,7 @@ class Table(Structure):
         ("hooks", c_void_p),  # a list that must be empty: they are called before launches
         ("known", c_int64),  # calls
         ("calls", c_void_p),  # array of Repeat *
+        ("clearings", c_int64),  # how many times all calls were forgotten
     )
 
 
@@ -73,13 +81,18 @@ class Site(Structure):
     _fields_ = (
         ("table", c_void_p),  # the calls of the kernel; null: not known yet
         ("given", c_int64),  # how many arguments a call gives
-        ("further", c_int64),  # how many follow them, always the same
+        ("follows", c_int64),  # 1 where another site of its graph, before it, looks whether launches are watched
+        ("last", c_void_p),  # the Repeat that the last call was like; null: none
+        ("clearings", c_int64),  # of the table, up to then
+        ("programs", c_int64),  # product of the extents
+        ("words", c_int64),  # of its slots and extents
+        ("slots", c_int64 * MOST_WORDS),  # those
+        ("further", c_int64),  # how many follow those, always the same
         ("constants", c_void_p),  # those
         ("variable_count", c_int64),  # that must be as they are
         ("variables", c_void_p),
         ("hooks_before", c_void_p),  # lists that must be empty
         ("hooks_after", c_void_p),
-        ("programs", c_int64),  # product of the extents
         ("x", c_int64),  # extents of the grid
         ("y", c_int64),
         ("z", c_int64),
@@ -117,12 +130,6 @@ class Storage(Structure):
     )
 
 
-MOST_CALLS = 16
-MOST_POINTERS = 63
-MOST_SLOTS = 63
-MOST_ARGUMENTS = 63
-"""What the native side has room for."""
-
 FACTS_AFTER_OFFSET = 16
 """In PyTorch's TensorImpl: from the offset into the storage, in elements, to dtype and device; the number of elements
 is between them."""
@@ -130,7 +137,7 @@ is between them."""
 CONSTANTS = {
     "FACTS_AFTER_OFFSET": FACTS_AFTER_OFFSET,
     "MOST_POINTERS": MOST_POINTERS,
-    "MOST_WORDS": MOST_SLOTS + 3,
-    "MOST_WITH_GRID": MOST_ARGUMENTS + 1,
+    "MOST_WORDS": MOST_WORDS,
+    "MOST_ARGUMENTS": MOST_ARGUMENTS,
 }
 RECORDS = (Item, Variable, Repeat, Table, Site, Array, Storage)

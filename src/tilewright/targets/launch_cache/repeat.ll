@@ -75,7 +75,9 @@ read_grid:
   br i1 %usual, label %search, label %unknown
 
 search:
-  %call = call ptr @find_call(ptr %table, ptr %arguments, i64 %count, ptr %names, ptr %slots)
+  %own_arguments = getelementptr ptr, ptr %arguments, i64 1
+  %own_count = sub i64 %count, 1
+  %call = call ptr @find_call(ptr %table, ptr %own_arguments, i64 %own_count, ptr %names, ptr %slots)
   %none = icmp eq ptr %call, null
   br i1 %none, label %unknown, label %found
 
@@ -123,7 +125,7 @@ unknown:
 
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 
-; The known call that a call is like, with its slots at %slots; null where there is none.
+; The known call that a call of these arguments is like, with its slots at %slots; null where there is none.
 define internal ptr @find_call(ptr %table, ptr %arguments, i64 %count, ptr %names, ptr %slots) {
 entry:
   %generation_slot = load ptr, ptr %table
@@ -278,7 +280,6 @@ unusual:
 ; Whether a call is like %call; its slots are then at %slots.
 define internal i1 @is_call_again(ptr %call, i64 %generation, ptr %arguments, i64 %count, ptr %names, ptr %slots) {
 entry:
-  %memory = alloca [$MOST_POINTERS x %Extent]
   %made_at = load i64, ptr %call
   %is_current = icmp eq i64 %made_at, %generation
   br i1 %is_current, label %counts, label %differs
@@ -288,8 +289,7 @@ counts:
   %by_position = load i64, ptr %by_position_slot
   %by_keyword_slot = getelementptr %Repeat, ptr %call, i32 0, i32 $Repeat_by_keyword
   %by_keyword = load i64, ptr %by_keyword_slot
-  %behind_grid = sub i64 %count, 1
-  %same_count = icmp eq i64 %behind_grid, %by_position
+  %same_count = icmp eq i64 %count, %by_position
   br i1 %same_count, label %keywords, label %differs
 
 keywords:
@@ -310,22 +310,33 @@ globals:
   br i1 %same_globals, label %items, label %differs
 
 items:
+  %all = add i64 %by_position, %by_keyword
+  %same_items = call i1 @are_items_again(ptr %call, ptr %arguments, i64 %by_position, i64 %all, ptr %names, ptr %slots)
+  ret i1 %same_items
+
+differs:
+  ret i1 false
+}
+
+; Whether the first %all arguments, those after %by_position by keyword, are like those of %call, and overlap as all of its
+; pointers did, which are among them; their values are then at %slots.
+define internal i1 @are_items_again(ptr %call, ptr %arguments, i64 %by_position, i64 %all, ptr %names, ptr %slots) hot {
+entry:
+  %memory = alloca [$MOST_POINTERS x %Extent]
   %items_slot = getelementptr %Repeat, ptr %call, i32 0, i32 $Repeat_items
   %first_item = load ptr, ptr %items_slot
-  %all = add i64 %by_position, %by_keyword
   br label %head
 
 head:
-  %i = phi i64 [ 0, %items ], [ %next, %advance ]
-  %pointers = phi i64 [ 0, %items ], [ %pointers_after, %advance ]
+  %i = phi i64 [ 0, %entry ], [ %next, %advance ]
+  %pointers = phi i64 [ 0, %entry ], [ %pointers_after, %advance ]
   %more = icmp ult i64 %i, %all
   br i1 %more, label %look, label %compare
 
 look:
   %item = getelementptr %Item, ptr %first_item, i64 %i
-  %place = getelementptr ptr, ptr %arguments, i64 %i
-  %behind = getelementptr ptr, ptr %place, i64 1
-  %argument = load ptr, ptr %behind
+  %argument_slot = getelementptr ptr, ptr %arguments, i64 %i
+  %argument = load ptr, ptr %argument_slot
   %is_named = icmp uge i64 %i, %by_position
   br i1 %is_named, label %check_name, label %check
 
@@ -376,7 +387,7 @@ differs:
   ret i1 false
 }
 
-define internal i1 @are_globals_unchanged(ptr %call) {
+define internal i1 @are_globals_unchanged(ptr %call) hot {
   %count_slot = getelementptr %Repeat, ptr %call, i32 0, i32 $Repeat_variable_count
   %count = load i64, ptr %count_slot
   %globals_slot = getelementptr %Repeat, ptr %call, i32 0, i32 $Repeat_variables
@@ -427,7 +438,7 @@ changed:
 }
 
 ; Whether no two of the extents overlap or are parts of allocations that are not known, but for two that may be shared.
-define internal i1 @are_disjoint(ptr %memory, i64 %count) {
+define internal i1 @are_disjoint(ptr %memory, i64 %count) hot {
 entry:
   br label %outer
 
@@ -485,7 +496,7 @@ overlap:
 }
 
 ; Whether an argument that is no memory is like %item; its value is then at %slot, if it has one.
-define internal i1 @is_value_again(ptr %item, ptr %argument, ptr %slot) {
+define internal i1 @is_value_again(ptr %item, ptr %argument, ptr %slot) hot {
 entry:
   %overflow = alloca i32
   %kind = load i64, ptr %item
@@ -580,7 +591,7 @@ define internal i64 @class_of_integer(i64 %value, i64 %finer) {
 }
 
 ; Whether an array or tensor is like %item; its address is then at %slot, and where its memory lies at %extent.
-define internal i1 @is_memory_again(ptr %item, ptr %argument, ptr %slot, ptr %extent) {
+define internal i1 @is_memory_again(ptr %item, ptr %argument, ptr %slot, ptr %extent) hot {
 entry:
   %class_slot = getelementptr %Item, ptr %item, i32 0, i32 $Item_type
   %wanted = load ptr, ptr %class_slot
@@ -750,7 +761,7 @@ end:
 }
 
 ; A tensor of the item's dtype on its device; the memory is that of its storage.
-define internal i1 @read_tensor(ptr %item, ptr %argument, ptr %slot, ptr %extent) {
+define internal i1 @read_tensor(ptr %item, ptr %argument, ptr %slot, ptr %extent) hot {
 entry:
   %tensor_at = load i64, ptr @tensor_at
   %tensor_slot = getelementptr i8, ptr %argument, i64 %tensor_at

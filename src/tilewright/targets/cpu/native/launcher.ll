@@ -1,4 +1,4 @@
-; The Python side: METH_FASTCALL functions that release the GIL, run the grid and poll signals now and then.
+; The Python side: METH_FASTCALL functions that run grids, and poll signals now and then where they release the GIL.
 
 declare ptr @PyLong_FromLong(i64)
 declare ptr @PyBytes_AsString(ptr)
@@ -20,15 +20,12 @@ declare void @PyErr_SetString(ptr, ptr)
 }
 
 
-; Every 20 ms the launching thread lets Python handle signals; an exception (Ctrl-C) stops the grid.
+; After 20 ms the launching thread releases the GIL, if it has not before; every 20 ms it lets Python handle signals, and an
+; exception (Ctrl-C) stops the grid.
 define internal void @poll_signals(ptr %launch, i64 %now) {
 entry:
   %state_slot = getelementptr %Launch, ptr %launch, i32 0, i32 $Launch_thread_state
   %state = load ptr, ptr %state_slot
-  %never = icmp eq ptr %state, null
-  br i1 %never, label %end, label %check_time
-
-check_time:
   %last_slot = getelementptr %Launch, ptr %launch, i32 0, i32 $Launch_polled_ns
   %last = load i64, ptr %last_slot
   %is_first = icmp eq i64 %last, 0
@@ -45,6 +42,10 @@ compare:
 
 poll:
   store i64 %now, ptr %last_slot
+  %has_gil = icmp eq ptr %state, null
+  br i1 %has_gil, label %resume, label %ask
+
+ask:
   call void @PyEval_RestoreThread(ptr %state)
   %arena = call ptr @interrupt_kernel()
   %status = call i32 @PyErr_CheckSignals()
@@ -134,10 +135,51 @@ go:
   ret ptr %result
 }
 
-; Run a grid without the GIL: the number 0, a failure tuple, or null where a signal handler raised.
+; Run a grid: the number 0, a failure tuple, or null where a signal handler raised.
 define internal ptr @launch_grid(i64 %kernel, i64 %slots, i64 %programs, i64 %threads_given, i64 %arena_bytes, ptr %habits) {
 entry:
   %launch = alloca %Launch, align 64
+  %status = call i32 @run_launch(ptr %launch, i64 %kernel, i64 %slots, i64 %programs, i64 %threads_given, i64 %arena_bytes, ptr %habits)
+  %done = icmp eq i32 %status, 0
+  br i1 %done, label %success, label %stopped
+
+success:
+  %zero = call ptr @PyLong_FromLong(i64 0)
+  ret ptr %zero
+
+stopped:
+  %raised = icmp slt i32 %status, 0
+  br i1 %raised, label %interrupted, label %failure
+
+interrupted:
+  ret ptr null
+
+failure:
+  %tuple = call ptr @failure_of(ptr %launch)
+  ret ptr %tuple
+}
+
+; The tuple (reason, message, x, y, z) of what stopped a launch.
+define internal ptr @failure_of(ptr %launch) {
+  %failed_slot = getelementptr %Launch, ptr %launch, i32 0, i32 $Launch_failure
+  %failed = load i32, ptr %failed_slot
+  %message_slot = getelementptr %Launch, ptr %launch, i32 0, i32 $Launch_message
+  %message = load ptr, ptr %message_slot
+  %x_slot = getelementptr %Launch, ptr %launch, i32 0, i32 $Launch_failed_x
+  %x = load i32, ptr %x_slot
+  %y_slot = getelementptr %Launch, ptr %launch, i32 0, i32 $Launch_failed_y
+  %y = load i32, ptr %y_slot
+  %z_slot = getelementptr %Launch, ptr %launch, i32 0, i32 $Launch_failed_z
+  %z = load i32, ptr %z_slot
+  %tuple = call ptr (ptr, ...) @Py_BuildValue(ptr @failure_format, i32 %failed, ptr %message, i32 %x, i32 %y, i32 %z)
+  ret ptr %tuple
+}
+
+; Run a grid: 0, -1 where a signal handler raised, 1 where %launch says what stopped it. The GIL is released unless the
+; kernel's last launch says that this one takes less than 50 us, a hundredth of the time after which Python asks a thread
+; for it: amid matmuls, which leave nothing in the caches, releasing it and taking it again takes a microsecond.
+define internal i32 @run_launch(ptr %launch, i64 %kernel, i64 %slots, i64 %programs, i64 %threads_given, i64 %arena_bytes, ptr %habits) hot {
+entry:
   %some = icmp sgt i64 %programs, 0
   br i1 %some, label %prepare, label %success
 
@@ -150,17 +192,35 @@ prepare:
   %threads_given32 = trunc i64 %threads_given to i32
   %threads = call i32 @threads_for(i32 %threads_given32)
   %state_slot = getelementptr %Launch, ptr %launch, i32 0, i32 $Launch_thread_state
+  %each = load atomic i64, ptr %habits monotonic, align 8
+  %guess = call i64 @llvm.umul.fix.sat.i64(i64 %each, i64 %programs, i32 0)
+  %before = sub i64 %guess, 1                ; 0: unknown
+  %is_short = icmp ult i64 %before, 50000
+  %waits_slot = getelementptr %Habits, ptr %habits, i32 0, i32 $Habits_waits
+  %waits = load i64, ptr %waits_slot
+  %ends = icmp eq i64 %waits, 0
+  %keeps = and i1 %is_short, %ends
+  br i1 %keeps, label %run, label %let_go
+
+let_go:
   %state = call ptr @PyEval_SaveThread()
   store ptr %state, ptr %state_slot
+  br label %run
+
+run:
   call void @run_grid(ptr %launch, i64 %programs, i32 %threads, ptr %habits)
   %state_now = load ptr, ptr %state_slot
+  %kept = icmp eq ptr %state_now, null
+  br i1 %kept, label %back, label %take
+
+take:
   call void @PyEval_RestoreThread(ptr %state_now)
   %raised = call ptr @PyErr_Occurred()
   %quiet = icmp eq ptr %raised, null
   br i1 %quiet, label %back, label %interrupted
 
 interrupted:
-  ret ptr null
+  ret i32 -1
 
 back:
   %failed_slot = getelementptr %Launch, ptr %launch, i32 0, i32 $Launch_failure
@@ -169,25 +229,16 @@ back:
   br i1 %ok, label %success, label %failure
 
 failure:
-  %message_slot = getelementptr %Launch, ptr %launch, i32 0, i32 $Launch_message
-  %message = load ptr, ptr %message_slot
-  %x_slot = getelementptr %Launch, ptr %launch, i32 0, i32 $Launch_failed_x
-  %x = load i32, ptr %x_slot
-  %y_slot = getelementptr %Launch, ptr %launch, i32 0, i32 $Launch_failed_y
-  %y = load i32, ptr %y_slot
-  %z_slot = getelementptr %Launch, ptr %launch, i32 0, i32 $Launch_failed_z
-  %z = load i32, ptr %z_slot
-  %tuple = call ptr (ptr, ...) @Py_BuildValue(ptr @failure_format, i32 %failed, ptr %message, i32 %x, i32 %y, i32 %z)
-  ret ptr %tuple
+  ret i32 1
 
 success:
-  %zero = call ptr @PyLong_FromLong(i64 0)
-  ret ptr %zero
+  ret i32 0
 }
 
 ; Run its grid: 0 done, -1 an exception is set.
-define i32 @tilewright_launch_again(ptr %again, ptr %slots, i64 %programs) {
+define i32 @tilewright_launch_again(ptr %again, ptr %slots, i64 %programs) hot {
 entry:
+  %launch = alloca %Launch, align 64
   %kernel = load i64, ptr %again
   %arena_slot = getelementptr %Again, ptr %again, i32 0, i32 $Again_arena_bytes
   %arena_bytes = load i64, ptr %arena_slot
@@ -197,31 +248,24 @@ entry:
   %habits = load ptr, ptr %habits_slot
   %raise_slot = getelementptr %Again, ptr %again, i32 0, i32 $Again_fail
   %raise = load ptr, ptr %raise_slot
-  call void @Py_IncRef(ptr %raise)
   %slots_address = ptrtoint ptr %slots to i64
-  %status = call ptr @launch_grid(i64 %kernel, i64 %slots_address, i64 %programs, i64 %threads, i64 %arena_bytes, ptr %habits)
-  %failed = icmp eq ptr %status, null
-  br i1 %failed, label %raised, label %ended
+  %status = call i32 @run_launch(ptr %launch, i64 %kernel, i64 %slots_address, i64 %programs, i64 %threads, i64 %arena_bytes, ptr %habits)
+  %failed = icmp sgt i32 %status, 0
+  br i1 %failed, label %tell, label %end
 
-ended:
-  %kind_slot = getelementptr i8, ptr %status, i64 8
-  %kind = load ptr, ptr %kind_slot
-  %is_failure = icmp eq ptr %kind, @PyTuple_Type
-  br i1 %is_failure, label %tell, label %done
-
-tell:                                        ; the function raises
-  %reason = alloca ptr
-  store ptr %status, ptr %reason
-  %nothing = call ptr @PyObject_Vectorcall(ptr %raise, ptr %reason, i64 1, ptr null)
-  call void @Py_DecRef(ptr %status)
-  br label %raised
-
-done:
-  call void @Py_DecRef(ptr %status)
-  call void @Py_DecRef(ptr %raise)
-  ret i32 0
-
-raised:
-  call void @Py_DecRef(ptr %raise)
+tell:                                        ; the function raises; whoever holds this record's owner holds it
+  call void @raise_failure(ptr %raise, ptr %launch)
   ret i32 -1
+
+end:
+  ret i32 %status
+}
+
+define internal void @raise_failure(ptr %raise, ptr %launch) {
+  %reason = alloca ptr
+  %tuple = call ptr @failure_of(ptr %launch)
+  store ptr %tuple, ptr %reason
+  %nothing = call ptr @PyObject_Vectorcall(ptr %raise, ptr %reason, i64 1, ptr null)
+  call void @Py_DecRef(ptr %tuple)
+  ret void
 }

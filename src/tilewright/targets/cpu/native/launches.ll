@@ -3,7 +3,7 @@
 @launches = internal global i64 0, align 64
 
 ; Describe a launch of a kernel over slots. Nobody polls for signals unless the caller sets field 7.
-define internal void @describe_launch(ptr %launch, i64 %kernel, i64 %slots, i64 %arena_bytes, ptr %habits) {
+define internal void @describe_launch(ptr %launch, i64 %kernel, i64 %slots, i64 %arena_bytes, ptr %habits) hot {
   store %Launch zeroinitializer, ptr %launch
   %slice_slot = getelementptr %Launch, ptr %launch, i32 0, i32 $Launch_slice_programs
   store i64 1, ptr %slice_slot

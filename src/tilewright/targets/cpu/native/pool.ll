@@ -20,7 +20,7 @@
 
 ; An arena of at least %bytes, with its header naming %launch; null when there is no memory. A large one is asked to lie
 ; on pages of 2 MiB: packed operands are read with strides that a table of 4 KiB pages has no room for.
-define internal ptr @acquire_arena(i64 %bytes, ptr %launch) {
+define internal ptr @acquire_arena(i64 %bytes, ptr %launch) hot {
 entry:
   %spare = atomicrmw xchg ptr @spare_arena, ptr null acquire
   %none = icmp eq ptr %spare, null
@@ -36,6 +36,22 @@ discard:
   br label %allocate
 
 allocate:
+  %fresh = call ptr @allocate_arena(i64 %bytes)
+  %failed = icmp eq ptr %fresh, null
+  br i1 %failed, label %no_memory, label %use
+
+use:
+  %arena = phi ptr [ %spare, %check ], [ %fresh, %allocate ]
+  %header = getelementptr i8, ptr %arena, i64 -$sizeof_ArenaHeader
+  store ptr %launch, ptr %header
+  ret ptr %arena
+
+no_memory:
+  ret ptr null
+}
+
+define internal ptr @allocate_arena(i64 %bytes) {
+entry:
   %whole = add i64 %bytes, $sizeof_ArenaHeader
   %is_large = icmp uge i64 %whole, 4194304
   %alignment = select i1 %is_large, i64 2097152, i64 64
@@ -62,13 +78,7 @@ fresh:
   store i64 0, ptr %held
   %mode = getelementptr %ArenaHeader, ptr %block, i32 0, i32 $ArenaHeader_atomics_mode
   store i32 0, ptr %mode
-  br label %use
-
-use:
-  %arena = phi ptr [ %spare, %check ], [ %arena_new, %fresh ]
-  %header = getelementptr i8, ptr %arena, i64 -$sizeof_ArenaHeader
-  store ptr %launch, ptr %header
-  ret ptr %arena
+  ret ptr %arena_new
 
 no_memory:
   ret ptr null
@@ -88,7 +98,7 @@ define internal void @free_arena(ptr %arena) {
 }
 
 ; Keep the arena for the next launch; free the one that was kept.
-define internal void @release_arena(ptr %arena) {
+define internal void @release_arena(ptr %arena) hot {
 entry:
   %old = atomicrmw xchg ptr @spare_arena, ptr %arena acq_rel
   %none = icmp eq ptr %old, null
@@ -175,20 +185,22 @@ define internal void @stop_with(ptr %launch, i32 %reason) {
 
 ; ----------------------------------------------------------------------------------------------------- running chunks
 
-; Run programs [lo, hi) in slices that take about half a millisecond to four, looking at the stop flag in between.
-define internal void @run_range(ptr %launch, i64 %lo, i64 %hi, ptr %arena, i1 %is_launcher) {
+; Run programs [lo, hi) in slices that take about half a millisecond to four, looking at the stop flag in between: the first
+; is one program, how long the others are is up to those before. Returns the nanoseconds that all took.
+define internal i64 @run_range(ptr %launch, i64 %lo, i64 %hi, ptr %arena, i1 %is_launcher) hot {
 entry:
   %entry_slot = getelementptr %Launch, ptr %launch, i32 0, i32 $Launch_entry
   %kernel = load ptr, ptr %entry_slot
   %args_slot = getelementptr %Launch, ptr %launch, i32 0, i32 $Launch_slots
   %args = load ptr, ptr %args_slot
   %slice_slot = getelementptr %Launch, ptr %launch, i32 0, i32 $Launch_slice_programs
+  call void @enter_kernel(ptr %launch, ptr %arena)
   %started = call i64 @now_ns()
   br label %head
 
 head:
-  %from = phi i64 [ %lo, %entry ], [ %to, %next ]
-  %begin = phi i64 [ %started, %entry ], [ %finish, %next ]
+  %from = phi i64 [ %lo, %entry ], [ %to, %next ], [ %to, %poll ]
+  %begin = phi i64 [ %started, %entry ], [ %finish, %next ], [ %finish, %poll ]
   %more = icmp ult i64 %from, %hi
   %stopped = call i1 @is_stopped(ptr %launch)
   %running = xor i1 %stopped, true
@@ -200,17 +212,22 @@ slice:
   %left = sub i64 %hi, %from
   %count = call i64 @llvm.umin.i64(i64 %programs, i64 %left)
   %to = add i64 %from, %count
-  call void @enter_kernel(ptr %launch, ptr %arena)
   call void %kernel(ptr %args, i64 %from, i64 %to, ptr %arena)
-  call void @leave_kernel()
   call void @end_slice_of_atomics(ptr %arena)
   %finish = call i64 @now_ns()
+  %is_last = icmp eq i64 %count, %left
+  br i1 %is_last, label %end, label %adapt
+
+adapt:
   %spent = sub i64 %finish, %begin
   %is_short = icmp ult i64 %spent, 500000
   %was_whole = icmp eq i64 %count, %programs
   %grow = and i1 %is_short, %was_whole
   %is_long = icmp ugt i64 %spent, 8000000
-  %longer = shl i64 %programs, 3
+  %some_ns = call i64 @llvm.umax.i64(i64 %spent, i64 1)
+  %times = udiv i64 500000, %some_ns
+  %faster = call i64 @llvm.umax.i64(i64 %times, i64 8)
+  %longer = call i64 @llvm.umul.fix.sat.i64(i64 %programs, i64 %faster, i32 0)
   %capped = call i64 @llvm.umin.i64(i64 %longer, i64 1099511627776)
   %half = lshr i64 %programs, 1
   %shorter = call i64 @llvm.umax.i64(i64 %half, i64 1)
@@ -221,13 +238,16 @@ slice:
 
 poll:
   call void @poll_signals(ptr %launch, i64 %finish)
-  br label %next
+  br label %head
 
 next:
   br label %head
 
 end:
-  ret void
+  %ended = phi i64 [ %begin, %head ], [ %finish, %slice ]
+  call void @leave_kernel()
+  %all_ns = sub i64 %ended, %started
+  ret i64 %all_ns
 }
 
 declare i64 @llvm.umin.i64(i64, i64)
@@ -378,7 +398,7 @@ entry:
   %total = load i64, ptr %total_slot
   %lo = add i64 %base, %first
   %hi = add i64 %lo, %count
-  call void @run_range(ptr %launch, i64 %lo, i64 %hi, ptr %arena, i1 %is_launcher)
+  %spent = call i64 @run_range(ptr %launch, i64 %lo, i64 %hi, ptr %arena, i1 %is_launcher)
   %done = getelementptr %Launch, ptr %launch, i32 0, i32 $Launch_finished
   %before = atomicrmw add ptr %done, i64 %count seq_cst
   %after = add i64 %before, %count
@@ -539,7 +559,7 @@ end:
 
 ; Run all programs of %launch on at most %threads threads, beside those that stand in for programs that wait; %estimate,
 ; the first of the kernel's habits, is updated.
-define internal void @run_grid(ptr %launch, i64 %total, i32 %threads, ptr %estimate) {
+define internal void @run_grid(ptr %launch, i64 %total, i32 %threads, ptr %estimate) hot {
 entry:
   %bytes_slot = getelementptr %Launch, ptr %launch, i32 0, i32 $Launch_arena_bytes
   %bytes = load i64, ptr %bytes_slot
@@ -578,21 +598,16 @@ judge:
   br i1 %parallel_now, label %own, label %probe
 
 probe:                                       ; small by the last measurement: one program decides whether it still is
-  %t0 = call i64 @now_ns()
-  call void @run_range(ptr %launch, i64 0, i64 1, ptr %arena, i1 true)
-  %t1 = call i64 @now_ns()
-  %took = sub i64 %t1, %t0
+  %took = call i64 @run_range(ptr %launch, i64 0, i64 1, ptr %arena, i1 true)
   %rest = sub i64 %total, 1
   %rest_ns = call i64 @llvm.umul.fix.sat.i64(i64 %took, i64 %rest, i32 0)
   %grown = icmp ugt i64 %rest_ns, 16000
   br i1 %grown, label %own, label %serial_rest
 
 serial_rest:
-  call void @run_range(ptr %launch, i64 1, i64 %total, ptr %arena, i1 true)
-  %t2 = call i64 @now_ns()
-  %all = sub i64 %t2, %t0
-  call void @note_time(ptr %estimate, i64 %all, i64 %total)
-  br label %end
+  %rest_took = call i64 @run_range(ptr %launch, i64 1, i64 %total, ptr %arena, i1 true)
+  %together = add i64 %took, %rest_took
+  br label %note
 
 own:
   %from = phi i64 [ 0, %several ], [ 0, %judge ], [ 1, %probe ]
@@ -608,11 +623,20 @@ waiting_from:
   br label %end
 
 serial_from:
-  call void @run_range(ptr %launch, i64 %from, i64 %total, ptr %arena, i1 true)
+  %ignored = call i64 @run_range(ptr %launch, i64 %from, i64 %total, ptr %arena, i1 true)
   br label %end
 
 serial_all:
-  call void @run_range(ptr %launch, i64 0, i64 %total, ptr %arena, i1 true)
+  %all_took = call i64 @run_range(ptr %launch, i64 0, i64 %total, ptr %arena, i1 true)
+  br label %note
+
+note:
+  %ns = phi i64 [ %together, %serial_rest ], [ %all_took, %serial_all ]
+  %stopped = call i1 @is_stopped(ptr %launch)
+  br i1 %stopped, label %end, label %note_all
+
+note_all:
+  call void @note_time(ptr %estimate, i64 %ns, i64 %total)
   br label %end
 
 parallel:
@@ -632,7 +656,7 @@ end:
 
 declare i64 @llvm.umul.fix.sat.i64(i64, i64, i32)
 
-define internal void @note_time(ptr %estimate, i64 %ns, i64 %programs) {
+define internal void @note_time(ptr %estimate, i64 %ns, i64 %programs) hot {
   %each = udiv i64 %ns, %programs
   %positive = call i64 @llvm.umax.i64(i64 %each, i64 1)
   store atomic i64 %positive, ptr %estimate monotonic, align 8

@@ -108,7 +108,7 @@ again:
 }
 
 ; The end of a slice of programs.
-define internal void @end_slice_of_atomics(ptr %arena) {
+define internal void @end_slice_of_atomics(ptr %arena) hot {
 entry:
   call void @leave_gate(ptr %arena)
   %header = getelementptr i8, ptr %arena, i64 -$sizeof_ArenaHeader
@@ -125,7 +125,7 @@ end:
 }
 
 ; Leave the gate, if this thread has passed it.
-define internal void @leave_gate(ptr %arena) {
+define internal void @leave_gate(ptr %arena) hot {
 entry:
   %header = getelementptr i8, ptr %arena, i64 -$sizeof_ArenaHeader
   %mode_slot = getelementptr %ArenaHeader, ptr %header, i32 0, i32 $ArenaHeader_atomics_mode

@@ -11,7 +11,7 @@ declare i32 @posix_memalign(ptr, i64, i64)
 declare void @free(ptr)
 
 ; Monotonic time in nanoseconds.
-define internal i64 @now_ns() {
+define internal i64 @now_ns() hot {
   %time = alloca %timespec
   %status = call i32 @clock_gettime(i32 $CLOCK_MONOTONIC, ptr %time)
   %seconds = load i64, ptr %time
