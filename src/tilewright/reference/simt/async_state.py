@@ -9,9 +9,9 @@ from dataclasses import field
 import numpy as np
 
 from tilewright.dialects.numeric import Array
-from tilewright.reference.simt.errors import BarrierMisuseError, Fault, RaceError
+from tilewright.reference.simt.access_order import UNIT
+from tilewright.reference.simt.errors import BarrierMisuseError, Fault
 from tilewright.reference.simt.machine import Machine
-from tilewright.reference.simt.shared_memory import UNIT, distinct
 from tilewright.support.records import dataclass
 
 
@@ -95,15 +95,9 @@ class AsyncState:
 
     def start_copy(self, places: Array, rows: Array) -> None:
         """Rows of bytes of the active threads are under way to places in shared memory."""
-        machine, shared = self.machine, self.machine.shared
-        threads = machine.threads
-        if shared.detects_races:
-            granules = shared.granules(places, rows.shape[1])
-            times = shared.write_time[granules], shared.writer[granules]
-            shared.note_writes(machine, granules, threads)
-            shared.write_time[granules], shared.writer[granules] = times
-            shared.busy[granules] += 1
-            shared.num_busy += 1
+        threads = self.machine.threads
+        if (order := self.machine.shared.order) is not None:
+            order.begin_write(order.granules(places, rows.shape[1]), threads)
         self.copies.append(Copy(threads, places, rows, self.open_group[threads]))
 
     def commit_copies(self) -> None:
@@ -117,7 +111,7 @@ class AsyncState:
 
     def _finish_copies(self, threads: Array, before: Array) -> None:
         """The groups of threads with smaller numbers than `before` arrive."""
-        machine, shared = self.machine, self.machine.shared
+        machine, order = self.machine, self.machine.shared.order
         limit = np.full(machine.total, -1, np.int64)
         limit[threads] = before
         left: list[Copy] = []
@@ -128,22 +122,18 @@ class AsyncState:
                 left.append(copy)
                 continue
             self._arrive(copy.threads[done], copy.places[done], copy.rows[done])
-            if np.all(done):
-                shared.num_busy -= 1
-            else:
+            if not np.all(done):
                 keep = ~done
                 left.append(Copy(copy.threads[keep], copy.places[keep], copy.rows[keep], copy.groups[keep]))
+            elif order is not None:
+                order.num_busy -= 1
         self.copies = left
 
     def _arrive(self, threads: Array, places: Array, rows: Array) -> None:
-        machine, shared = self.machine, self.machine.shared
+        shared = self.machine.shared
         shared.data[places[:, np.newaxis] + np.arange(rows.shape[1])] = rows
-        if shared.detects_races:
-            granules = shared.granules(places, rows.shape[1])
-            shared.busy[granules] -= 1
-            shared.writer[granules] = threads[:, np.newaxis]
-            shared.copied[granules] = True
-            shared.write_time[granules] = machine.time
+        if (order := shared.order) is not None:
+            order.end_write(order.granules(places, rows.shape[1]), threads[:, np.newaxis], is_copied=True)
 
     def arrive_after_copies(self, barrier: Barrier, threads: Array) -> None:
         """Threads arrive at a barrier once their copies so far are there."""
@@ -191,15 +181,10 @@ class AsyncState:
 
     def start_box(self, barrier: Barrier, thread: int, places: Array, contents: Array) -> None:
         """A box is under way; `places` of its bytes."""
-        machine, shared = self.machine, self.machine.shared
-        if shared.detects_races:
-            granules = distinct(places // shared.granule)[np.newaxis]
-            times = shared.write_time[granules], shared.writer[granules]
-            shared.note_writes(machine, granules, np.array([thread]), by_unit=True)
-            shared.write_time[granules], shared.writer[granules] = times
-            shared.busy[granules] += 1
-            shared.num_busy += 1
-        barrier.copies.append(BoxCopy(places, contents, machine.pc))
+        if (order := self.machine.shared.order) is not None:
+            granules = order.distinct_granules(places)[np.newaxis]
+            order.begin_write(granules, np.array([thread]), by_unit=True)
+        barrier.copies.append(BoxCopy(places, contents, self.machine.pc))
         self.version += 1
 
     def has_completed(self, barrier: Barrier, parity: int) -> bool:
@@ -220,30 +205,20 @@ class AsyncState:
         machine, shared = self.machine, self.machine.shared
         shared.data[copy.places] = copy.contents
         machine.time += 1
-        if shared.detects_races:
-            granules = distinct(copy.places // shared.granule)
-            shared.busy[granules] -= 1
-            shared.num_busy -= 1
-            shared.writer[granules] = UNIT
-            shared.write_time[granules] = machine.time
+        if (order := shared.order) is not None:
+            order.end_write(order.distinct_granules(copy.places), UNIT, is_copied=False)
+            order.num_busy -= 1
 
     # What units read.
 
     def read_by_unit(self, places: Array, thread: int) -> Array:
         """An asynchronous unit begins to read bytes in the name of a thread; gives the granules. Raises Fault where
         writes are not ordered before, or not visible to the unit."""
-        machine, shared = self.machine, self.machine.shared
-        if not shared.detects_races:
+        order = self.machine.shared.order
+        if order is None:
             return places[:0]
-        granules = distinct(places // shared.granule)
-        shared.note_reads(machine, granules[np.newaxis], np.array([thread]), by_unit=True)
-        writers, times = shared.writer[granules], shared.write_time[granules]
-        by_thread = (writers >= 0) & ~shared.copied[granules]
-        fenced = (times <= shared.fenced[np.maximum(writers, 0)]) | (times <= shared.fenced[thread])
-        if np.any(by_thread & ~fenced):
-            reason = "an asynchronous unit reads what threads wrote, with no fence.proxy.async in between"
-            raise Fault(RaceError, reason, 0)
-        shared.held[granules] += 1
+        granules = order.distinct_granules(places)
+        order.begin_unit_read(granules, thread)
         return granules
 
     def hold_for_store(self, thread: int, granules: Array) -> None:
@@ -264,7 +239,9 @@ class AsyncState:
         kept: list[BoxStore] = []
         for store in self.store_reads:
             if store.thread in active and store.group < self.open_store_group.get(store.thread, 0) - pending:
-                self.machine.shared.note_end_of_reads(self.machine, store.granules, np.array([store.thread]))
+                order = self.machine.shared.order
+                if order is not None:
+                    order.note_end_of_reads(store.granules, np.array([store.thread]))
             else:
                 kept.append(store)
         self.store_reads = kept

@@ -93,7 +93,7 @@ class ClusterBarrier:
         if not released.size:
             return
         machine.time += 1
-        synced = machine.shared.synced
+        synced = machine.progress.synced
         synced[released] = np.maximum(synced[released], self.met_at[machine.cta_of_thread[released]])
         if clusters is not None:
             self._let_know(clusters, released)

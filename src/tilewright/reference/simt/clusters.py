@@ -98,7 +98,7 @@ class Clusters:
         ctas = machine.cta_of_thread[threads]
         for cta in np.unique(ctas).tolist():
             first = cta % self.size * self.warps_per_cta
-            known = int(machine.shared.synced[threads[ctas == cta]].max())
+            known = int(machine.progress.synced[threads[ctas == cta]].max())
             own = clock[first : first + self.warps_per_cta]
             np.maximum(own, known, out=own)
         clock[np.unique(threads // WARP) % self.warps] = machine.time
@@ -151,7 +151,6 @@ class Clusters:
     def knows_readers(self, times: Array, bits: Array, threads: Array) -> Array:
         """Return whether threads know what all warps of a set did: those of their own CTA at its last barrier, others
         when they were told."""
-        shared = self.machine.shared
         own = self.machine.cta_of_thread[threads] % self.size
         known = np.ones(times.shape, np.bool_)
         for bit in range(min(self.warps, BITS)):
@@ -160,7 +159,7 @@ class Clusters:
                 continue
             column = self.seen[threads, bit::BITS].max(axis=1)
             is_own = np.isin(own, np.arange(bit, self.warps, BITS) // self.warps_per_cta)
-            column = choose(is_own, np.maximum(column, shared.synced[threads]), column)
+            column = choose(is_own, np.maximum(column, self.machine.progress.synced[threads]), column)
             known &= ~chosen | (times <= column[:, np.newaxis])
         return known
 

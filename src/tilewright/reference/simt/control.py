@@ -251,7 +251,7 @@ def _warp_barrier(number: int) -> Control:
     def run(scheduler: Scheduler, machine: Machine) -> None:
         machine.check_whole_warps()
         machine.time += 1
-        machine.shared.warp_synced[machine.warps()] = machine.time
+        machine.progress.warp_synced[machine.warps()] = machine.time
         if machine.clusters is not None:
             machine.clusters.join(machine.threads, machine.threads // WARP)
         scheduler.add(number + 1, machine.threads)

@@ -90,7 +90,7 @@ class GlobalRaces:
     def begin(self, machine: Machine, first_cta: int) -> None:
         """Follow these threads from now on, at a later time than those before."""
         machine.time = self.time
-        machine.shared.synced[:] = machine.shared.warp_synced[:] = machine.shared.floor = -1
+        machine.progress.synced[:] = machine.progress.warp_synced[:] = machine.progress.floor = -1
         self.first_thread = first_cta * machine.threads_per_cta
 
     def note_reads(self, machine: Machine, part: Part, size: int, threads: Array) -> None:
@@ -231,7 +231,7 @@ class GlobalRaces:
                 known = self.known.get(program)
                 if known is not None:
                     clock.join(known)
-                own = Clock({program: int(machine.shared.synced[thread])}, {thread + self.first_thread: machine.time})
+                own = Clock({program: int(machine.progress.synced[thread])}, {thread + self.first_thread: machine.time})
                 clock.join(own)
 
     def _programs(self, threads: Array) -> Array:
@@ -247,8 +247,8 @@ class GlobalRaces:
         own = (threads + self.first_thread)[:, np.newaxis]
         programs = self._program_of(others)
         is_own_program = programs == own // self.program
-        synced = machine.shared.synced[threads][:, np.newaxis]
-        in_warp = np.maximum(synced, machine.shared.warp_synced[threads // WARP][:, np.newaxis])
+        synced = machine.progress.synced[threads][:, np.newaxis]
+        in_warp = np.maximum(synced, machine.progress.warp_synced[threads // WARP][:, np.newaxis])
         passed = choose(others // WARP == own // WARP, in_warp, synced)
         if machine.clusters is not None:
             foreign = others // machine.threads_per_cta != own // machine.threads_per_cta

@@ -30,6 +30,20 @@ class NotConverged(Exception):
     """An instruction that whole warps execute was reached by parts of them: wait for the others."""
 
 
+class Progress:
+    """What threads know of one another: all that others did up to these times comes before what they do next."""
+
+    def __init__(self, threads: int) -> None:
+        self.synced = np.full(threads, -1, np.int64)
+        """By thread."""
+        self.warp_synced = np.full(threads // WARP, -1, np.int64)
+        """By warp, of what its own threads did."""
+        self.fenced = np.full(threads, -1, np.int64)
+        """By thread: what it wrote up to this time is visible to asynchronous units."""
+        self.floor = -1
+        """The time of the last barrier that all threads passed, where CTAs are on their own."""
+
+
 class Machine:
     """Threads are numbered CTA by CTA; `threads_per_cta` is a multiple of the warp size."""
 
@@ -52,6 +66,7 @@ class Machine:
         self.stalled = False
         """Whether all active threads just found that what they poll for is not there yet."""
         self.output: list[str] = []
+        self.progress = Progress(self.total)
         self.memory: Memory
         self.shared: SharedMemory
         self.clusters: Clusters | None = None

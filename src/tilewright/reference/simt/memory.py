@@ -75,7 +75,7 @@ class Memory:
         if (flat & flat.dtype.type(dtype.itemsize * count - 1)).any():
             raise misaligned(flat, dtype.itemsize * count)
         if space in ("shared", CLUSTER):
-            return machine.shared.load(machine, addresses, dtype, count, may_reach=space == CLUSTER)
+            return machine.shared.load(addresses, dtype, count, may_reach=space == CLUSTER)
         if space == "local":
             return self.local.load(machine, machine.spread(addresses), dtype, count)
         if space == "param":
@@ -89,7 +89,7 @@ class Memory:
         if (flat & flat.dtype.type(size - 1)).any():
             raise misaligned(flat, size)
         if space in ("shared", CLUSTER):
-            machine.shared.store(machine, addresses, rows, may_reach=space == CLUSTER)
+            machine.shared.store(addresses, rows, may_reach=space == CLUSTER)
         elif space == "local":
             self.local.store(machine, machine.spread(addresses), rows)
         else:
@@ -100,7 +100,7 @@ class Memory:
     def load_bytes(self, machine: Machine, addresses: Array, count: int, space: str = "") -> Rows:
         """Any number of bytes at every address, wherever it is aligned."""
         if space == "shared":
-            return machine.shared.load(machine, addresses, BYTE, count)
+            return machine.shared.load(addresses, BYTE, count)
         with machine.unfollowed():
             return self._split(machine, addresses, lambda at, where: self._load(machine, at, BYTE, count))
 
@@ -111,7 +111,7 @@ class Memory:
     def store_bytes(self, machine: Machine, addresses: Array, rows: Rows, space: str = "") -> None:
         """Set any number of bytes at every address."""
         if space == "shared":
-            machine.shared.store(machine, addresses, rows)
+            machine.shared.store(addresses, rows)
         else:
             with machine.unfollowed():
                 self._split(machine, addresses, lambda at, where: self._store(machine, at, where, rows))
@@ -164,7 +164,7 @@ class Memory:
         memory, start = found
         if memory == "shared":
             offsets = (addresses - np.uint64(start)).astype(np.uint32)
-            return machine.shared.load(machine, offsets, dtype, count, may_reach=True)
+            return machine.shared.load(offsets, dtype, count, may_reach=True)
         if memory is self.local:
             addresses = np.broadcast_to(addresses, (machine.count,))
         return memory.load(machine, addresses - np.uint64(start), dtype, count)
@@ -177,7 +177,7 @@ class Memory:
             return
         memory, start = found
         if memory == "shared":
-            machine.shared.store(machine, (addresses - np.uint64(start)).astype(np.uint32), rows, may_reach=True)
+            machine.shared.store((addresses - np.uint64(start)).astype(np.uint32), rows, may_reach=True)
             return
         if memory is self.local:
             addresses = np.broadcast_to(addresses, (machine.count,))

@@ -102,11 +102,10 @@ def run_ptx(
         machine = Machine(code.decoder.registers, padded, count)
         machine.memory = Memory(space, parameters, variables, code.image.local_size, machine.total)
         size = code.image.static_shared + shared_bytes
-        machine.shared = SharedMemory(machine, size, code.granule, detects_races=race_detection)
-        machine.asynchronous = AsyncState(machine)
         if cluster > 1:
             machine.clusters = Clusters(machine, cluster)
-            machine.shared.follow_clusters(machine.clusters)
+        machine.shared = SharedMemory(machine, size, code.granule, detects_races=race_detection)
+        machine.asynchronous = AsyncState(machine)
         if races is not None:
             machine.races = races
             races.begin(machine, first)

@@ -193,9 +193,9 @@ class Scheduler:
         machine = self.machine
         if threads.size == machine.total and expected in (None, machine.threads_per_cta):
             machine.time += 1
-            machine.shared.synced[:] = machine.time
+            machine.progress.synced[:] = machine.time
             if machine.clusters is None:
-                machine.shared.floor = machine.time
+                machine.progress.floor = machine.time
             else:
                 machine.clusters.join(threads, machine.cta_of_thread)
             self.add(place, threads)
@@ -226,7 +226,7 @@ class Scheduler:
             return
         released = np.flatnonzero(here & complete[machine.cta_of_thread])
         machine.time += 1
-        machine.shared.synced[released] = machine.time
+        machine.progress.synced[released] = machine.time
         if machine.clusters is not None:
             machine.clusters.join(released, machine.cta_of_thread[released])
         places = waiting.place[released]

@@ -178,9 +178,9 @@ def find_places(machine: Machine, space: str, addresses: Array, size: int, order
 
 def _shared_places(machine: Machine, addresses: Array, size: int, *, may_reach: bool) -> Places:
     shared = machine.shared
-    places = shared.places(machine, addresses, size, may_reach=may_reach)
-    if shared.detects_races:
-        shared.note_atomics(machine, shared.granules(places, size), machine.threads)
+    places = shared.places(addresses, size, may_reach=may_reach)
+    if (order := shared.order) is not None:
+        order.note_atomics(order.granules(places, size), machine.threads)
 
     def read(chosen: Array, dtype: np.dtype[Any]) -> Array:
         return shared.view(dtype)[places[chosen] // size]

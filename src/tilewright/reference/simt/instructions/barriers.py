@@ -28,7 +28,7 @@ def barrier_places(machine: Machine, addresses: Array, *, may_reach: bool = Fals
         may_reach = True
         flat = choose(flat >= np.uint64(SHARED_WINDOW), flat - np.uint64(SHARED_WINDOW), flat)
     machine.shared.check_aligned(flat.astype(np.int64), SIZE)
-    return machine.shared.places(machine, flat, SIZE, may_reach=may_reach, by_unit=by_unit)
+    return machine.shared.places(flat, SIZE, may_reach=may_reach, by_unit=by_unit)
 
 
 def note_uses(machine: Machine, places: Array, *, by_unit: bool = False) -> None:
@@ -38,9 +38,9 @@ def note_uses(machine: Machine, places: Array, *, by_unit: bool = False) -> None
     shared = machine.shared
     for place in np.unique(places).tolist():
         machine.asynchronous.barrier_at(place)
-    if shared.detects_races:
-        granules = shared.granules(places, SIZE)
-        shared.note_reads(machine, granules, machine.threads, of_barriers=True, by_unit=by_unit)
+    if (order := shared.order) is not None:
+        granules = order.granules(places, SIZE)
+        order.note_reads(granules, machine.threads, of_barriers=True, by_unit=by_unit)
 
 
 @decodes("mbarrier.init")
@@ -51,8 +51,8 @@ def initialise(instruction: Instruction, decoder: Decoder) -> Step:
 
     def run(machine: Machine) -> None:
         places, shared = barrier_places(machine, address(machine)), machine.shared
-        if shared.detects_races:
-            shared.note_writes(machine, shared.granules(places, SIZE), machine.threads)
+        if (order := shared.order) is not None:
+            order.note_writes(order.granules(places, SIZE), machine.threads)
         shared.data[places[:, np.newaxis] + np.arange(SIZE)] = 0
         counts = machine.spread(count(machine))
         for place, number in zip(places.tolist(), counts.tolist(), strict=True):
@@ -68,8 +68,8 @@ def invalidate(instruction: Instruction, decoder: Decoder) -> Step:
 
     def run(machine: Machine) -> None:
         places, shared, state = barrier_places(machine, address(machine)), machine.shared, machine.asynchronous
-        if shared.detects_races:
-            shared.note_writes(machine, shared.granules(places, SIZE), machine.threads)
+        if (order := shared.order) is not None:
+            order.note_writes(order.granules(places, SIZE), machine.threads)
         for place in places.tolist():
             state.barrier_at(place)
             del state.barriers[place]
@@ -150,7 +150,7 @@ def wait(instruction: Instruction, decoder: Decoder) -> Step:
 
     def run(machine: Machine) -> None:
         phases, holds = machine.spread(phase(machine)), np.zeros(machine.count, np.bool_)
-        state, shared = machine.asynchronous, machine.shared
+        state, progress = machine.asynchronous, machine.progress
 
         def each(barrier: Barrier, threads: Array) -> None:
             for parity in np.unique(phases[threads] & phases.dtype.type(1)).tolist():
@@ -158,7 +158,7 @@ def wait(instruction: Instruction, decoder: Decoder) -> Step:
                 if state.has_completed(barrier, int(parity)):
                     holds[asking] = True
                     who = machine.threads[asking]
-                    shared.synced[who] = np.maximum(shared.synced[who], barrier.completed)
+                    progress.synced[who] = np.maximum(progress.synced[who], barrier.completed)
                     if machine.clusters is not None and barrier.passed_on is not None:
                         machine.clusters.acquire(who, barrier.passed_on)
 

@@ -211,7 +211,7 @@ def copy_box(instruction: Instruction, decoder: Decoder) -> Step:
             else:
                 reached = _multicast(machine, at, barriers[position : position + 1], int(masks[position]))
             for start, counting in reached:
-                bytes_of_box = machine.shared.unit_places(machine, thread, int(start[0]), part.num_bytes, BOX_ALIGNMENT)
+                bytes_of_box = machine.shared.unit_places(thread, int(start[0]), part.num_bytes, BOX_ALIGNMENT)
                 state.start_box(counting, thread, swizzled(bytes_of_box, part.swizzle), contents.view(np.uint8))
 
         _one_by_one(machine, each)
@@ -251,7 +251,7 @@ def _store_box(instruction: Instruction, decoder: Decoder, combine: Callable[[Ar
 
         def each(position: int, thread: int) -> None:
             part = boxes[position]
-            held = shared.unit_places(machine, thread, int(starts[position]), part.num_bytes, BOX_ALIGNMENT)
+            held = shared.unit_places(thread, int(starts[position]), part.num_bytes, BOX_ALIGNMENT)
             places = swizzled(held, part.swizzle)
             granules = state.read_by_unit(places, thread)
             state.hold_for_store(thread, granules)
@@ -304,7 +304,7 @@ def copy_bytes(instruction: Instruction, decoder: Decoder) -> Step:
         def each(position: int, thread: int) -> None:
             count, shared, state = int(sizes[position]), machine.shared, machine.asynchronous
             shared.check_aligned(np.array([count, int(sources[position]) % BULK_ALIGNMENT]), BULK_ALIGNMENT)
-            places = shared.unit_places(machine, thread, int(starts[position]), count, BULK_ALIGNMENT)
+            places = shared.unit_places(thread, int(starts[position]), count, BULK_ALIGNMENT)
             contents = machine.memory.load_bytes(machine, sources[position : position + 1], count)[0]
             state.start_box(state.barrier_at(int(barriers[position])), thread, places, contents)
 

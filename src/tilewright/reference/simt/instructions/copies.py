@@ -31,7 +31,7 @@ def copy(instruction: Instruction, decoder: Decoder) -> Step:
     width = size.value
 
     def run(machine: Machine) -> None:
-        places = machine.shared.places(machine, target(machine), width)
+        places = machine.shared.places(target(machine), width)
         machine.shared.check_aligned(places, width)
         rows = np.zeros((machine.count, width), np.uint8)
         given = np.full(machine.count, width, np.int64)
@@ -72,7 +72,7 @@ def fence(instruction: Instruction, decoder: Decoder) -> Step:
 
     def run(machine: Machine) -> None:
         machine.time += 1
-        machine.shared.fenced[machine.threads] = machine.time
+        machine.progress.fenced[machine.threads] = machine.time
 
     return run
 
@@ -90,7 +90,7 @@ def store_async(instruction: Instruction, decoder: Decoder) -> Step:
     def run(machine: Machine) -> None:
         rows = rows_of(machine, [source(machine) for source in sources])
         contents = np.ascontiguousarray(np.broadcast_to(rows, (machine.count, len(sources)))).view(np.uint8)
-        into = machine.shared.places(machine, target(machine), contents.shape[1], may_reach=True, by_unit=True)
+        into = machine.shared.places(target(machine), contents.shape[1], may_reach=True, by_unit=True)
         machine.shared.check_aligned(into, contents.shape[1])
         places = barrier_places(machine, barrier(machine), may_reach=True, by_unit=True)
         note_uses(machine, places, by_unit=True)

@@ -148,8 +148,8 @@ def load_matrices(instruction: Instruction, decoder: Decoder) -> Step:
     def run(machine: Machine) -> None:
         places, threads = _row_places(machine, address(machine), count)
         shared = machine.shared
-        if shared.detects_races:
-            shared.note_reads(machine, shared.granules(places.reshape(-1), 16), threads.reshape(-1))
+        if (order := shared.order) is not None:
+            order.note_reads(order.granules(places.reshape(-1), 16), threads.reshape(-1))
         rows = shared.view(np.dtype(np.uint16))[places[..., np.newaxis] // 2 + np.arange(8)]
         matrices = rows.reshape(-1, count, 8, 8)
         if transposes:
@@ -175,6 +175,6 @@ def store_matrices(instruction: Instruction, decoder: Decoder) -> Step:
         if transposes:
             matrices = matrices.swapaxes(2, 3)
         rows = np.ascontiguousarray(matrices).reshape(-1, 8)
-        machine.shared.store_rows(machine, places.reshape(-1), rows, threads.reshape(-1))
+        machine.shared.store_rows(places.reshape(-1), rows, threads.reshape(-1))
 
     return run

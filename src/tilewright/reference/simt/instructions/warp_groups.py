@@ -76,7 +76,7 @@ def _read(
     shared, state = machine.shared, machine.asynchronous
     shared.check_inside(addresses.reshape(-1), width)
     places = addresses + (machine.cta_of_thread[groups[:, 0]] * shared.stride)[:, np.newaxis, np.newaxis]
-    if shared.detects_races:
+    if shared.order is not None:
         for row, group in zip(places, groups[:, 0].tolist(), strict=True):
             granules = state.read_by_unit(row, group)
             state.product_reads.append((group // GROUP, state.open_product_group.get(group // GROUP, 0), granules))
@@ -167,7 +167,8 @@ def wait(instruction: Instruction, decoder: Decoder) -> Step:
         for group, number, granules in state.product_reads:
             if group in active and number < state.open_product_group.get(group, 0) - left:
                 warps = group * GROUP + np.arange(0, GROUP, WARP)
-                machine.shared.note_end_of_reads(machine, granules, warps)
+                if (order := machine.shared.order) is not None:
+                    order.note_end_of_reads(granules, warps)
             else:
                 kept.append((group, number, granules))
         state.product_reads = kept
