@@ -223,12 +223,12 @@ def _dump(when: str, module: Any) -> None:
     print(f"; -----// LLVM module {when} optimisation //----- ;\n{module}", file=sys.stderr)
 
 
-def emit_assembly(llir: str, facts: TargetFacts, *, effort: Effort = Effort.LIGHT, comments: bool = False) -> str:
+def emit_assembly(llir: str, facts: TargetFacts, *, comments: bool = False) -> str:
     """The assembly text that `compile_text` would encode; LLVM's comments name loops and spilled registers."""
     module = parse(llir)
-    machine = create_target_machine(facts, effort=effort)
+    machine = create_target_machine(facts, effort=Effort.LIGHT)
     machine.set_asm_verbosity(comments)
-    optimise(module, machine, effort)
+    optimise(module, machine, Effort.LIGHT)
     return machine.emit_assembly(module)
 
 

@@ -154,14 +154,14 @@ def format_value(value: Any) -> str:
             return str(value)
 
 
-def format_options(instance: object, *, with_defaults: bool = False) -> str:
-    """The options of a pass that differ from their defaults, or all, as text: ``block-size=16 fast=true``."""
+def format_options(instance: object) -> str:
+    """The options of a pass that differ from their defaults, as text: ``block-size=16 fast=true``."""
     if not dataclasses.is_dataclass(instance) or isinstance(instance, type):
         return ""
     parts: list[str] = []
     for option in options_of_dataclass(type(instance)):
         value = getattr(instance, option.field_name)
-        if with_defaults or option.required or value != option.default:
+        if option.required or value != option.default:
             parts.append(f"{option.flag}={_quote(format_value(value))}")
     return " ".join(parts)
 

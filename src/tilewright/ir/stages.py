@@ -42,17 +42,9 @@ class Stage:
         """Return whether an op of this name is legal."""
         return name.partition(".")[0] in self.dialects or name in self.ops
 
-    def derive(
-        self,
-        name: str,
-        asm_key: str,
-        *,
-        dialects: Iterable[str] = (),
-        ops: Iterable[str] = (),
-        facts: Iterable[Fact] = (),
-    ) -> Stage:
-        """A stage that allows more and promises more."""
-        return Stage(name, asm_key, self.dialects | set(dialects), self.ops | set(ops), (*self.facts, *facts))
+    def derive(self, name: str, asm_key: str, *, dialects: Iterable[str] = ()) -> Stage:
+        """A stage that allows more dialects."""
+        return Stage(name, asm_key, self.dialects | set(dialects), self.ops, self.facts)
 
 
 def has_no_tensor_encoding(op: Operation) -> str | None:

@@ -111,16 +111,12 @@ class SwizzledSharedLayout(SharedLayout):
         element_bits: int,
         op_index: int,
         k_width: int,
-        *,
-        needs_transposed: bool = False,
     ) -> SwizzledSharedLayout:
         """The swizzle for an operand of `mma.sync` that lets `ldmatrix` and plain loads read without conflicts."""
         rank = len(shape)
         k_dim = rank - 1 if op_index == 0 else rank - 2
         per_phase = max(1024 // (element_bits * shape[order[0]]), 1)
         vec, stride = 4 * k_width, 4 if element_bits == 64 else 8
-        if needs_transposed:
-            vec, stride = stride, vec
         if order[0] != k_dim:
             vec, stride = stride, vec
         max_phase = max(max(min(stride, 1024 // (vec * element_bits)), 1) // per_phase, 1)

@@ -134,9 +134,9 @@ class TileWriter:
         text, size = self.vector.type(self.element.accumulator), self.element.accumulator_bytes
         return [[self.fn.load(text, at, align=size) for at in row] for row in addresses]
 
-    def _opaque(self, value: str, type: str = "ptr") -> str:
-        """The same value, kept in a register: else LLVM makes it, or sums with it, of others in every step of k."""
-        return self.fn.opaque(type, value)
+    def _opaque(self, value: str) -> str:
+        """The same address, kept in a register: else LLVM makes it, or sums with it, of others in every step of k."""
+        return self.fn.opaque("ptr", value)
 
     def _row_offset(self, base: str, stride: str, row: int) -> str:
         return self.fn.advance(base, self.fn.scaled(stride, row))

@@ -119,15 +119,15 @@ class LoopEmitter(ScalarBuilder):
 
     # -- control flow -----------------------------------------------------------------------------------------------
 
-    def while_below(self, start: Index, end: Index, inits: Sequence[SSAValue] = ()) -> tuple[scf.WhileOp, Block]:
-        """An `scf.while` over a counter of lanes that its body moves on by itself, and other values; the body is still
-        without terminator, which yields the next counter first."""
+    def while_below(self, end: Index, inits: Sequence[SSAValue] = ()) -> tuple[scf.WhileOp, Block]:
+        """An `scf.while` over a counter of lanes from 0 on, which its body advances, and other values; the body is
+        still without terminator, which yields the next counter first."""
         types = [INDEX, *(value.type for value in inits)]
         before, body = Block(arg_types=types), Block(arg_types=types)
         with self.at(before):
             below = self.cmpi("slt", before.args[0], self.ssa(end))
             self.create(scf.ConditionOp, (below, *before.args))
-        op = self.create(scf.WhileOp, (self.ssa(start), *inits), types, regions=[Region(before), Region(body)])
+        op = self.create(scf.WhileOp, (self.ssa(0), *inits), types, regions=[Region(before), Region(body)])
         assert isinstance(op, scf.WhileOp)
         op.attributes[OVER_LANES] = UnitAttr()
         return op, body

@@ -148,7 +148,7 @@ class LoopWriter:
         upper = self.nest.bounds[self.schedule.vector_dim] if self.unmasked is None else self.unmasked.bound
         outer = frames[-1]
         with self.emitter.at(outer.cursor):
-            loop, body = self.emitter.while_below(0, upper, carried)
+            loop, body = self.emitter.while_below(upper, carried)
         outer.cursor.anchor = loop
         inner = Frame(Cursor(body), SEGMENT, body.args[0])
         inner.end = start_segment(BodyValues(self.emitter, self.nest, [*frames, inner]), upper)

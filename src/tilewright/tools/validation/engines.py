@@ -43,9 +43,7 @@ class Outcome:
     printed: list[str] = field(default_factory=list[str])
 
 
-def run_reference(
-    launch: Launch, module: ModuleOp, engine: str, *, step_limit: int | None = DEFAULT_STEP_LIMIT
-) -> Outcome:
+def run_reference(launch: Launch, module: ModuleOp, engine: str) -> Outcome:
     """Run a module as it is now on the reference."""
     memory = launch.memory()
     try:
@@ -55,7 +53,7 @@ def run_reference(
             launch.arguments(memory),
             launch.grid,
             external=external_functions(module),
-            step_limit=step_limit,
+            step_limit=DEFAULT_STEP_LIMIT,
         )
     except TilewrightError as error:
         return Outcome(engine, memory, error)

@@ -34,9 +34,9 @@ def _groups(machine: Machine) -> Array:
     return threads.reshape(-1, GROUP)
 
 
-def _field(descriptor: Array, low: int, bits: int) -> Array:
-    """Some bits of descriptors, one per warp group, to be broadcast over a matrix."""
-    return (descriptor >> np.uint64(low) & np.uint64((1 << bits) - 1)).astype(np.int64)[:, np.newaxis, np.newaxis]
+def _field(descriptor: Array, low: int) -> Array:
+    """The 14 bits of descriptors from `low` on, one per warp group, to be broadcast over a matrix."""
+    return (descriptor >> np.uint64(low) & np.uint64(0x3FFF)).astype(np.int64)[:, np.newaxis, np.newaxis]
 
 
 def matrix_places(descriptor: Array, size: int, k: int, element_bytes: int, *, k_is_contiguous: bool) -> Array:
@@ -46,7 +46,7 @@ def matrix_places(descriptor: Array, size: int, k: int, element_bytes: int, *, k
     M or N. Otherwise 8 rows of k, by the leading offset along M or N and the stride offset along K. Without a
     swizzle, tiles are 8 rows of 16 bytes, and the two offsets change their roles where M or N is contiguous.
     """
-    start, leading, stride = (_field(descriptor, low, 14) << 4 for low in (0, 16, 32))
+    start, leading, stride = (_field(descriptor, low) << 4 for low in (0, 16, 32))
     mode = int(SWIZZLE_OF_FIELD[int(descriptor[0] >> np.uint64(62))])
     width = {0: 16, 1: 32, 2: 64, 3: 128}[mode]
     along, across = np.arange(size)[:, np.newaxis], np.arange(k)[np.newaxis]
