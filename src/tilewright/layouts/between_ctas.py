@@ -55,7 +55,7 @@ class ClusterConversion:
         steps: dict[int, AccessStep] = {}
         for offset in offsets:
             if offset % self.vector == 0 and offset not in steps:
-                group = tuple(offsets.index(offset + place) for place in range(self.vector))
+                group = tuple(offsets.index(offset + element) for element in range(self.vector))
                 steps[offset] = AccessStep(offset, 0, group)
         copies = tuple(offsets.index(offset) for offset in offsets)
         width = max(self.element_bits, 8)
@@ -87,8 +87,8 @@ def plan_between_ctas(
     to_rank = LinearLayout.identity_1d(1 << len(inside), OFFSET, OFFSET) * LinearLayout(
         [(_PART, ranks)], [(RANK, bits)]
     )
-    place = scratch.invert().compose(to_rank)
-    store, load = have.compose(place), want.compose(place)
+    to_scratch = scratch.invert().compose(to_rank)
+    store, load = have.compose(to_scratch), want.compose(to_scratch)
     return ClusterConversion(element_bits, 1 << len(inside), _width((store, load), len(vector)), store, load, own)
 
 

@@ -201,16 +201,16 @@ def _complete_permutation(conversion: LinearLayout, register_bits: int, lane_bit
                 origin[name, bit] = source_places[column.bit_length() - 1]
     if len(set(origin.values())) != len(origin):
         return None
-    all_places = [(REGISTER, bit) for bit in range(register_bits)] + [(LANE, bit) for bit in range(lane_bits)]
-    free = [place for place in all_places if place not in origin.values()]
-    open_places = [place for place in all_places if place not in origin]
+    all_slots = [(REGISTER, bit) for bit in range(register_bits)] + [(LANE, bit) for bit in range(lane_bits)]
+    free = [slot for slot in all_slots if slot not in origin.values()]
+    open_slots = [slot for slot in all_slots if slot not in origin]
     for matching_parts in (2, 1, 0):
-        for place in list(open_places):
-            chosen = next((other for other in free if other[:matching_parts] == place[:matching_parts]), None)
+        for slot in list(open_slots):
+            chosen = next((other for other in free if other[:matching_parts] == slot[:matching_parts]), None)
             if chosen is not None:
-                origin[place] = chosen
+                origin[slot] = chosen
                 free.remove(chosen)
-                open_places.remove(place)
+                open_slots.remove(slot)
     return origin
 
 

@@ -65,8 +65,8 @@ def owners_of(layout: LinearLayout) -> dict[int, list[Owner]]:
     """The places of every element, by row-major index."""
     held: Indices = distribute(layout.transpose_outs(tuple(layout.out_dims)[::-1]))
     owners: dict[int, list[Owner]] = {}
-    for place in np.ndindex(*held.shape):
-        owners.setdefault(int(held[place]), []).append(Owner(*place))
+    for index in np.ndindex(*held.shape):
+        owners.setdefault(int(held[index]), []).append(Owner(*index))
     return owners
 
 

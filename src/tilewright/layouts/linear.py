@@ -346,14 +346,14 @@ class LinearLayout:
         for name in outer.out_dims:
             size = max(mine.out_dims[name], outer.out_dims[name])
             mine, outer = mine.resize_out_dim(name, size), outer.resize_out_dim(name, size)
-        places, position = dict[str, range](), 0
+        ranges, position = dict[str, range](), 0
         for name, columns in outer._columns:
-            places[name] = range(position, position + len(columns))
+            ranges[name] = range(position, position + len(columns))
             position += len(columns)
         same = {name for name, columns in mine._columns if outer.packed_bases.get(name) == columns}
         others = [name for name, _ in mine._columns if name not in same]
         targets = [column for name in others for column in mine.packed_bases[name]]
-        apart = [bit for name, bits in places.items() if name not in same for bit in bits]
+        apart = [bit for name, bits in ranges.items() if name not in same for bit in bits]
         solutions = _solve_within(outer.columns, apart, targets) or _solve_within(
             outer.columns, range(position), targets
         )
@@ -362,7 +362,7 @@ class LinearLayout:
         solved = iter(solutions)
         return LinearLayout(
             (
-                (name, [1 << bit for bit in places[name]] if name in same else [next(solved) for _ in columns])
+                (name, [1 << bit for bit in ranges[name]] if name in same else [next(solved) for _ in columns])
                 for name, columns in mine._columns
             ),
             ((name, len(columns)) for name, columns in outer._columns),
@@ -381,12 +381,12 @@ class LinearLayout:
         rest_bits = [(name, count - divisor_bits.get(name, 0)) for name, count in self._outs]
         columns: list[tuple[str, tuple[int, ...]]] = []
         shifts = {name: divisor_bits.get(name, 0) for name, _ in self._outs}
-        place = Repack(rest_bits, self._outs, shifts)
+        repack = Repack(rest_bits, self._outs, shifts)
         take = Extract(self._outs, rest_bits, shifts)
         for name, mine in self._columns:
             rest = mine[len(divisor.packed_bases.get(name, ())) :]
             taken = tuple(take(column) for column in rest)
-            if any(place(column) != original for column, original in zip(taken, rest, strict=True)):
+            if any(repack(column) != original for column, original in zip(taken, rest, strict=True)):
                 return None
             columns.append((name, taken))
         candidate = LinearLayout(columns, rest_bits)
@@ -428,8 +428,8 @@ class LinearLayout:
         if self.out_dims[name] == size:
             return self
         widths = [(dim, log2(size) if dim == name else bits) for dim, bits in self._outs]
-        place = Extract(self._outs, widths, dict.fromkeys(self.out_dims, 0))
-        return self._map_columns(place, widths)
+        extract = Extract(self._outs, widths, dict.fromkeys(self.out_dims, 0))
+        return self._map_columns(extract, widths)
 
     def rename_outs(self, names: Mapping[str, str]) -> LinearLayout:
         """Out-dims under other names."""

@@ -30,7 +30,7 @@ class Repack:
         self._moves = moves
 
     def __call__(self, packed: int) -> int:
-        return sum(((packed >> shift) & mask) << place for shift, mask, place in self._moves)
+        return sum(((packed >> shift) & mask) << target for shift, mask, target in self._moves)
 
 
 class Extract:
@@ -49,7 +49,7 @@ class Extract:
         self._moves = moves
 
     def __call__(self, packed: int) -> int:
-        return sum(((packed >> shift) & mask) << place for shift, mask, place in self._moves)
+        return sum(((packed >> shift) & mask) << target for shift, mask, target in self._moves)
 
 
 def offsets_of(dims: Iterable[tuple[str, int]]) -> dict[str, int]:

@@ -67,8 +67,8 @@ def _permuted_vectors(vectors: Vectors, order: Sequence[int]) -> Vectors:
 
 def _permuted_order(order: Sequence[int], permutation: Sequence[int]) -> tuple[int, ...]:
     """Return where the dimensions of `order` are after a permutation."""
-    place = {dim: index for index, dim in enumerate(permutation)}
-    return tuple(place[dim] for dim in order)
+    position = {dim: index for index, dim in enumerate(permutation)}
+    return tuple(position[dim] for dim in order)
 
 
 def equivalent(

@@ -170,16 +170,16 @@ def _plan_with(
     scratch = LinearLayout(
         [(OFFSET, (*vector, *banks, *kept)), (REPEAT, repeats), (BLOCK, blocks)], [("x", total_bits)]
     )
-    place = scratch.invert()
+    to_scratch = scratch.invert()
     accesses = [
-        plan_access(layout.flatten_outs("x").compose(place), width, matrices=allowed)
+        plan_access(layout.flatten_outs("x").compose(to_scratch), width, matrices=allowed)
         for layout, allowed in zip((source, target), matrices, strict=True)
     ]
     return SharedMemoryConversion(
         element_bits,
         scratch.reshape_outs(list(source.out_dims.items())),
-        sides[0].compose(place),
-        sides[1].compose(place),
+        sides[0].compose(to_scratch),
+        sides[1].compose(to_scratch),
         accesses[0],
         accesses[1],
         stays_in_warp=_stays_in_warp(*sides),
@@ -194,11 +194,11 @@ def _rounds(line: Sequence[int], segments: Sequence[int], blocks: Sequence[int],
     if not both:
         return ()
     rest = [base for base in segments if base not in both]
-    place = LinearLayout([("rest", (*both, *line, *rest, *blocks))], [("x", sides[0].out_bits)]).invert()
+    to_scratch = LinearLayout([("rest", (*both, *line, *rest, *blocks))], [("x", sides[0].out_bits)]).invert()
     threads = [base for side in sides for name in (LANE, WARP, BLOCK) for base in side.packed_bases[name]]
     taken = 0
     for base in threads:
-        taken |= gf2.multiply(place.columns, base)
+        taken |= gf2.multiply(to_scratch.columns, base)
     return tuple(base for bit, base in enumerate(both) if not taken >> bit & 1)
 
 

@@ -146,8 +146,8 @@ class AmxKernelWriter:
         fn = self.fn
         left = fn.binary("sub", "i64", "%k_count", k0)
         depth = fn.minimum(left, self.panels.k_panel)
-        places = fn.binary("or", "i64", fn.cast("ptrtoint", "ptr", a.first, "i64"), a.stride)
-        cut = fn.binary("or", "i64", places, fn.scaled(depth, self.element.bytes))
+        bits = fn.binary("or", "i64", fn.cast("ptrtoint", "ptr", a.first, "i64"), a.stride)
+        cut = fn.binary("or", "i64", bits, fn.scaled(depth, self.element.bytes))
         is_copy = fn.icmp("ne", "i64", fn.binary("and", "i64", cut, 63), 0)
         if not self.kernel.direct_a:
             is_copy = fn.binary("or", "i1", is_copy, fn.icmp("ne", "i64", "%a_k_stride", 1))

@@ -208,8 +208,8 @@ class FewRowsWriter(TileWriter):
         if masks is not None:
             return [self.masked_start(row, vector, mask) for row in c_rows for vector, mask in enumerate(masks)]
         text, size = self.vector.type(self.element.accumulator), self.element.accumulator_bytes
-        places = [self._vector_at(row, vector) for row in c_rows for vector in range(vectors)]
-        return [self.fn.load(text, at, align=size) for at in places]
+        addresses = [self._vector_at(row, vector) for row in c_rows for vector in range(vectors)]
+        return [self.fn.load(text, at, align=size) for at in addresses]
 
     def _store(self, c_rows: list[str], values: Sequence[list[str]], masks: list[str] | None) -> None:
         text, size = self.vector.type(self.element.accumulator), self.element.accumulator_bytes
@@ -231,14 +231,14 @@ class FewRowsWriter(TileWriter):
             numbers = [n0, *(fn.binary("add", "i64", n0, column) for column in range(1, _DOT_COLUMNS))]
             held = [fn.call("i64", "llvm.umin.i64", [("i64", number), ("i64", last)]) for number in numbers]
             columns = self._rows_at(Rows(b, self.strides.b_row), held)
-            places = [at for column in held for at in self._columns_at(c_rows, column)]
-            self._dot_tile(copies, columns, places, depth)
+            addresses = [at for column in held for at in self._columns_at(c_rows, column)]
+            self._dot_tile(copies, columns, addresses, depth)
 
         fn.loop("0", "%n_count", _DOT_COLUMNS, tile)
 
-    def _dot_tile(self, copies: list[str], columns: list[str], places: list[str], depth: str) -> None:
+    def _dot_tile(self, copies: list[str], columns: list[str], addresses: list[str], depth: str) -> None:
         """Sums over k of columns of B times rows of A, to the places of C, rows of a column after one another."""
-        fn, lanes, count = self.fn, self.tile.lanes, len(places)
+        fn, lanes, count = self.fn, self.tile.lanes, len(addresses)
         size, wide = self.element.bytes, self.element.accumulator_bytes
         text, scalar = self.vector.type(self.element.accumulator), self.element.accumulator
         together = max(1, min(4, self.accumulators // count))
@@ -273,12 +273,12 @@ class FewRowsWriter(TileWriter):
 
         sums = self._carrying((end, depth), lanes, sums, rest)
         add = f"llvm.vector.reduce.fadd.{intrinsic_suffix(scalar, lanes)}"
-        old = [fn.load(scalar, at, align=wide) for at in places]
+        old = [fn.load(scalar, at, align=wide) for at in addresses]
         new = [
             fn.call(scalar, add, [(scalar, start), (text, value)], flags="reassoc ")
             for start, value in zip(old, sums, strict=True)
         ]
-        for value, at in zip(new, places, strict=True):
+        for value, at in zip(new, addresses, strict=True):
             fn.store(scalar, value, at, align=wide)
 
 

@@ -124,9 +124,9 @@ class TileWriter:
             for value, at in zip(row, row_addresses, strict=True):
                 self.fn.store(text, value, at, align=size)
 
-    def _vectors(self, place: Rows, count: int) -> list[list[str]]:
+    def _vectors(self, block: Rows, count: int) -> list[list[str]]:
         """Addresses of the vectors of some rows of C."""
-        rows = [place.first, *(self._row_offset(place.first, place.stride, row) for row in range(1, count))]
+        rows = [block.first, *(self._row_offset(block.first, block.stride, row) for row in range(1, count))]
         return [[self._vector_at(base, v) for v in range(self.tile.vectors)] for base in rows]
 
     def start_of_tile(self, addresses: list[list[str]]) -> list[list[str]]:
@@ -189,8 +189,8 @@ class TileWriter:
 
         fn.loop("0", bound, rows, strip)
 
-    def _rows_at(self, place: Rows, numbers: Sequence[str]) -> list[str]:
-        return [self.fn.advance(place.first, self.fn.scaled(row, place.stride)) for row in numbers]
+    def _rows_at(self, block: Rows, numbers: Sequence[str]) -> list[str]:
+        return [self.fn.advance(block.first, self.fn.scaled(row, block.stride)) for row in numbers]
 
     def start_of_edge(self, c_rows: list[str], numbers: Sequence[str], masks: list[str]) -> list[list[str]]:
         """Return what the sums of some rows at the edge start from; `numbers` count from the first row of the tile."""

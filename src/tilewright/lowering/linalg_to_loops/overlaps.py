@@ -30,7 +30,7 @@ def writes_directly(lowering: FunctionLowering, op: linalg.StructuredOp, dest: S
         view = memory_of(source)
         if view is None or is_disjoint(lowering, view, dest):
             continue
-        if not is_same_place(source, access_of(maps[index]), dest, output):
+        if not is_same_element(source, access_of(maps[index]), dest, output):
             return False
     for inner in op.body.block.walk():
         if isinstance(inner, tensor.ExtractOp) and not _is_disjoint_source(lowering, inner.tensor, dest):
@@ -61,7 +61,7 @@ def is_disjoint(lowering: FunctionLowering, left: StridedView, right: StridedVie
     return lowering.known.apart.is_disjoint(left.root, right.root)
 
 
-def is_same_place(
+def is_same_element(
     source: Source, access: tuple[AffineExpr, ...], dest: StridedView, output: tuple[AffineExpr, ...]
 ) -> bool:
     """Return whether each iteration reads just the element that it writes."""

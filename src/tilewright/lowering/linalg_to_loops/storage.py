@@ -16,7 +16,7 @@ from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects import bufferization, linalg, linalg_ext, scf, tensor
 from tilewright.ir.walking import ops_within
-from tilewright.lowering.linalg_to_loops.overlaps import is_same_place
+from tilewright.lowering.linalg_to_loops.overlaps import is_same_element
 from tilewright.lowering.linalg_to_loops.sources import PaddedView, Source, StridedView, memory_of
 from tilewright.transforms.linalg.lifetimes import Lifetimes, aliased
 from tilewright.transforms.linalg.structured import access_of, is_elementwise, shape_or_scalar
@@ -158,7 +158,7 @@ class Storage:
         for index, value in enumerate(op.inputs):
             if self._reads(value, view.flat):
                 source = self.lowering.source(value)
-                if not is_same_place(source, access_of(maps[index]), view, output):
+                if not is_same_element(source, access_of(maps[index]), view, output):
                     return False
         return True
 

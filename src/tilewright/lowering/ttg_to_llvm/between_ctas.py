@@ -64,11 +64,11 @@ def in_bytes(layout: LinearLayout, size: int) -> LinearLayout:
 def _load(fn: GpuFunctionLowering, plan: ClusterConversion, element: ElementType, scratch: str) -> list[str]:
     """Read every register's element, those that lie together at once."""
     size = max(plan.element_bits, 8) // 8
-    text, places = fn.text, in_bytes(plan.load, size)
-    offsets, ranks = register_constants(places, OFFSET), register_constants(plan.load, RANK)
+    text, byte_offsets = fn.text, in_bytes(plan.load, size)
+    offsets, ranks = register_constants(byte_offsets, OFFSET), register_constants(plan.load, RANK)
     own = "0" if not plan.own else text.binary("and", "i32", fn.block, plan.own)
     rank = combine(text.value, fn.index.thread_part(plan.load, RANK), Partial(own, plan.own))
-    part = fn.index.thread_part(places, OFFSET)
+    part = fn.index.thread_part(byte_offsets, OFFSET)
     where = {(offset, rank_): register for register, (offset, rank_) in enumerate(zip(offsets, ranks, strict=True))}
     bases: dict[int, str] = {}
     loaded: dict[tuple[int, int], str] = {}

@@ -37,14 +37,14 @@ from tilewright.support.records import dataclass
 
 EVICTIONS = {EvictionPolicy.EVICT_FIRST: "evict_first", EvictionPolicy.EVICT_LAST: "evict_last"}
 ROW_ALIGNMENT = 128
-"""Bytes that a copy's place in shared memory must be a multiple of."""
+"""Bytes that a copy's address in shared memory must be a multiple of."""
 
 
 @dataclass(frozen=True)
 class Boxes:
     """How a buffer is copied: the boxes along each dimension, and where an element lies.
 
-    Box number n (its bits dealt to dimensions, first dimension lowest) begins at `place(n)`, at byte `offset(n)`.
+    Box number n (its bits dealt to dimensions, first dimension lowest) begins at `coordinates(n)`, at byte `offset(n)`.
     """
 
     shape: tuple[int, ...]
@@ -57,7 +57,7 @@ class Boxes:
         """The number of copies."""
         return prod(extent // size for extent, size in zip(self.shape, self.box, strict=True))
 
-    def place(self, number: int) -> tuple[int, ...]:
+    def coordinates(self, number: int) -> tuple[int, ...]:
         """The coordinates in the buffer of a box's first element."""
         coordinates: list[int] = []
         for extent, size in zip(self.shape, self.box, strict=True):
@@ -109,11 +109,11 @@ def _check_part(op: Operation, boxes: Boxes, layout: SharedLayout, allocated: Se
     alone = replace(boxes, inverse=_inverse(layout, boxes.box))
     for dim, (extent, part, whole) in enumerate(zip(boxes.box, boxes.shape, allocated, strict=True)):
 
-        def place(index: int, dim: int = dim) -> list[int]:
+        def along(index: int, dim: int = dim) -> list[int]:
             return [index if axis == dim else 0 for axis in range(len(allocated))]
 
-        inside = [place(1 << bit) for bit in range(extent.bit_length() - 1)]
-        starts = [place(part << bit) for bit in range((whole // part).bit_length() - 1)]
+        inside = [along(1 << bit) for bit in range(extent.bit_length() - 1)]
+        starts = [along(part << bit) for bit in range((whole // part).bit_length() - 1)]
         if any(boxes.offset_of(at) != alone.offset_of(at) for at in inside):
             text = "x".join(map(str, boxes.box))
             raise op_error(op, f"boxes of {text} elements do not lie together in this buffer", pass_name=PASS_NAME)
@@ -156,14 +156,14 @@ def copies(
         condition = fn.both(elected, takes_part, leads, None if predicate is None else fn.scalar(predicate))
         assert condition is not None
         bits = [1 << bit for bit in range(count.bit_length() - 1)]
-        places = [boxes.place(bit) for bit in bits]
-        begin = boxes.place(first)
-        offset = map_bits(text.value, fn.uniform_warp, _padded(fn, [boxes.offset_of(place) for place in places]))
+        corners = [boxes.coordinates(bit) for bit in bits]
+        begin = boxes.coordinates(first)
+        offset = map_bits(text.value, fn.uniform_warp, _padded(fn, [boxes.offset_of(corner) for corner in corners]))
         pointer = _at(fn, first_element(fn, buffer), offset.operand)
         pointer = _at(fn, pointer, str(boxes.offset_of(begin)))
         steps: list[str] = []
         for dim in range(len(boxes.shape)):
-            step = map_bits(text.value, fn.uniform_warp, _padded(fn, [place[dim] for place in places]))
+            step = map_bits(text.value, fn.uniform_warp, _padded(fn, [corner[dim] for corner in corners]))
             steps.append(_sum(fn, fn.add(step.operand, begin[dim]), parts[dim]))
         yield Copy(pointer, tuple(steps), condition)
 
@@ -220,12 +220,12 @@ def lower_copy_to_local(op: ttng.AsyncTMACopyGlobalToLocalOp, fn: GpuFunctionLow
     evict = EVICTIONS.get(EvictionPolicy.of(op.evict), "")
     offsets = [fn.scalar(offset) for offset in op.offsets][::-1]
     for copy in copies(fn, op, op.result, op.pred, _rows_of(op), once=is_multicast):
-        places = _coordinates(fn, op.coord, copy.steps)
+        coordinates = _coordinates(fn, op.coord, copy.steps)
         fn.emitter.load_box(
             fn.text,
             copy.pointer,
             descriptor,
-            places,
+            coordinates,
             barrier,
             predicate=copy.predicate,
             evict=evict,
@@ -284,15 +284,15 @@ def lower_store_wait(op: ttng.TMAStoreWaitOp, fn: GpuFunctionLowering) -> None:
 @lowers(ttng.AsyncTMAGatherOp)
 def lower_gather(op: ttng.AsyncTMAGatherOp, fn: GpuFunctionLowering) -> None:
     tensor_map, barrier = fn.scalar(op.desc), fn.shared(op.barrier).base
-    for pointer, places, predicate in _rows(op, fn, op.result, op.x_offsets, op.y_offset, op.pred):
-        fn.emitter.load_box(fn.text, pointer, tensor_map, places, barrier, predicate=predicate)
+    for pointer, coordinates, predicate in _rows(op, fn, op.result, op.x_offsets, op.y_offset, op.pred):
+        fn.emitter.load_box(fn.text, pointer, tensor_map, coordinates, barrier, predicate=predicate)
 
 
 @lowers(ttng.AsyncTMAScatterOp)
 def lower_scatter(op: ttng.AsyncTMAScatterOp, fn: GpuFunctionLowering) -> None:
     tensor_map = fn.scalar(op.desc)
-    for pointer, places, predicate in _rows(op, fn, op.src, op.x_offsets, op.y_offset, None):
-        fn.emitter.store_box(fn.text, pointer, tensor_map, places, predicate=predicate)
+    for pointer, coordinates, predicate in _rows(op, fn, op.src, op.x_offsets, op.y_offset, None):
+        fn.emitter.store_box(fn.text, pointer, tensor_map, coordinates, predicate=predicate)
     fn.emitter.commit_stores(fn.text)
 
 

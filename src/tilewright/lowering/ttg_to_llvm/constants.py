@@ -84,8 +84,8 @@ def _table(op: arith.ConstantOp, fn: GpuFunctionLowering, literals: list[str], e
 
     def fetch(index: str) -> str:
         wide = fn.text.cast("zext", "i32", index, "i64")
-        place = fn.text.address(memory, symbol, wide, space=1)
-        value = fn.text.load(memory, place, space=1)
+        address = fn.text.address(memory, symbol, wide, space=1)
+        value = fn.text.load(memory, address, space=1)
         return fn.text.cast("trunc", "i8", value, "i1") if element.text == "i1" else value
 
     return fn.each([tuple(fn.index.along(flat, "index"))], fetch)

@@ -43,10 +43,10 @@ def _print_value(
     """One line per element; the whole tensor under one test of who prints."""
     element, registers = fn.element(value), fn.registers(value)
     if not is_tensor(value.type):
-        owner, places, wanted, fields = fn.first_thread(), [()], [0], ""
+        owner, coordinates, wanted, fields = fn.first_thread(), [()], [0], ""
     else:
         layout = fn.layout(value)
-        owner, places = fn.owner_predicate(layout), fn.index.coordinates(layout)
+        owner, coordinates = fn.owner_predicate(layout), fn.index.coordinates(layout)
         wanted = distinct_registers(layout)
         fields = ", ".join(f"%{len(str(size))}u" for size in as_tensor(value.type).get_shape())
 
@@ -54,7 +54,7 @@ def _print_value(
         for register in wanted:
             spec, argument = _formatted(fn, element, registers[register], is_hex=is_hex, is_signed=is_signed)
             line = f"pid (%u, %u, %u) idx ({fields}){prefix}{spec}\n"
-            _print(fn, line, [*ids, *(("i32", place) for place in places[register]), argument])
+            _print(fn, line, [*ids, *(("i32", coordinate) for coordinate in coordinates[register]), argument])
 
     _guarded(fn, owner, lines)
 
@@ -97,8 +97,8 @@ def _print(fn: GpuFunctionLowering, format: str, arguments: Arguments) -> None:
     struct = "{ " + ", ".join(type for type, _ in arguments) + " }"
     slot = text.alloca(struct, align=8)
     for index, (type, operand) in enumerate(arguments):
-        place = text.value(f"getelementptr {struct}, ptr {slot}, i32 0, i32 {index}")
-        text.store(type, operand, place)
+        field = text.value(f"getelementptr {struct}, ptr {slot}, i32 0, i32 {index}")
+        text.store(type, operand, field)
     message = text.module.string(format.encode())
     text.call("i32", "vprintf", [("ptr", message), ("ptr", slot)])
 
@@ -131,8 +131,8 @@ def fail_unless(op: Operation, fn: GpuFunctionLowering, holds: str, message: str
     failed, passed = text.new_label("failed"), text.new_label("passed")
     text.branch_if(holds, passed, failed)
     text.start(failed)
-    place = op_place(op)
-    filename, line = (place.filename, place.line) if isinstance(place, Span) else ("unknown", 0)
+    span = op_place(op)
+    filename, line = (span.filename, span.line) if isinstance(span, Span) else ("unknown", 0)
     strings: Sequence[str] = (message, filename, text.name)
     said, file, function = (text.module.string(string.encode()) for string in strings)
     arguments = [("ptr", said), ("ptr", file), ("i32", str(line)), ("ptr", function), ("i64", "1")]

@@ -222,8 +222,8 @@ class GpuFunctionLowering(ControlFlowLowering[LocatedFunctionText]):
         before = emit(f"mul i32 {row}, {counts[0]}")
         program = emit(f"add i32 {before}, {ids[0]}")
         wide = emit(f"zext i32 {program} to i64")
-        place = emit(f"mul i64 {wide}, {self.module.global_scratch_bytes}")
-        return emit(f"getelementptr i8, ptr addrspace(1) {self.scratch_base}, i64 {place}")
+        offset = emit(f"mul i64 {wide}, {self.module.global_scratch_bytes}")
+        return emit(f"getelementptr i8, ptr addrspace(1) {self.scratch_base}, i64 {offset}")
 
     def shared_pointer(self, op: Operation) -> str:
         """ptr addrspace(3) to the scratch or buffer that allocation gave `op`."""

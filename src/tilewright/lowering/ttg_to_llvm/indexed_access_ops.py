@@ -48,8 +48,8 @@ from tilewright.lowering.ttg_to_llvm.shared_access import SHARED_SPACE, padded_o
 def lower_local_gather(op: ttg.LocalGatherOp, fn: GpuFunctionLowering) -> None:
     element = fn.element(op.result)
     if _is_split(op.src):
-        places = _places(fn, op.src, op.indices, op.axis.value.data)
-        fn.set(op.result, [load_from_cta(fn, element, place, 1)[0] for place in places])
+        addresses = _addresses(fn, op.src, op.indices, op.axis.value.data)
+        fn.set(op.result, [load_from_cta(fn, element, address, 1)[0] for address in addresses])
         return
     loaded: dict[str, str] = {}
     results: list[str] = []
@@ -88,8 +88,8 @@ def lower_local_atomic_scatter(op: ttg.LocalAtomicScatterRMWOp, fn: GpuFunctionL
             reason = f"has no atomic {kind} on {element.bits} bits in another CTA: use 32 or 64"
             raise op_error(op, reason, pass_name=PASS_NAME)
         owner = _first_cta_that_has(fn, layout, op.dst)
-        for places in reversed(_places_of_copies(op, fn, layout)):  # what all of them found in one copy is the result
-            old = _update_all(op, fn, kind, places, owner, space=CLUSTER, order=AtomicOrder(scope="cluster"))
+        for addresses in reversed(_addresses_of_copies(op, fn, layout)):  # the result is what they found in one copy
+            old = _update_all(op, fn, kind, addresses, owner, space=CLUSTER, order=AtomicOrder(scope="cluster"))
     else:
         pointers = _pointers(fn, op.dst, op.indices, op.axis.value.data)
         owner = fn.owner_predicate(layout, in_each_cta=True)
@@ -106,7 +106,7 @@ def _update_all(
     op: ttg.LocalAtomicScatterRMWOp,
     fn: GpuFunctionLowering,
     kind: str,
-    places: Sequence[str],
+    addresses: Sequence[str],
     owner: str | None,
     *,
     space: str,
@@ -120,7 +120,7 @@ def _update_all(
         found = fn.emitter.atomic_rmw(
             fn.text,
             kind,
-            places[register],
+            addresses[register],
             memory_type(element),
             element.bits,
             [to_memory(fn, element, values[register])],
@@ -143,20 +143,20 @@ def _pointers(fn: GpuFunctionLowering, buffer: SSAValue, indices: SSAValue, axis
     thread = combine(fn.text.value, fn.index.thread_part(placed, OFFSET), flip)
     made: dict[tuple[str, int], str] = {}
     pointers: list[str] = []
-    for index, place in zip(fn.registers(indices), register_constants(placed, OFFSET), strict=True):
-        pointer = made.get((index, place))
+    for index, offset in zip(fn.registers(indices), register_constants(placed, OFFSET), strict=True):
+        pointer = made.get((index, offset))
         if pointer is None:
             moved = map_bits(fn.text.value, as_i32(fn, indices, index), columns[axis])
-            moved = combine(fn.text.value, moved, combine(fn.text.value, thread, constant(place)))
+            moved = combine(fn.text.value, moved, combine(fn.text.value, thread, constant(offset)))
             pointer = step_pointer(fn, view.base, padded_operand(fn, moved.operand, pads_of(type)))
-            made[index, place] = pointer
+            made[index, offset] = pointer
         pointers.append(pointer)
     return pointers
 
 
 def _column(offsets: LinearLayout, dim: str, of: str) -> list[int]:
-    place = list(offsets.out_dims).index(of)
-    return [basis[place] for basis in offsets.bases_of(dim)]
+    position = list(offsets.out_dims).index(of)
+    return [basis[position] for basis in offsets.bases_of(dim)]
 
 
 def _is_split(buffer: SSAValue) -> bool:
@@ -175,18 +175,18 @@ def _spread(layout: LinearLayout, buffer: SSAValue) -> int:
     return sum(1 << bit for bit, column in enumerate(held) if column) & _own(buffer)
 
 
-def _places_of_copies(
+def _addresses_of_copies(
     op: ttg.LocalScatterOp | ttg.LocalAtomicScatterRMWOp, fn: GpuFunctionLowering, layout: LinearLayout
 ) -> list[list[str]]:
-    """`_places` in each copy of the buffer that elements go to."""
+    """`_addresses` in each copy of the buffer that elements go to."""
     spread = _spread(layout, op.dst)
     copies = span_of([1 << bit for bit in range(spread.bit_length()) if spread >> bit & 1])
     axis = op.axis.value.data
-    return [_places(fn, op.dst, op.indices, axis, spread=spread, copy=copy) for copy in copies]
+    return [_addresses(fn, op.dst, op.indices, axis, spread=spread, copy=copy) for copy in copies]
 
 
 def _first_cta_that_has(fn: GpuFunctionLowering, layout: LinearLayout, buffer: SSAValue) -> str | None:
-    """An i1 that holds in one thread of those that hold an element for one place, in each CTA that has a copy of it."""
+    """An i1 that holds in one thread of those that hold an element for one address, in each CTA that has a copy of it."""
     owner = fn.owner_predicate(layout, in_each_cta=True)
     same = sum(1 << bit for bit, column in enumerate(layout.packed_bases[BLOCK]) if not column) & ~_own(buffer)
     if not same:
@@ -195,16 +195,16 @@ def _first_cta_that_has(fn: GpuFunctionLowering, layout: LinearLayout, buffer: S
 
 
 def _scatter_in_cluster(op: ttg.LocalScatterOp, fn: GpuFunctionLowering) -> None:
-    """Store each element in the CTAs that have its place; of CTAs that hold the same the first one does."""
+    """Store each element in the CTAs that have its address; of CTAs that hold the same the first one does."""
     element, layout, values = fn.element(op.values), fn.layout(op.values), fn.registers(op.values)
     owner = _first_cta_that_has(fn, layout, op.dst)
-    for places in _places_of_copies(op, fn, layout):
+    for addresses in _addresses_of_copies(op, fn, layout):
         for register in distinct_registers(layout):
             words, bits = words_of(fn, element, [values[register]])
-            fn.emitter.store_to_cta(fn.text, places[register], words, bits, owner)
+            fn.emitter.store_to_cta(fn.text, addresses[register], words, bits, owner)
 
 
-def _places(
+def _addresses(
     fn: GpuFunctionLowering, buffer: SSAValue, indices: SSAValue, axis: int, *, spread: int = 0, copy: int = 0
 ) -> list[str]:
     """Per register of the indices the address of the element that it names, in the CTA that has it: the own one as far
@@ -221,15 +221,15 @@ def _places(
     among = combine(
         emit, combine(emit, fn.index.thread_part(ranked, OFFSET), own), combine(emit, begins, constant(copy))
     )
-    places: list[str] = []
+    addresses: list[str] = []
     constants = zip(register_constants(placed, OFFSET), register_constants(ranked, OFFSET), strict=True)
-    for index, (place, rank) in zip(fn.registers(indices), constants, strict=True):
+    for index, (offset, rank) in zip(fn.registers(indices), constants, strict=True):
         number = as_i32(fn, indices, index)
-        moved = combine(emit, map_bits(emit, number, columns[axis]), combine(emit, thread, constant(place)))
+        moved = combine(emit, map_bits(emit, number, columns[axis]), combine(emit, thread, constant(offset)))
         cta = combine(emit, map_bits(emit, number, ranks[axis]), combine(emit, among, constant(rank)))
         base = fn.emitter.address_in_cta(fn.text, view.base, cta.operand)
-        places.append(fn.text.binary("add", "i32", base, padded_operand(fn, moved.operand, pads_of(type))))
-    return places
+        addresses.append(fn.text.binary("add", "i32", base, padded_operand(fn, moved.operand, pads_of(type))))
+    return addresses
 
 
 def _without_index(

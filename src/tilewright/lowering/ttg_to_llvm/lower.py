@@ -145,14 +145,14 @@ def _lower_function(lowering: GpuModuleLowering, op: tt.FuncOp, kernel_attribute
     except UnsupportedError as error:
         raise op_error(op, str(error), pass_name=PASS_NAME) from error
     attributes = kernel_attributes if is_kernel else lowering.text.attributes("noinline nounwind")
-    place = lowering.debug.begin_function(name, op.location)
+    debug = lowering.debug.begin_function(name, op.location)
     text = LocatedFunctionText(
         lowering.text,
         name,
         result,
         parameters,
         linkage="ptx_kernel" if is_kernel else "internal",
-        attributes=f"{attributes} {place}".rstrip(),
+        attributes=f"{attributes} {debug}".rstrip(),
     )
     fn = GpuFunctionLowering(
         lowering, text, is_kernel=is_kernel, shared_base=SHARED_SYMBOL if is_kernel else SHARED_PARAMETER

@@ -137,9 +137,9 @@ class _Fragments:
         """Words along K of a thread, an even number."""
         return len(next(iter(self._words.values())))
 
-    def words(self, step: slice, place: tuple[int, ...]) -> list[str]:
+    def words(self, step: slice, coordinates: tuple[int, ...]) -> list[str]:
         """The words that an instruction takes."""
-        return self._words[place][step]
+        return self._words[coordinates][step]
 
     def _packed(self, operands: Sequence[str]) -> list[str]:
         """A row as words, an even number of them: zeros where K is shorter than an instruction."""

@@ -51,5 +51,5 @@ def lower_global_scratch_alloc(op: ttg.GlobalScratchAllocOp, fn: GpuFunctionLowe
     offset = op.attributes.get(SCRATCH_OFFSET)
     if fn.scratch_base is None or not isinstance(offset, IntegerAttr):
         raise op_error(op, f"needs global scratch memory and has no {SCRATCH_OFFSET}", pass_name=PASS_NAME)
-    place = f"getelementptr i8, ptr addrspace(1) {fn.program_scratch()}, i64 {offset.value.data}"
-    fn.set(op.result, fn.text.value(place))
+    address = f"getelementptr i8, ptr addrspace(1) {fn.program_scratch()}, i64 {offset.value.data}"
+    fn.set(op.result, fn.text.value(address))

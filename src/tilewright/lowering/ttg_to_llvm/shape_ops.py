@@ -155,11 +155,11 @@ def register_sources(
     for name in (LANE, WARP, BLOCK):
         if source.bases_of(name) != tuple(move(basis) for basis in result.bases_of(name)):
             return None
-    places: dict[Coordinates, int] = {}
+    register_at: dict[Coordinates, int] = {}
     for register, at in enumerate(register_coordinates(source)):
-        places.setdefault(at, register)
+        register_at.setdefault(at, register)
     wanted = [move(at) for at in register_coordinates(result)]
     if shift is not None:
         wanted = [shift(at) for at in wanted]
-    sources = [places.get(at) for at in wanted]
+    sources = [register_at.get(at) for at in wanted]
     return None if None in sources else [register for register in sources if register is not None]

@@ -148,7 +148,7 @@ class Descriptors:
         self._fn = fn
         self._plan = plan
         self._made: dict[int, str] = {}
-        columns = [0] * WARPS_PER_GROUP_BITS + [plan.offset_of(*place) for place in group_places]
+        columns = [0] * WARPS_PER_GROUP_BITS + [plan.offset_of(*position) for position in group_places]
         self._base = self._start(
             first_element(fn, value), map_bits(fn.text.value, fn.uniform_warp, columns) if any(columns) else None
         )
@@ -215,8 +215,8 @@ class WarpGroupDot:
         fragments: dict[tuple[int, int], list[str]] = {}
         per_word = WORD_BITS // element.bits
         for start in range(0, len(words), FRAGMENT_WORDS):
-            place = _place(layout, start * per_word)
-            fragments.setdefault(place, words[start : start + FRAGMENT_WORDS])
+            position = _tile_position(layout, start * per_word)
+            fragments.setdefault(position, words[start : start + FRAGMENT_WORDS])
         return fragments
 
     def emit(self) -> None:
@@ -227,19 +227,19 @@ class WarpGroupDot:
         order: list[tuple[int, int]] = []
         self._fence()
         for start in range(0, len(held), self.tile_registers):
-            place = _place(self.layout, start)
-            order.append(place)
-            if place not in tiles:
-                tiles[place] = self._tile(place, held[start : start + self.tile_registers])
+            position = _tile_position(self.layout, start)
+            order.append(position)
+            if position not in tiles:
+                tiles[position] = self._tile(position, held[start : start + self.tile_registers])
         fn.emitter.group_commit(fn.text)
         if not op.is_async.value.data:
             tiles = self._wait(tiles)
-        fn.set(op.d, tuple(register for place in order for register in self._unpacked(tiles[place])))
+        fn.set(op.d, tuple(register for position in order for register in self._unpacked(tiles[position])))
 
     def _fence(self) -> None:
         self.fn.emitter.group_fence(self.fn.text)
 
-    def _tile(self, place: tuple[int, int], held: Sequence[str]) -> list[str]:
+    def _tile(self, position: tuple[int, int], held: Sequence[str]) -> list[str]:
         """The accumulators of one tile after all steps along K."""
         op = self.op
         starts_at_zero = all(register in ZEROS for register in held)
@@ -247,13 +247,13 @@ class WarpGroupDot:
         uses_c = "false" if starts_at_zero else "true" if op.use_c is None else self.fn.scalar(op.use_c)
         limit = op.max_num_imprecise_acc.value.data
         if self.shape.a in ("e4m3", "e5m2") and self.shape.result == "f32" and 0 < limit <= self.depth:
-            return self._tile_in_parts(place, registers, uses_c, limit)
+            return self._tile_in_parts(position, registers, uses_c, limit)
         for k in range(0, self.depth, self.shape.k):
-            registers = self._step(place, k, registers, uses_c)
+            registers = self._step(position, k, registers, uses_c)
             uses_c = "true"
         return registers
 
-    def _tile_in_parts(self, place: tuple[int, int], registers: list[str], uses_c: str, limit: int) -> list[str]:
+    def _tile_in_parts(self, position: tuple[int, int], registers: list[str], uses_c: str, limit: int) -> list[str]:
         """As `_tile`, adding up no more than `limit` products, or one instruction's, in the hardware's narrow
         accumulator: also where `limit` is all of K, as a loop goes on with the sums of its last iteration.
         """
@@ -268,7 +268,7 @@ class WarpGroupDot:
         for first in range(0, self.depth, size):
             partial, follows = ["poison"] * len(registers), "false"
             for k in range(first, min(first + size, self.depth), self.shape.k):
-                partial = self._step(place, k, partial, follows)
+                partial = self._step(position, k, partial, follows)
                 follows = "true"
             emitter.group_commit(text)
             partial = emitter.group_wait(text, 0, [(type, register) for register in partial])
@@ -276,8 +276,8 @@ class WarpGroupDot:
             self._fence()
         return registers
 
-    def _step(self, place: tuple[int, int], k: int, registers: Sequence[str], uses_c: str) -> list[str]:
-        row, column = place
+    def _step(self, position: tuple[int, int], k: int, registers: Sequence[str], uses_c: str) -> list[str]:
+        row, column = position
         a = self.a[row, k] if isinstance(self.a, dict) else [self.a.at(row, k)]
         b = self.b.at(k, column)
         return self.fn.emitter.group_mma(self.fn.text, self.shape, a, b, registers, uses_c=uses_c, orders=self.orders)
@@ -286,7 +286,7 @@ class WarpGroupDot:
         type, _ = self.shape.accumulator
         every = [(type, register) for registers in tiles.values() for register in registers]
         waited = iter(self.fn.emitter.group_wait(self.fn.text, 0, every))
-        return {place: [next(waited) for _ in registers] for place, registers in tiles.items()}
+        return {position: [next(waited) for _ in registers] for position, registers in tiles.items()}
 
     def _num_accumulators(self) -> int:
         return self.tile_registers // 2 if self.shape.result == "f16" else self.tile_registers
@@ -298,7 +298,7 @@ class WarpGroupDot:
         return unpack_words(self.fn, self.element, registers) if self.shape.result == "f16" else list(registers)
 
 
-def _place(layout: LinearLayout, register: int) -> tuple[int, int]:
+def _tile_position(layout: LinearLayout, register: int) -> tuple[int, int]:
     """Row and column of a register in the first thread."""
     found = layout.apply({dim: register if dim == REGISTER else 0 for dim in layout.in_dims})
     return found["dim0"], found["dim1"]

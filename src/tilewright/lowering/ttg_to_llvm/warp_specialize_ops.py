@@ -210,15 +210,15 @@ def _lower_partitions(
     """Emit the workers: each warp runs the partition that it belongs to, the rest nothing."""
     fn, text = workers.fn, workers.fn.text
     assert op.warp_group_start_ids is not None
-    places = list(zip(static_values(op.warp_group_start_ids), op.num_warps, strict=True))
+    warp_ranges = list(zip(static_values(op.warp_group_start_ids), op.num_warps, strict=True))
     text.start(start)
     loaded = workers.load_captures(op, captures)
     if captures:
         workers.meet()
-    by_group = _registers_by_group(fn.num_warps, workers.total_warps, places, registers) if any(registers) else {}
+    by_group = _registers_by_group(fn.num_warps, workers.total_warps, warp_ranges, registers) if any(registers) else {}
     _change_registers(workers, {group: (workers.registers, count) for group, count in by_group.items()})
     end = text.new_label("idle")
-    for index, (region, (first, count)) in enumerate(zip(op.partitions, places, strict=True)):
+    for index, (region, (first, count)) in enumerate(zip(op.partitions, warp_ranges, strict=True)):
         mine, other = text.new_label("partition"), text.new_label("other")
         number = text.binary("sub", "i32", fn.uniform_warp, first)
         text.branch_if(text.icmp("ult", "i32", number, count), mine, other)
@@ -266,12 +266,12 @@ def _bind_captures(
 
 
 def _registers_by_group(
-    own_warps: int, total_warps: int, places: Sequence[tuple[int, int]], registers: Sequence[int]
+    own_warps: int, total_warps: int, warp_ranges: Sequence[tuple[int, int]], registers: Sequence[int]
 ) -> dict[int, int]:
     """Registers of a thread of each warp group of workers; those without a partition keep the least."""
     by_group = dict.fromkeys(range(own_warps // WARP_GROUP, total_warps // WARP_GROUP), LEAST_REGISTERS)
-    for place, count in zip(places, registers, strict=True):
-        by_group.update(dict.fromkeys(groups_of(*place), count))
+    for warp_range, count in zip(warp_ranges, registers, strict=True):
+        by_group.update(dict.fromkeys(groups_of(*warp_range), count))
     return by_group
 
 

@@ -57,10 +57,10 @@ def element_positions(type: MemDescType) -> Any:
     """Return where every element of a view lies, in elements from its first, as an int64 array of the view's shape."""
     shape = type.get_shape()
     axes = (np.arange(extent) for extent in shape)
-    places = np.zeros((), np.int64)
+    offsets = np.zeros((), np.int64)
     for grid, stride in zip(np.meshgrid(*axes, indexing="ij", sparse=True), element_strides(type), strict=True):
-        places = places + grid * stride
-    return np.broadcast_to(places, shape)
+        offsets = offsets + grid * stride
+    return np.broadcast_to(offsets, shape)
 
 
 @dataclass

@@ -187,9 +187,9 @@ class _LoopDots:
         dot.d.replace_uses_with_if(passed, lambda use: use.operation is self._block.last_op)
         self._passed[passed] = dot.d
 
-    def _insert_wait(self, place: Operation, values: Sequence[SSAValue], pendings: int) -> None:
+    def _insert_wait(self, point: Operation, values: Sequence[SSAValue], pendings: int) -> None:
         """Wait before `place`; from there on the tensors among the values are what the wait passes on."""
-        wait = OpBuilder.before(place).insert(ttng.WarpGroupDotWaitOp(values, pendings))
+        wait = OpBuilder.before(point).insert(ttng.WarpGroupDotWaitOp(values, pendings))
         self._waits.append(wait)
         for index, value in enumerate(values):
             if is_tensor(value.type):
@@ -255,12 +255,12 @@ class _LoopDots:
             return
         depth = min(SLICES_UNDER_WAY, len(slices))
         for at, dot in enumerate(slices):
-            place, done = dot.next_op, slices[at + 1 - depth]
-            assert place is not None
-            pendings = self._issued_between(done, place if at + 1 >= depth else None)
+            point, done = dot.next_op, slices[at + 1 - depth]
+            assert point is not None
+            pendings = self._issued_between(done, point if at + 1 >= depth else None)
             if at + 1 < depth:
-                pendings += self._issued_between(None, place)
-            self._insert_wait(place, [dot.d, *_buffers_of(dot)], pendings)
+                pendings += self._issued_between(None, point)
+            self._insert_wait(point, [dot.d, *_buffers_of(dot)], pendings)
 
     def _release_carried_registers(self) -> None:
         """Products that read A from registers which are carried are complete at the end of the round."""
@@ -304,14 +304,14 @@ class _LoopDots:
         source = _before_views(dot.a)
         return holder_in(self._block, source.op) if isinstance(source, OpResult) else None
 
-    def _is_complete(self, dot: ttng.WarpGroupDotOp, place: Operation | None) -> bool:
+    def _is_complete(self, dot: ttng.WarpGroupDotOp, point: Operation | None) -> bool:
         """Return whether some wait makes a product complete before `place` in the next round, or before the end of
         this.
         """
         for wait in self._waits:
             if dot.is_before_in_block(wait):
                 issued = self._issued_between(dot, wait)
-            elif place is not None and wait.is_before_in_block(place):
+            elif point is not None and wait.is_before_in_block(point):
                 issued = self._issued_between(dot, None) + self._issued_between(None, wait)
             else:
                 continue
@@ -337,10 +337,10 @@ class _LoopDots:
             if is_early and wait.pendings.value.data <= self._issued_between(None, wait):
                 return
         before = [dot for dot in self._dots if copy is None or dot.is_before_in_block(copy)]
-        place = before[-1].next_op
-        assert place is not None
+        point = before[-1].next_op
+        assert point is not None
         values = [value for dot in before for value in (*_buffers_of(dot),)]
-        self._insert_wait(place, [before[-1].d, *dict.fromkeys(values)], len(before))
+        self._insert_wait(point, [before[-1].d, *dict.fromkeys(values)], len(before))
 
     def _wait_after_loop(self, dots: Sequence[ttng.WarpGroupDotOp]) -> None:
         """After the loop nothing is under way, whether or not anybody looks at the sums: the buffers are used again."""

@@ -170,21 +170,21 @@ class LoadLowering:
     def _number(self, value: int) -> SSAValue:
         return self._outside.result(arith.constant_int(value, i32))
 
-    def _next_index(self, place: Placer, count: int, *, has_phase: bool) -> tuple[SSAValue, SSAValue | None]:
+    def _next_index(self, placer: Placer, count: int, *, has_phase: bool) -> tuple[SSAValue, SSAValue | None]:
         """The next buffer, and the phase of its barrier, which changes with each turn around the buffers."""
         if count == 1 and not has_phase:
             return self._number(0), None
         index = self._carried.add(self._number(-1))
         one, zero = self._number(1), self._number(0)
-        following = place.result(arith.AddiOp(index, one))
-        wraps = place.result(arith.CmpiOp(following, self._number(count), "sge"))
-        following = place.result(arith.SelectOp(wraps, zero, following))
+        following = placer.result(arith.AddiOp(index, one))
+        wraps = placer.result(arith.CmpiOp(following, self._number(count), "sge"))
+        following = placer.result(arith.SelectOp(wraps, zero, following))
         self._carried.yields(following)
         if not has_phase:
             return following, None
         phase = self._carried.add(zero)
-        flipped = place.result(arith.XOrIOp(phase, one))
-        phase = place.result(arith.SelectOp(wraps, flipped, phase))
+        flipped = placer.result(arith.XOrIOp(phase, one))
+        phase = placer.result(arith.SelectOp(wraps, flipped, phase))
         self._carried.yields(phase)
         return following, phase
 
@@ -259,10 +259,10 @@ class LoadLowering:
         loads = [load.op for group in groups for load in group.loads]
         first = next(op for op in self._schedule.in_order(self._carried.loop) if op in loads)
         last = self._schedule.max_stage
-        place = Placer(self._schedule, OpBuilder.before(first), last, self._schedule.clusters[first])
+        placer = Placer(self._schedule, OpBuilder.before(first), last, self._schedule.clusters[first])
         phase = self._carried.add(self._number(0))
-        place.insert(ttng.WaitBarrierOp(barrier, phase))
-        self._carried.yields(place.result(arith.XOrIOp(phase, self._number(1))))
+        placer.insert(ttng.WaitBarrierOp(barrier, phase))
+        self._carried.yields(placer.result(arith.XOrIOp(phase, self._number(1))))
         return barrier
 
     def free_buffers(self, loop: scf.ForOp) -> None:
@@ -270,8 +270,8 @@ class LoadLowering:
         if self._reads_done is not None:
             last = loop.body.block.last_op
             assert last is not None
-            for place in (loop, last):
-                OpBuilder.before(place).insert(ttng.ArriveBarrierOp(self._reads_done, 1, per_warp=True))
+            for placer in (loop, last):
+                OpBuilder.before(placer).insert(ttng.ArriveBarrierOp(self._reads_done, 1, per_warp=True))
 
     def _make_barriers(self, count: int, arrivals: int = 1) -> SSAValue:
         """Barriers that so many arrivals complete, one a buffer; invalid again after the loop."""
@@ -309,13 +309,13 @@ class Replacement:
         """Replace the load, which goes."""
         in_registers: list[Operation] = []
         for user in self._load.users:
-            place = Placer.like(self._schedule, user)
+            placer = Placer.like(self._schedule, user)
             if self._load.is_buffer(user):
-                view = place.result(ttg.MemDescIndexOp(self._buffers, self._index))
+                view = placer.result(ttg.MemDescIndexOp(self._buffers, self._index))
                 self._replace_buffer(user.results[0], view)
                 self._drop(user)
             elif isinstance(user, ttg.ConvertLayoutOp) and self._load.fill is None:
-                user.result.replace_all_uses_with(self._read(place, user))
+                user.result.replace_all_uses_with(self._read(placer, user))
                 self._drop(user)
             else:
                 in_registers.append(user)
@@ -325,18 +325,18 @@ class Replacement:
 
     def _read_for(self, users: list[Operation]) -> SSAValue:
         """Read the buffer into registers for all of some users, which follow in the body but may run in any order."""
-        place = Placer(self._schedule, OpBuilder.before(users[0]), *self._schedule.place_of_first(users))
-        loaded = self._read(place, self._load.op)
+        placer = Placer(self._schedule, OpBuilder.before(users[0]), *self._schedule.place_of_first(users))
+        loaded = self._read(placer, self._load.op)
         if self._load.fill is None:
             return loaded
         mask, other = self._load.fill
-        return place.result(arith.SelectOp(mask, loaded, other))
+        return placer.result(arith.SelectOp(mask, loaded, other))
 
-    def _read(self, place: Placer, like: Operation) -> SSAValue:
+    def _read(self, placer: Placer, like: Operation) -> SSAValue:
         view = self._view
         if view is None:
-            view = place.result(ttg.MemDescIndexOp(self._buffers, self._index))
-        return place.result(ttg.LocalLoadOp(view, like.results[0].type, self._token))
+            view = placer.result(ttg.MemDescIndexOp(self._buffers, self._index))
+        return placer.result(ttg.LocalLoadOp(view, like.results[0].type, self._token))
 
     def _drop(self, op: Operation) -> None:
         del self._schedule.stages[op], self._schedule.clusters[op]

@@ -108,14 +108,14 @@ def store_in_parts(plan: StoreParts, buffers: list[SSAValue]) -> None:
     if part.dim == 0:
         set_argument(op.desc, COPY_ROWS, i32_attr(part.size))
     for n, value in enumerate(_cut(builder, plan.value, part.dim, plan.count)):
-        buffer, place = buffers[n % len(buffers)], list(indices)
+        buffer, coordinates = buffers[n % len(buffers)], list(indices)
         if n:
             step = builder.result(arith.constant_int(n * part.size, i32))
-            place[number] = builder.result(arith.AddiOp(place[number], step))
+            coordinates[number] = builder.result(arith.AddiOp(coordinates[number], step))
         builder.insert(ttng.TMAStoreWaitOp(len(buffers) - 1, read_only=True))
         builder.insert(ttg.LocalStoreOp(value, buffer))
         builder.insert(ttng.FenceAsyncSharedOp())
-        builder.insert(ttng.AsyncTMACopyLocalToGlobalOp(op.desc, tuple(place), buffer))
+        builder.insert(ttng.AsyncTMACopyLocalToGlobalOp(op.desc, tuple(coordinates), buffer))
     op.detach()
     op.erase()
 

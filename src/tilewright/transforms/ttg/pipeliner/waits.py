@@ -42,29 +42,29 @@ class _Counter:
     def __init__(self) -> None:
         self._visiting: set[tuple[int, int]] = set()
 
-    def since(self, token: SSAValue, place: Operation) -> int:
+    def since(self, token: SSAValue, point: Operation) -> int:
         """The groups that may be pending at `place` while that of `token` is complete."""
         if isinstance(token, OpResult):
-            return self._since_op(token, place)
+            return self._since_op(token, point)
         assert isinstance(token, BlockArgument)
-        return self._since_argument(token, place)
+        return self._since_argument(token, point)
 
-    def _since_op(self, token: OpResult, place: Operation) -> int:
+    def _since_op(self, token: OpResult, point: Operation) -> int:
         op = token.op
         if isinstance(op, scf.ForOp):
             terminator = op.body.block.last_op
             assert terminator is not None
             inside = self.since(op.yielded[token.index], terminator)
             skipped = self.since(op.iter_args[token.index], op)
-            return min(inside, skipped) + self._to(op, place)
+            return min(inside, skipped) + self._to(op, point)
         if not isinstance(op, ttg.AsyncCommitGroupOp):
             return 0
-        return self._to(op, place)
+        return self._to(op, point)
 
-    def _to(self, op: Operation, place: Operation) -> int:
+    def _to(self, op: Operation, point: Operation) -> int:
         """Groups committed after `op` up to `place`, which is in the same block or deeper; 0 where it is not plain."""
         assert op.parent is not None
-        current = place
+        current = point
         while current.parent is not op.parent:
             holder = current.parent_op()
             if holder is None or isinstance(holder, scf.ForOp | scf.WhileOp):
@@ -72,16 +72,16 @@ class _Counter:
             current = holder
         return _commits_between(op, current, op.parent)
 
-    def _since_argument(self, token: BlockArgument, place: Operation) -> int:
+    def _since_argument(self, token: BlockArgument, point: Operation) -> int:
         block = token.owner
         loop = block.parent_op()
-        if not isinstance(loop, scf.ForOp) or token.index == 0 or place.parent is not block:
+        if not isinstance(loop, scf.ForOp) or token.index == 0 or point.parent is not block:
             return 0
-        key = (id(token), id(place))
+        key = (id(token), id(point))
         if key in self._visiting:
             return ALL
         self._visiting.add(key)
-        here = _commits_between(None, place, block)
+        here = _commits_between(None, point, block)
         terminator = block.last_op
         assert terminator is not None
         before = self.since(loop.iter_args[token.index - 1], loop)
@@ -94,10 +94,10 @@ def _waits(root: Operation) -> Iterator[ttg.AsyncWaitOp]:
     return (op for op in ops_within(root) if isinstance(op, ttg.AsyncWaitOp))
 
 
-def _is_there(value: SSAValue, place: Operation) -> bool:
+def _is_there(value: SSAValue, point: Operation) -> bool:
     """Return whether a value of the block of `place`, or from outside it, is made before `place`."""
     op = value.op if isinstance(value, OpResult) else None
-    return op is None or op.parent is not place.parent or op.is_before_in_block(place)
+    return op is None or op.parent is not point.parent or op.is_before_in_block(point)
 
 
 def _join_into(first: ttg.AsyncWaitOp) -> None:
