@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
 
 from xdsl.dialects.builtin import MemRefType, UnrankedMemRefType
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects import bufferization, cf, linalg, linalg_ext, memref, tensor
 from tilewright.ir.effects import WRITES, fixed_effects, own_effects
-from tilewright.ir.walking import is_subclass, ops_within
+from tilewright.ir.walking import ops_within
 
 VIEWS = (
     memref.CastOp,
@@ -87,9 +86,6 @@ def _writes_itself(op: Operation) -> bool:
     known = _writing.get(cls)
     if known is not None:
         return known
-    if _is_structured(cls):
-        assert isinstance(op, linalg.StructuredOp)
-        return bool(memory_operands(op)) and any(isinstance(value.type, MemRefType) for value in op.outputs)
     writes = not WRITES.isdisjoint(own_effects(op)) and cls is not cf.AssertOp  # which may stop the program
     if fixed_effects(cls) is not None:
         _writing[cls] = writes
@@ -98,11 +94,6 @@ def _writes_itself(op: Operation) -> bool:
 
 _writing: dict[type[Operation], bool] = {}
 """Whether the ops of a class write, where that is the same for all of them."""
-
-
-@cache
-def _is_structured(cls: type[Operation]) -> bool:
-    return is_subclass(cls, (linalg.StructuredOp,))
 
 
 def memory_operands(op: Operation) -> list[SSAValue]:
@@ -140,8 +131,8 @@ def _written_by(op: Operation, *, by_others: bool = True) -> Sequence[SSAValue] 
             return ()
         case bufferization.MaterializeInDestinationOp():
             return (op.dest,)
-        case linalg.FillOp() | linalg.GenericOp():
-            return memory_operands(op)
+        case linalg.StructuredOp():
+            return [value for value in op.outputs if isinstance(value.type, MemRefType)]
         case linalg_ext.ViewMatmulOp(dest=dest) if dest is not None:
             return (dest,)
         case _:
