@@ -13,22 +13,18 @@ def lower_cmpi(op: arith.CmpiOp, low: CpuFunctionLowering) -> None:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
+from collections.abc import Iterable, Iterator, Sequence
 
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tilewright.codegen.lane_builder import LaneBuilder
-from tilewright.codegen.llvm_text import FunctionText, ModuleText
+from tilewright.codegen.llvm_text import FunctionText
 from tilewright.codegen.located_text import LocatedFunctionText
-from tilewright.codegen.math_library import MathLibrary
-from tilewright.codegen.microkernels import Routine, define_routine
 from tilewright.dialects import func, scf
 from tilewright.dialects.attributes import OVER_LANES
 from tilewright.ir.diagnostics import op_error
 from tilewright.ir.lowerings import Lowerings
 from tilewright.lowering.control_flow import ControlFlowLowering
-from tilewright.lowering.debug_info import DebugInfo
 from tilewright.lowering.loops_to_llvm.arena import FramePlan, Slot
 from tilewright.lowering.loops_to_llvm.gather_to_permute import LaneOffsets
 from tilewright.lowering.loops_to_llvm.interruption import DECLARATION as LOOK_DECLARATION
@@ -43,12 +39,12 @@ from tilewright.lowering.loops_to_llvm.memref_value import (
     flatten,
     unflatten,
 )
+from tilewright.lowering.loops_to_llvm.module_lowering import CpuModuleLowering
 from tilewright.lowering.loops_to_llvm.nan_free import NanFree
 from tilewright.lowering.loops_to_llvm.never_signalling import NeverSignalling
 from tilewright.lowering.loops_to_llvm.shared_values import SharedValues
 from tilewright.lowering.loops_to_llvm.types import (
     ScalarType,
-    TypeTable,
     ValueType,
     is_memref,
 )
@@ -56,8 +52,6 @@ from tilewright.lowering.loops_to_llvm.uniform_division import UniformDivisor
 from tilewright.lowering.loops_to_llvm.waiting import END_WAIT, STATE_BYTES, WAIT
 from tilewright.lowering.unsupported import UnsupportedError
 from tilewright.support.errors import TilewrightError
-from tilewright.support.facts import TargetFacts
-from tilewright.support.records import dataclass
 
 PASS_NAME = "loops-to-llvm"
 
@@ -66,75 +60,6 @@ ARENA, FRAME = "%arena", "%frame"
 
 LEAVE_ALONE = "tilewright_leave_alone"
 """What the runtime is asked for where a program may wait (see `targets/cpu/native/regions.ll`)."""
-
-
-@dataclass(frozen=True)
-class FunctionShape:
-    """How a function is called: flattened parameter types, flattened results, whether it may stop the grid, whether it
-    does without the hidden parameters, and which parameter is no launch slot but address 0.
-    """
-
-    name: str
-    parameters: tuple[Attribute, ...]
-    results: tuple[Attribute, ...]
-    is_declaration: bool
-    may_stop: bool
-    is_leaf: bool = False
-    address_zero: int | None = None
-
-
-@dataclass(frozen=True)
-class ModuleFacts:
-    """What is known of a module before its functions are lowered."""
-
-    routines: Mapping[str, Routine]
-    """Micro-kernels that the module declares."""
-    has_atomics: bool
-    """Whether anything in the module is atomic."""
-    waiting_loops: frozenset[Operation]
-    """Loops in which a program may be waiting for another (see `waiting.py`)."""
-    long_loops: frozenset[Operation]
-    """Loops that count their rounds, to notice that the grid is stopped (see `interruption.py`)."""
-    open_kernels: frozenset[str]
-    """Micro-kernels that are called somewhere with counts that are known at run time only."""
-    outlines_masks: bool
-    """Whether masked accesses that the machine has no instruction for are calls (see `masked_access.py`)."""
-    fuses: bool
-    """Whether a multiplication and an addition may become one fused operation."""
-
-
-@dataclass
-class ModuleNeeds:
-    """What the functions of a module need at run time, found as they are lowered."""
-
-    externals: set[str] = field(default_factory=set[str])
-    """Declared functions that are called and not defined here: the loader binds them."""
-    streams: bool = False
-    """Whether a store is non-temporal: such stores are ordered by a fence only."""
-    uses_tiles: bool = False
-    """Whether AMX tiles have to be configured while the kernel runs."""
-
-
-@dataclass(frozen=True)
-class CpuModuleLowering:
-    """What the functions of one module share."""
-
-    text: ModuleText
-    facts: TargetFacts
-    types: TypeTable
-    math: MathLibrary
-    debug: DebugInfo
-    known: ModuleFacts
-    needs: ModuleNeeds = field(default_factory=ModuleNeeds)
-    functions: dict[str, FunctionShape] = field(default_factory=dict[str, FunctionShape])
-    frames: dict[str, FramePlan] = field(default_factory=dict[str, FramePlan])
-
-    def use_external(self, name: str, routine: Routine | None) -> None:
-        """A declared function is called: define it if it is a micro-kernel, else leave it to the loader."""
-        if routine is None:
-            self.needs.externals.add(name)
-        else:
-            define_routine(routine, self.text, self.facts)
 
 
 MOST_REDUCED_USES = 16

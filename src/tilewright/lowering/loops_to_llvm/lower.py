@@ -50,17 +50,11 @@ from tilewright.lowering.loops_to_llvm.coroutines import (
     make_notes,
     started_coroutines,
 )
-from tilewright.lowering.loops_to_llvm.function_lowering import (
-    PASS_NAME,
-    CpuFunctionLowering,
-    CpuModuleLowering,
-    FunctionShape,
-    ModuleFacts,
-    result_struct,
-)
+from tilewright.lowering.loops_to_llvm.function_lowering import PASS_NAME, CpuFunctionLowering, result_struct
 from tilewright.lowering.loops_to_llvm.interruption import find_long_loops
 from tilewright.lowering.loops_to_llvm.masked_access import MOST_TESTED_LANES, tested_lanes
 from tilewright.lowering.loops_to_llvm.memref_value import flat_types, shape_of
+from tilewright.lowering.loops_to_llvm.module_lowering import CpuModuleLowering, FunctionShape, ModuleFacts
 from tilewright.lowering.loops_to_llvm.types import TypeTable, is_memref
 from tilewright.lowering.loops_to_llvm.waiting import find_waiting_loops
 from tilewright.lowering.microkernel_attributes import declared_routines
