@@ -17,7 +17,7 @@ class Lowerings(dict[type[Operation], Callable[Concatenate[Any, StateP], ResultT
 
     ```python
     @lowers(tt.GatherOp)
-    def lower_gather(op: tt.GatherOp, f: FunctionLowering) -> Sequence[SSAValue]: ...
+    def lower_gather(op: tt.GatherOp, f: LoweringContext) -> Sequence[SSAValue]: ...
     ```
     """
 

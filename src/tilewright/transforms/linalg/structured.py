@@ -38,7 +38,7 @@ def reduced_results(op: linalg.StructuredOp) -> list[int]:
 
 
 def joint_combination(op: linalg.StructuredOp) -> Combination | None:
-    """How all results are combined together, if one of them has no combiner or starts as the first element."""
+    """Find how all results are combined together, if one of them has no combiner or starts as the first element."""
     combination = combination_of_reduction(op)
     if combination is None or combination.starts_at_first:
         return combination
