@@ -50,7 +50,7 @@ def address_of(values: BodyValues, op: Access) -> Address | Splat:
         return _in_view(source, list(op.indices))
     buffer = op.memref
     cast = buffer.owner
-    if isinstance(cast, memref.ReinterpretCastOp) and cast in values.nest.depends_on_body:
+    if isinstance(cast, memref.ReinterpretCastOp) and cast.parent_block() is values.nest.body:
         return _in_cast(values, cast, list(op.indices))
     view = values.nest.around.view(buffer)
     if view is None:

@@ -103,8 +103,8 @@ def _plan_output(
         bounds = lowering.loop_bounds(result, access, loop_extents(op))
     source = lowering.source(init) if init in lowering.values.sources else Splat(init)
     combiner = combiner_of(op.body.block, number) if reduces else None
-    is_alone, is_cut = dest is None and stored is None, stored is not None
-    return Output(view, access, Operand(source, access), bounds, reduces, combiner, is_alone, is_cut)
+    may_overrun, is_cut = dest is None and stored is None, stored is not None
+    return Output(view, access, Operand(source, access), bounds, reduces, combiner, may_overrun, is_cut)
 
 
 def _common_bounds(

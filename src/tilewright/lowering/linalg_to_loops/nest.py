@@ -17,7 +17,6 @@ from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from tilewright.analysis.combination import Combination
 from tilewright.analysis.combiners import Combiner
-from tilewright.dialects import memref
 from tilewright.dialects.linalg_ext import WORD_BYTES
 from tilewright.lowering.linalg_to_loops.access_log import AccessLog
 from tilewright.lowering.linalg_to_loops.emitter import Index
@@ -65,7 +64,7 @@ class Output:
     """How far the nest's dimensions must run for this output's readers."""
     reduces: bool = False
     combiner: Combiner | None = None
-    is_alone: bool = False
+    may_overrun: bool = False
     """Whether nothing is lost if the destination is written past the bounds."""
     is_cut: bool = False
     """Whether the destination must not be touched past the bounds, where the nest may run further."""
@@ -155,11 +154,6 @@ class Nest:
     def is_version_of(self, other: Nest) -> bool:
         """Return whether both are one generic with the same loops, whatever is known of its values."""
         return self.body is other.body and self.schedule.order == other.schedule.order
-
-    @property
-    def depends_on_body(self) -> set[Operation]:
-        """Views that are made inside of the body."""
-        return {op for op in self.body.ops if isinstance(op, memref.ReinterpretCastOp)}
 
     @property
     def yielded(self) -> tuple[SSAValue, ...]:

@@ -94,7 +94,7 @@ def _write(values: BodyValues, output: Output, dest: StridedView, element: SSAVa
     """Write what one step computed; of an output that is cut only what is before its end."""
     past = _past(values.nest, output)
     if not output.is_cut or not past or values.frames[-1].is_unmasked:
-        write_output(values, dest, output.access, element, whole_vectors=output.is_alone)
+        write_output(values, dest, output.access, element, whole_vectors=output.may_overrun)
         return
     (dim,) = past
     if dim == values.nest.schedule.vector_dim:

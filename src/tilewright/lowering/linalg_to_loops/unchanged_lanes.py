@@ -41,7 +41,7 @@ def without_unchanged_lanes(emitter: LoopEmitter, nest: Nest) -> Nest:
     if bound is nest.bounds[dim]:
         return nest
     # What the last vector reaches past the bound is needed, too.
-    outputs = [replace(output, is_alone=False) for output in nest.outputs]
+    outputs = [replace(output, may_overrun=False) for output in nest.outputs]
     return replace(nest, bounds=(*nest.bounds[:dim], bound, *nest.bounds[dim + 1 :]), outputs=outputs)
 
 

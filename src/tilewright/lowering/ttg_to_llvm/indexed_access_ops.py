@@ -186,7 +186,7 @@ def _addresses_of_copies(
 
 
 def _first_cta_that_has(fn: GpuFunctionLowering, layout: LinearLayout, buffer: SSAValue) -> str | None:
-    """An i1 that holds in one thread of those that hold an element for one address, in each CTA that has a copy of it."""
+    """An i1 that holds in one of the threads that have an element for one address, in each CTA that has a copy."""
     owner = fn.owner_predicate(layout, in_each_cta=True)
     same = sum(1 << bit for bit, column in enumerate(layout.packed_bases[BLOCK]) if not column) & ~_own(buffer)
     if not same:
