@@ -9,9 +9,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from tilewright.layouts.distributed import LANE, REGISTER
-from tilewright.layouts.linear import LinearLayout
-
 NUM_BANKS = 32
 BANK_BYTES = 4
 
@@ -37,19 +34,3 @@ def count_conflicts(addresses: Sequence[int], num_bytes: int) -> int:
     """Passes of one access beyond those that any access of that width takes."""
     phases = min(max(1, num_bytes // BANK_BYTES), len(addresses))
     return count_passes(addresses, num_bytes) - phases
-
-
-def access_conflicts(access: LinearLayout, vector: int, element_bits: int) -> int:
-    """The most conflicts that an instruction of warp 0 has, for `access` from (register, lane, ...) to (offset, ...).
-
-    Each instruction moves `vector` elements at neighbouring offsets.
-    """
-    num_bytes = vector * max(element_bits, 8) // 8
-    lanes = access.in_dims[LANE]
-    inner = access.sublayout([REGISTER, LANE], [next(iter(access.out_dims))]).transpose_ins([LANE, REGISTER])
-    offsets = inner.table.reshape(-1, lanes)
-    worst = 0
-    for of_register in offsets:
-        addresses = [int(offset) // vector * num_bytes for offset in of_register]
-        worst = max(worst, count_conflicts(addresses, num_bytes))
-    return worst

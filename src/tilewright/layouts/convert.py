@@ -62,10 +62,6 @@ class WarpShuffle:
         """True if lanes are permuted besides the swaps."""
         return self.lane_permutation != tuple(range(len(self.lane_permutation)))
 
-    def source_lane(self, lane: int) -> int:
-        """The lane that `lane` receives from in step 3."""
-        return sum(((lane >> target) & 1) << source for source, target in enumerate(self.lane_permutation))
-
     @property
     def num_shuffles(self) -> int:
         """Shuffle instructions per thread for 32-bit elements."""

@@ -89,16 +89,6 @@ class SharedMemoryConversion:
         return self.load_access.vector
 
     @property
-    def store_conflicts(self) -> int:
-        """The number of times that each phase of a store is repeated."""
-        return self.store_access.conflicts
-
-    @property
-    def load_conflicts(self) -> int:
-        """The number of times that each phase of a load is repeated."""
-        return self.load_access.conflicts
-
-    @property
     def num_instructions(self) -> int:
         """Stores and loads that one thread executes."""
         return len(self.store_access.steps) + len(self.load_access.steps)

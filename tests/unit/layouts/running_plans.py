@@ -51,7 +51,8 @@ def _run_shuffle(plan: WarpShuffle, registers: Indices) -> Indices:
     lanes = np.arange(lane_count, dtype=np.int64)
     for register_bit, lane_bit in plan.swaps:
         values = _swap(values, register_bit, lane_bit, lanes)
-    sources = np.array([plan.source_lane(lane) for lane in range(lane_count)])
+    moves = list(enumerate(plan.lane_permutation))
+    sources = np.array([sum((lane >> to & 1) << bit for bit, to in moves) for lane in range(lane_count)])
     values = np.stack([shuffle(values[..., index], sources) for index in range(values.shape[-1])], axis=-1)
     return values[..., list(plan.scatter)]
 

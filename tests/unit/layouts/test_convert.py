@@ -13,7 +13,7 @@ from test_distributed import any_distributed
 
 from tilewright.layouts import gf2
 from tilewright.layouts.access import AccessStep
-from tilewright.layouts.banks import access_conflicts, count_conflicts, count_passes
+from tilewright.layouts.banks import count_conflicts, count_passes
 from tilewright.layouts.convert import (
     NoConversion,
     RegisterPermutation,
@@ -22,6 +22,8 @@ from tilewright.layouts.convert import (
     plan_shuffle,
 )
 from tilewright.layouts.distributed import (
+    LANE,
+    REGISTER,
     BlockedLayout,
     DistributedLayout,
     DotOperandLayout,
@@ -37,6 +39,22 @@ element_bits = st.sampled_from([8, 16, 32, 64])
 OUTS = {"dim0": 16, "dim1": 16, "dim2": 2}
 
 
+def access_conflicts(access: LinearLayout, vector: int, element_bits: int) -> int:
+    """The most conflicts that an instruction of warp 0 has, for `access` from (register, lane, ...) to (offset, ...).
+
+    Each instruction moves `vector` elements at neighbouring offsets.
+    """
+    num_bytes = vector * max(element_bits, 8) // 8
+    lanes = access.in_dims[LANE]
+    inner = access.sublayout([REGISTER, LANE], [next(iter(access.out_dims))]).transpose_ins([LANE, REGISTER])
+    offsets = inner.table.reshape(-1, lanes)
+    worst = 0
+    for of_register in offsets:
+        addresses = [int(offset) // vector * num_bytes for offset in of_register]
+        worst = max(worst, count_conflicts(addresses, num_bytes))
+    return worst
+
+
 def blocked(size: tuple[int, ...], lanes: tuple[int, ...], warps: tuple[int, ...], *order: int) -> BlockedLayout:
     return BlockedLayout(size, lanes, warps, order)
 
@@ -49,8 +67,8 @@ def check(plan: object, source: LinearLayout, target: LinearLayout) -> None:
 def check_conflicts(plan: SharedMemoryConversion) -> None:
     """What the plan promises is what counting addresses gives, for whole vectors of at least a word."""
     for access, vector, promised in (
-        (plan.store, plan.store_vector, plan.store_conflicts),
-        (plan.load, plan.load_vector, plan.load_conflicts),
+        (plan.store, plan.store_vector, plan.store_access.conflicts),
+        (plan.load, plan.load_vector, plan.load_access.conflicts),
     ):
         if vector * plan.element_bits >= 32 and gf2.rank(access.packed_bases["lane"]) == 5:
             phases = max(1, vector * plan.element_bits // 32)
@@ -206,7 +224,7 @@ def test_transposes_have_no_conflicts(bits: int, shape: tuple[int, int]) -> None
     plan = plan_shared_memory(a, b, bits)
     passes_one_by_one = 2 * a.in_dims["register"] * max(1, bits // 32)
     assert plan.passes <= passes_one_by_one
-    assert bits == 8 or plan.store_conflicts == plan.load_conflicts == 0
+    assert bits == 8 or plan.store_access.conflicts == plan.load_access.conflicts == 0
     check(plan, a, b)
     check_conflicts(plan)
 
@@ -216,7 +234,7 @@ def test_wide_vectors_and_small_scratch() -> None:
     b = blocked((1, 8), (8, 4), (1, 4), 1, 0).to_linear((64, 64))
     plan = plan_shared_memory(a, b, 16)
     assert plan.store_vector == plan.load_vector == 8
-    assert plan.store_conflicts == plan.load_conflicts == 0
+    assert plan.store_access.conflicts == plan.load_access.conflicts == 0
     check(plan, a, b)
     big = plan_shared_memory(
         blocked((1, 4), (4, 8), (4, 1), 1, 0).to_linear((256, 64)),
