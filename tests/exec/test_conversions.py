@@ -11,6 +11,7 @@ import pytest
 import tilewright as triton
 import tilewright.language as tl
 from suite.arrays import Array
+from tilewright.support import knobs
 
 pytestmark = pytest.mark.usefixtures("every_target")
 
@@ -112,6 +113,21 @@ def test_numbers(dtype: Any) -> None:
     for got in targets:
         where = is_defined(x, got.dtype)
         assert_same(got[where], converted(x, got.dtype)[where])
+
+
+@pytest.mark.parametrize("target", ["", "reference"], ids=["compiled", "reference"])
+def test_floats_beyond_narrow_integers_wrap_from_32_bits(target: str) -> None:
+    """As programs rely on that store a negative exponent in a byte: `(-2.0).to(tl.uint8)` is 254."""
+    beyond = [-2.0, -1.5, -300.25, 300.0, 70000.0, -70000.0, 1e10, -1e10, np.inf]
+    x = np.resize(np.array(beyond, np.float32), N)
+    targets = [np.zeros(N, to) for to in (*INTEGERS, *FLOATS)]
+    with knobs.scope(target=target or knobs.get("target")):
+        convert[(1,)](x, *targets, N=N)
+    limits = np.iinfo(np.int32)
+    for got in targets[:4]:
+        assert_same(
+            got, np.trunc(np.clip(x.astype(np.float64), limits.min, limits.max)).astype(np.int64).astype(got.dtype)
+        )
 
 
 @pytest.mark.parametrize("dtype", INTEGERS, ids=name_of)

@@ -318,7 +318,9 @@ def _sticky_double_source(values: Array) -> Array:
 
 
 def _float_to_integer(values: Array, target: Attribute, *, signed: bool) -> Array:
-    width = bit_width(target)
+    """The nearest limit beyond the range, of 32 bits at least: narrower types get the low bits of an int32, as LLVM
+    legalises them."""
+    signed, width = signed or bit_width(target) < 32, max(bit_width(target), 32)
     low, high = (-(1 << (width - 1)), (1 << (width - 1)) - 1) if signed else (0, (1 << width) - 1)
     exact = np.trunc(np.nan_to_num(values.astype(np.float64), nan=0.0, posinf=2.0**80, neginf=-(2.0**80)))
     inside = (exact >= float(low)) & (exact < float(high + 1))
