@@ -144,7 +144,7 @@ def test_every_type_is_printed_without_a_gpu(
     engine: str,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    with knobs.scope(target="cpu", interpret=engine == "interpreter"):
+    with knobs.scope(target="reference" if engine == "interpreter" else "cpu"):
         show[(1,)](np.array(values, dtype), HEX=is_hex, N=2)
     expected = hexadecimal if is_hex else decimal
     assert printed(capfd) == [f"pid (0, 0, 0) idx ({n}) x: {text}" for n, text in enumerate(expected)]
@@ -170,7 +170,7 @@ def show_rows(x_ptr, M: tl.constexpr, N: tl.constexpr):
 @pytest.mark.parametrize("engine", ["gpu", "cpu", "interpreter"])
 def test_indices_take_the_digits_of_the_largest(engine: str, capfd: pytest.CaptureFixture[str]) -> None:
     x = np.arange(32, dtype=np.int32)
-    scope = nullcontext() if engine == "gpu" else knobs.scope(target="cpu", interpret=engine == "interpreter")
+    scope = nullcontext() if engine == "gpu" else knobs.scope(target="reference" if engine == "interpreter" else "cpu")
     with scope:
         show_rows[(1,)](x, M=16, N=2)
     lines = [f"pid (0, 0, 0) idx ({n // 2:2}, {n % 2}) x: {n}" for n in range(32)]
