@@ -29,7 +29,7 @@ declare double @PyFloat_AsDouble(ptr)
 declare i64 @PyTuple_Size(ptr)
 declare ptr @PyTuple_GetItem(ptr, i64)
 declare i64 @PyList_Size(ptr)
-declare ptr @PyDict_GetItem(ptr, ptr)
+declare ptr @PyDict_GetItemWithError(ptr, ptr)
 declare ptr @PyDict_Copy(ptr)
 declare i32 @PyDict_SetItem(ptr, ptr, ptr)
 declare void @PyErr_Clear()
@@ -396,7 +396,7 @@ define internal i1 @are_globals_unchanged(ptr %call) hot {
   ret i1 %same
 }
 
-define internal i1 @are_unchanged(ptr %globals, i64 %count) {
+define internal i1 @are_unchanged(ptr %globals, i64 %count) hot {
 entry:
   br label %head
 
@@ -421,7 +421,7 @@ cell:
   br label %compare
 
 dictionary:
-  %found = call ptr @PyDict_GetItem(ptr %scope, ptr %name)
+  %found = call ptr @PyDict_GetItemWithError(ptr %scope, ptr %name)   ; texts, whose lookup raises nothing
   br label %compare
 
 compare:

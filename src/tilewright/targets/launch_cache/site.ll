@@ -125,7 +125,7 @@ unknown:
 }
 
 ; Whether somebody wants to see launches: there are hooks, or a variable is not as it was.
-define internal i1 @look_around(ptr %site) {
+define internal i1 @look_around(ptr %site) hot {
   %before_slot = getelementptr %Site, ptr %site, i32 0, i32 $Site_hooks_before
   %before = load ptr, ptr %before_slot
   %after_slot = getelementptr %Site, ptr %site, i32 0, i32 $Site_hooks_after
