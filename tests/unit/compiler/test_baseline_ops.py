@@ -18,12 +18,13 @@ from tilewright.ir.passes import parse_pipeline
 from tilewright.ir.stages import LINALG, STAGES, check_stage
 from tilewright.ir.verify import verify_module
 from tilewright.lowering.convert_linalg_to_loops.convert_linalg_to_loops import LOWERINGS as TO_LOOPS
-from tilewright.lowering.loops_to_llvm.lower import RULES as TO_LLVM
+from tilewright.lowering.loops_to_llvm.function_lowering import RULES as TO_LLVM
 from tilewright.support import knobs
 from tilewright.support.modules import import_modules
 from tilewright.transforms.linalg.one_shot_bufferize.rules import RULES
 
-import_modules("tilewright.transforms.linalg.one_shot_bufferize")  # they fill RULES
+for package in ("lowering.loops_to_llvm", "transforms.linalg.one_shot_bufferize"):
+    import_modules(f"tilewright.{package}")  # they fill RULES
 
 WITH_THE_OP_AROUND = {
     "affine.yield", "func.func", "linalg.index", "linalg.yield", "memref.global", "scf.reduce", "scf.reduce.return",

@@ -19,7 +19,7 @@ from tilewright.dialects.constructors import write_constructor
 from tilewright.dialects.definition import Op
 from tilewright.lowering.arith_to_linalg.arith_to_linalg import LOWERINGS as TO_LINALG
 from tilewright.lowering.linalg_to_loops.function_lowering import LOWERINGS as TO_LOOPS
-from tilewright.lowering.loops_to_llvm.lower import RULES as TO_LLVM
+from tilewright.lowering.loops_to_llvm.function_lowering import RULES as TO_LLVM
 from tilewright.lowering.ptr_to_memref.addresses import LOWERINGS as ADDRESSES_TO_MEMREF
 from tilewright.lowering.structured_to_memref.structured_to_memref import LOWERINGS as STRUCTURED_TO_MEMREF
 from tilewright.lowering.ttg_to_llvm.function_lowering import RULES as TTG_TO_LLVM

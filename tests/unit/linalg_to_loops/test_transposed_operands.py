@@ -64,7 +64,7 @@ def multiply(a: Any, b: Any, blocks: tuple[int, int, int]) -> tuple[Any, Any]:
 @pytest.mark.parametrize(("m", "n", "k"), [(64, 64, 64), (70, 33, 50), (33, 100, 130), (1, 64, 32)])
 def test_columns_of_a_transposed_b_wrap_around(kind: str, m: int, n: int, k: int) -> None:
     kernel, _ = multiply(operand(m, k, kind, "rows"), operand(k, n, kind, "transposed"), (32, 64, 32))
-    assert re.search(r"call @tw_mk_(keep|reserve)_\w+_nt\(", kernel.asm["loops"]), "packed once, where it is"
+    assert re.search(r"call @tw_mk_(cache|reserve)_\w+_nt\(", kernel.asm["loops"]), "packed once, where it is"
 
 
 @pytest.mark.pairwise
@@ -75,7 +75,7 @@ def test_a_transposed_a_is_multiplied_by_packed_panels(kind: str, layout: str, m
     """Copied where the machine multiplies whole rows of tiles, read in place elsewhere."""
     kernel, _ = multiply(operand(m, k, kind, layout), operand(k, n, kind, "rows"), (64, 64, 32))
     if layout == "transposed" and k > 1:
-        assert re.search(r"call @tw_mk_(keep|reserve)_", kernel.asm["loops"])
+        assert re.search(r"call @tw_mk_(cache|reserve)_", kernel.asm["loops"])
 
 
 @pytest.mark.costly
@@ -88,7 +88,7 @@ def test_both_are_transposed() -> None:
 def test_only_programs_that_share_panels_keep_them(m: int, n: int) -> None:
     """With one block of rows there are no more programs than blocks of columns: each packs what it needs then."""
     kernel, _ = multiply(operand(m, 90, "f32", "rows"), operand(90, n, "f32", "transposed"), (32, 64, 32))
-    guarded = r"(%\w+) = arith.cmpi sge, .*[\s\S]+ = scf\.if \1 -> \(index\) \{[^}]+call @tw_mk_(keep|reserve)_"
+    guarded = r"(%\w+) = arith.cmpi sge, .*[\s\S]+ = scf\.if \1 -> \(index\) \{[^}]+call @tw_mk_(cache|reserve)_"
     assert re.search(guarded, kernel.asm["loops"])
 
 
@@ -113,7 +113,7 @@ def test_programs_with_a_b_of_their_own_do_not_keep_it(m: int) -> None:
     out = np.zeros((batches, m, n), np.float32)
     kernel = batched[m // 32, n // 64, batches](a, b, out, m, n, k, 32, 64, 32)
     np.testing.assert_array_equal(out, a @ b)
-    guarded = r"(%\w+) = arith.cmpi sgt, .*[\s\S]+ = scf\.if \1 -> \(index\) \{[^}]+call @tw_mk_(keep|reserve)_"
+    guarded = r"(%\w+) = arith.cmpi sgt, .*[\s\S]+ = scf\.if \1 -> \(index\) \{[^}]+call @tw_mk_(cache|reserve)_"
     assert re.search(guarded, kernel.asm["loops"])
 
 
