@@ -111,9 +111,16 @@ def launching_on_gpu(launch: Callable[..., Any]) -> Callable[..., Any]:
     return launch_on_gpu
 
 
+def in_own_pages(array: Array) -> Array:
+    """A copy of an array in pages that nothing else lies in: CUDA copies no memory of which it has a part mapped."""
+    copy = np.frombuffer(mmap.mmap(-1, max(array.nbytes, 1)), array.dtype, array.size).reshape(array.shape)
+    copy[...] = array
+    return copy
+
+
 @contextmanager
 def mapped(arrays: Sequence[Array]) -> Generator[None]:
-    """Lets kernels on a GPU reach the host's arrays at their own addresses."""
+    """Lets kernels on a GPU reach the host's arrays at their own addresses, which lie in their own pages."""
     if knobs.get("target") != REAL:
         yield
         return

@@ -7,7 +7,7 @@ descriptors, block-sparse operands, transforms as products."""
 from __future__ import annotations
 
 import numpy as np
-from device_memory import mapped
+from device_memory import in_own_pages, mapped
 from library_cases import BF16, Checks, Library, integers, normal, wide
 
 from tilewright import compat
@@ -191,7 +191,8 @@ def lora_shrink(
 def adapters_of_low_rank() -> Checks:
     """Addresses of the slices' weights come from a tensor, so only the memory that they name is not checked."""
     tokens, rank, k, loras = 13, 8, 50, 3
-    x, a, b = normal(tokens, k, seed=22), normal(loras, rank, k, seed=23), normal(loras, rank, k, seed=24)
+    x = normal(tokens, k, seed=22)
+    a, b = (in_own_pages(normal(loras, rank, k, seed=seed)) for seed in (23, 24))
     mapping = np.array([0, 2, 2, -1, 0, 2, 2, 2, -1, 0, 0, 2, 2])
     ids = np.array([-1, 0, 2, -1], np.int32)
     order = np.argsort(mapping, kind="stable").astype(np.int32)

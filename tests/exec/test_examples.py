@@ -9,7 +9,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from device_memory import mapped
+from device_memory import in_own_pages, mapped
 
 import tilewright as triton
 import tilewright.language as tl
@@ -167,9 +167,9 @@ def test_persistent_matmul(size: tuple[int, int, int], dtype: Any) -> None:
 
 def test_grouped_gemm() -> None:
     sizes = [(40, 30, 50), (64, 20, 33), (17, 65, 16)]
-    a = [normal((m, k), 1) for m, _, k in sizes]
-    b = [normal((k, n), 2) for _, n, k in sizes]
-    c = [np.full((m, n), 7, np.float32) for m, n, _ in sizes]
+    a = [in_own_pages(normal((m, k), 1)) for m, _, k in sizes]
+    b = [in_own_pages(normal((k, n), 2)) for _, n, k in sizes]
+    c = [in_own_pages(np.full((m, n), 7, np.float32)) for m, n, _ in sizes]
     tables = [np.array([array.ctypes.data for array in group], np.int64) for group in (a, b, c)]
     with mapped([*a, *b, *c]):
         grouped_gemm.grouped_gemm_kernel[(4,)](
