@@ -8,7 +8,7 @@ from __future__ import annotations
 import ctypes
 import sys
 from ctypes import Structure, c_int64, c_void_p
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from tilewright.support.forking import gate
@@ -62,11 +62,8 @@ class NativeLaunches:
         image = native_object("native launches", text, facts)
         self._loader = ObjectLoader()
         self._library = self._loader.load(image, (*Recogniser.EXPORTS, "tilewright_cuda_launch"))
-
-    @cached_property
-    def recogniser(self) -> Recogniser | None:
-        """The native recogniser of repeated calls; None where native code cannot read arguments."""
-        return find_recogniser(self._library)
+        self.recogniser: Recogniser | None = find_recogniser(self._library)
+        """Of repeated calls; None where native code cannot read arguments."""
 
     def launcher(self, loaded: LoadedKernel) -> Launcher | None:
         """Return how native code starts grids of a kernel; None where a program may use streams of others than

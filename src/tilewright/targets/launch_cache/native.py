@@ -37,10 +37,11 @@ def filled(
 def native_object(title: str, text: str, facts: CpuFacts) -> bytes:
     """The object of LLVM IR for a machine, from the disk cache; where there is none it is compiled, unoptimised
     but for what each launch runs (40 ms)."""
-    key = fingerprint(title, text, facts.triple, facts.cpu, facts.feature_string, llvm_version())
+    effort = Effort.HOT
+    key = fingerprint(title, text, facts.triple, facts.cpu, facts.feature_string, llvm_version(), effort.value)
     cache = DiskCache(cache_directory())
     entry = cache.get(key)
     if entry is None or "obj" not in entry.sections:
-        entry = Entry({}, {"obj": compile_text(text, facts, effort=Effort.HOT)})
+        entry = Entry({}, {"obj": compile_text(text, facts, effort=effort)})
         cache.put(key, entry)
     return entry.sections["obj"]
