@@ -103,7 +103,8 @@ KNOBS: tuple[Knob, ...] = (
          changes_code=True, choices=("0", "1", "strict")),
     Knob("debug", bool, False, "Compile tl.device_assert and Python assert into kernels.",
          triton_env="TRITON_DEBUG", changes_code=True),
-    Knob("interpret", bool, False, "Run kernels on the reference engine (NumPy) instead of compiling them.",
+    Knob("interpret", bool, False, "Run kernels on the reference engine (NumPy) instead of compiling them, "
+         "if no target is named.",
          triton_env="TRITON_INTERPRET"),
     Knob("triton_backend", str, "", "With tilewright as a back end of the official triton package: the target that "
          "its launches run on; by default none."),
