@@ -115,10 +115,10 @@ def main() -> int:
 
 
 def launched() -> list[str]:
-    """Modules of which some test asks for a target by one of `FIXTURES`."""
-    asks = re.compile(rf"\b({'|'.join(FIXTURES)})\b")
+    """Modules with a test that uses one of `FIXTURES`."""
+    uses = re.compile(rf"\b({'|'.join(FIXTURES)})\b")
     modules = sorted((ROOT / "tests/exec").glob("test_*.py"))
-    return [str(path.relative_to(ROOT)) for path in modules if asks.search(path.read_text())]
+    return [str(path.relative_to(ROOT)) for path in modules if uses.search(path.read_text())]
 
 
 def command(verb: str, files: list[str]) -> list[str]:

@@ -5,8 +5,7 @@ All are discardable: IR of other tools lacks them, and is compiled all the same.
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr
-from xdsl.ir import Operation
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr
 
 NOALIAS = "tilewright.noalias"
 """Unit attribute of functions whose pointer arguments point to disjoint memory."""
@@ -56,12 +55,6 @@ HOST_PRINT = "host.print"
 
 HOST_BREAKPOINT = "host.breakpoint"
 """On such a function: where Python's `breakpoint` stops, and the names that it sees."""
-
-
-def take_index(op: Operation, name: str) -> int | None:
-    """Remove an attribute that holds an index; return the index."""
-    attribute = op.attributes.pop(name, None)
-    return attribute.value.data if isinstance(attribute, IntegerAttr) else None
 
 
 def find_address_zero(arg_attrs: ArrayAttr[DictionaryAttr] | None) -> int | None:

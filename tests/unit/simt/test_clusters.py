@@ -160,7 +160,7 @@ def test_arrivals_at_barriers_of_another_cta() -> None:
         ("fence.mbarrier_init.release.cluster;", "reads what thread 0 of CTA"),
         ("barrier.cluster.arrive.relaxed.aligned; barrier.cluster.wait.aligned;", "may not have begun"),
         ("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r11];", "wait forever"),
-        (WAIT, "with no barrier in between|where nobody wrote|has ended|ends while"),
+        (WAIT, "with no barrier in between|before it is written|has ended|ends while"),
     ],
 )
 def test_each_step_of_an_arrival_is_needed(left_out: str, message: str) -> None:

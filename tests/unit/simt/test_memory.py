@@ -140,7 +140,7 @@ def test_windows_null_pointers_and_spaces_of_the_caller() -> None:
         ("ld.global.u64 %d5, [%d2];", "thread 1: address 0x[0-9a-f]+ is not a multiple of the 8 bytes accessed"),
         ("st.shared.u32 [1024], 1;", "byte 1024 is outside of the 1024 bytes of shared memory"),
         ("st.shared.v2.u32 [4], {%r1, %r1};", "address 0x4 is not a multiple of the 8 bytes accessed"),
-        ("ld.shared.u32 %r2, [16];", "thread 0: shared memory is read where nobody wrote"),
+        ("ld.shared.u32 %r2, [16];", "thread 0: shared memory is read before it is written"),
     ],
 )
 def test_wrong_accesses_are_reported_with_their_thread(body: str, message: str) -> None:

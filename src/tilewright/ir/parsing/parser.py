@@ -156,7 +156,7 @@ class MLIRParser(ListParser, TypeParser, NumberParser, AffineTextParser, AliasPa
         return parsed
 
     def _unregistered(self, name: str, start: int, *, is_type: bool) -> ParseError:
-        """What upstream says of a type or attribute at `start`, ``!NAME<...>`` or ``#NAME<...>``, that nobody knows."""
+        """What upstream says of an unknown type or attribute at `start`, ``!NAME<...>`` or ``#NAME<...>``."""
         text, (dialect, dot, rest), end = self.places.text, name.partition("."), start + len(name)
         at = start + len(dialect) + 1 if dot else start - 1
         if dialect in self.ctx.registered_dialect_names:

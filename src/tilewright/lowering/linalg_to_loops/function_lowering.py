@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from math import prod
-from typing import Any
+from typing import NoReturn
 
 from xdsl.dialects.builtin import UNKNOWN_LOC, LocationAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
@@ -104,7 +104,7 @@ class FunctionLowering:
                 for inner in region.blocks:
                     self.lower_block(inner)
 
-    def fail(self, op: Operation, reason: str) -> Any:
+    def fail(self, op: Operation, reason: str) -> NoReturn:
         """Stop with an error about `op`."""
         raise op_error(op, reason, pass_name="linalg-to-loops")
 

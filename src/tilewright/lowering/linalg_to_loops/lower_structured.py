@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
+from xdsl.dialects.builtin import IntegerAttr
+
 from tilewright.analysis.combiners import combiner_of
 from tilewright.dialects import linalg
-from tilewright.dialects.attributes import UNROLL, VECTOR_DIM, take_index
+from tilewright.dialects.attributes import UNROLL, VECTOR_DIM
 from tilewright.lowering.linalg_to_loops.access_log import location_of_load
 from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, lowers, tensor_shape
@@ -62,10 +64,11 @@ def run_generic(
     iterators = _reduced_dims(op)
     if bounds is None:
         bounds = _common_bounds([output.bounds for output in outputs], iterators, extents)
-    vector_dim = take_index(op, VECTOR_DIM)
+    vector_dim = _take_index(lowering, op, VECTOR_DIM)
     if vector_dim is not None and not 0 <= vector_dim < len(extents):
         lowering.fail(op, f"its loops have no dimension {vector_dim} for vectors")
-    unroll = take_index(op, UNROLL) or 1
+    given = _take_index(lowering, op, UNROLL)
+    unroll = 1 if given is None else given
     if unroll < 1 or unroll & (unroll - 1):
         lowering.fail(op, f"{UNROLL} = {unroll} is not a power of two")
     scalars = lowering.run_nest(
@@ -82,6 +85,16 @@ def run_generic(
                 lowering.values.sources[result] = Splat(scalar)
             else:
                 lowering.values.sources[result] = output.dest
+
+
+def _take_index(lowering: FunctionLowering, op: linalg.StructuredOp, name: str) -> int | None:
+    """Remove an attribute that holds an index; return the index, or None where there is none."""
+    attribute = op.attributes.pop(name, None)
+    if attribute is None:
+        return None
+    if not isinstance(attribute, IntegerAttr):
+        lowering.fail(op, f"{name} = {attribute} is not an index")
+    return attribute.value.data
 
 
 def _plan_output(

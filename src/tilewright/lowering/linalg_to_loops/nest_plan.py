@@ -38,7 +38,7 @@ from tilewright.transforms.linalg.vector_dims import Access, choose_vector_dim, 
 
 
 def plan_nest(nest: Nest, target: TargetFacts, *, vectorizes: bool = True) -> Nest:
-    """Schedule a nest: order, vector dimension and lanes; unrolling as its schedule asks for, where it fits."""
+    """Schedule a nest: order, vector dimension and lanes; unrolled as its schedule says, as far as that fits."""
     predicates = if_convert(nest.body)
     facts = BodyFacts(predicates, find_dependences(nest, predicates), cost=sum(vector_cost(op) for op in nest.body.ops))
     nest = replace(nest, target=target, facts=facts)
@@ -55,14 +55,14 @@ def plan_nest(nest: Nest, target: TargetFacts, *, vectorizes: bool = True) -> Ne
 
 
 def fit_unrolling(nest: Nest) -> int:
-    """Return how many vectors a loop over lanes takes at a time: as many as the op asks for and the loop has."""
-    dim, asked = nest.schedule.vector_dim, nest.schedule.unroll
+    """Return how many vectors a loop over lanes takes at a time: the schedule's, as far as the loop has so many."""
+    dim, unroll = nest.schedule.vector_dim, nest.schedule.unroll
     if dim is None or not nest.has_reduction:
         return 1
     vectors = nest.extents[dim] // nest.schedule.lanes
     if nest.folds():
-        return asked if vectors >= 2 * asked and nest.bounds[dim] == nest.extents[dim] else 1
-    return min(asked, _power_of_two_at_most(vectors))
+        return unroll if vectors >= 2 * unroll and nest.bounds[dim] == nest.extents[dim] else 1
+    return min(unroll, _power_of_two_at_most(vectors))
 
 
 def with_lanes(nest: Nest) -> Nest:

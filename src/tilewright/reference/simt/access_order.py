@@ -81,7 +81,7 @@ class AccessOrder:
         written = self.writes.time[granules]
         if int(written.min(initial=0)) < 0:
             position = int(np.flatnonzero(np.any(written < 0, axis=1))[0])
-            raise Fault(MemoryAccessError, "shared memory is read where nobody wrote", position)
+            raise Fault(MemoryAccessError, "shared memory is read before it is written", position)
         if int(written.max(initial=-1)) > self.machine.progress.floor:
             self._check_order(
                 granules, written, self.writes.thread[granules], threads, "reads what", "wrote", of_barriers
@@ -150,7 +150,7 @@ class AccessOrder:
         self._check_idle(granules)
         written, writers = self.writes.time[granules], self.writes.thread[granules]
         if int(written.min(initial=0)) < 0:
-            raise Fault(MemoryAccessError, "shared memory is read where nobody wrote", 0)
+            raise Fault(MemoryAccessError, "shared memory is read before it is written", 0)
         self._check_order(granules, choose(writers == ATOMIC, -1, written), writers, threads, "changes what", "wrote")
         self._check_order(
             granules, self.reads.time[granules], self.reads.thread[granules], threads, "changes what", "reads"
