@@ -21,8 +21,8 @@ from typing import Any
 
 from tilewright.compat.after_import import AfterImport
 from tilewright.compat.children import hand_on, keep
-from tilewright.support import knobs
 from tilewright.support.errors import DistributionClashError
+from tilewright.support.triton_version import triton_release
 
 ALIAS = "triton"
 REAL = "tilewright"
@@ -56,7 +56,7 @@ class StandIn(ModuleType):
     @property
     def __version__(self) -> str:
         """Programs choose by it how they call Triton: the switch `triton_version` says which one this is."""
-        return f"{knobs.get('triton_version')}.0"
+        return triton_release()
 
     def __getattr__(self, name: str) -> Any:
         if f"{ALIAS}.{name}" in RENAMED:

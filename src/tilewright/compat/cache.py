@@ -17,13 +17,13 @@ from typing import Any
 
 from tilewright.compiler.toolchain import toolchain_fingerprint
 from tilewright.support.cache_managers import (
-    MANAGER,
     CacheManager,
     FileCacheManager,
     RedisRemoteCacheBackend,
     RemoteCacheBackend,
     RemoteCacheManager,
     base32,
+    cache_manager,
 )
 from tilewright.support.disk_cache import cache_directory_or_temporary
 from tilewright.support.fingerprint import fingerprint
@@ -54,24 +54,19 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def _manager(key: str, **kind: bool) -> CacheManager:
-    """Make a manager of the chosen class. Raises ValueError for a key that is not a digest in hexadecimal."""
-    return (MANAGER.get() or FileCacheManager)(base32(key), **kind)
-
-
 def get_cache_manager(key: str) -> CacheManager:
     """The files of a key, a digest in hexadecimal."""
-    return _manager(key)
+    return cache_manager(key)
 
 
 def get_override_manager(key: str) -> CacheManager:
     """The files that would take the place of a key's stages."""
-    return _manager(key, override=True)
+    return cache_manager(key, override=True)
 
 
 def get_dump_manager(key: str) -> CacheManager:
     """The files that stages of a key are written to."""
-    return _manager(key, dump=True)
+    return cache_manager(key, dump=True)
 
 
 def default_cache_dir() -> str:

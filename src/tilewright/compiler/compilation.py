@@ -20,6 +20,7 @@ from tilewright.compiler.kernel import CompiledKernel, KernelMetadata, Parameter
 from tilewright.compiler.listening import Clock
 from tilewright.compiler.options import CompileOptions
 from tilewright.compiler.source import ASTSource, Source, overridden
+from tilewright.compiler.stage_files import StageFiles
 from tilewright.compiler.toolchain import toolchain_fingerprint
 from tilewright.support import knobs
 from tilewright.support.cache_managers import kernel_cache
@@ -35,6 +36,7 @@ from tilewright.support.fingerprint import fingerprint
 from tilewright.support.forking import gate
 from tilewright.support.interruptions import find_interruption, lets_interruptions_pass
 from tilewright.support.recursion import deep_recursion
+from tilewright.support.triton_version import triton_release
 from tilewright.targets.base import Target, describe_target
 from tilewright.targets.capabilities import (
     HasBaseline,
@@ -118,8 +120,10 @@ def compile_source(source: Source, options: CompileOptions, target: Target) -> C
         with target.preparing_to_load() if isinstance(target, PreparesToLoad) else nullcontext():
             entry = build_entry(source, options, target, clock.reached)
         cache.put(key, entry)
-    listening.tell(source, options, target, key, entry, cache, clock, cache_hit=cache_hit)
-    return kernel or load_entry(entry, key, source, options, target)
+    times = clock.end()
+    kernel = kernel or load_entry(entry, key, source, options, target)
+    listening.tell(kernel, times, cache_hit=cache_hit)
+    return kernel
 
 
 def _load_kept(
@@ -303,23 +307,22 @@ def load_entry(entry: Entry, key: str, source: Source, options: CompileOptions, 
     name = entry.metadata["entry"]
     known = entry.metadata
     shared = known["shared"] if "shared" in known else max(known.get("arena_bytes", 0), LEAST_MEMORY)
+    described = describe_target(target)
     metadata = KernelMetadata(
         **asdict(options),
         name=name,
         hash=key,
-        target=describe_target(target),
+        target=described,
+        backend_name=described.backend,
+        warp_size=described.warp_size,
+        triton_version=triton_release(),
         shared=shared,
         cluster_dims=(options.num_ctas, 1, 1),
         global_scratch_size=known.get("scratch_bytes", 0),
         profile_scratch_size=0,
         details=known,
     )
-    listening.kernel_load_start_hook(None, None, name, {}, key)
-    native = target.load(entry.sections["obj"], known)
     switches = dict(knobs.code_key())
-    if isinstance(native, HasOtherForm):
-        native.take_other_form(_other_form(source, options, target, switches))
-    listening.kernel_load_end_hook(native, native, name, {}, key)
     assembly_key, image_key = code_keys(target)
     kept: dict[str, Any] = {section: data.decode() for section, data in entry.sections.items() if section != "obj"}
     if not known.get("is_text"):
@@ -329,18 +332,25 @@ def load_entry(entry: Entry, key: str, source: Source, options: CompileOptions, 
         with knobs.scope(**switches):
             return _stage_text(stage, source, options, _target_of(entry, target), kept["llir"])
 
+    texts = StageTexts(
+        lambda: (*stages_from(source, target), "llir", assembly_key, image_key),
+        kept,
+        rebuild,
+        target.libraries(source.signature, known)
+        if isinstance(target, HasLibraries) and isinstance(source, ASTSource) and not known["sanitizer"]
+        else None,
+    )
+    files = StageFiles(key, name, vars(metadata), texts)
+    listening.kernel_load_start_hook(None, None, name, files, key)
+    native = target.load(entry.sections["obj"], known)
+    if isinstance(native, HasOtherForm):
+        native.take_other_form(_other_form(source, options, target, switches))
+    listening.kernel_load_end_hook(native, native, name, files, key)
     return CompiledKernel(
         src=source,
         name=name,
         hash=key,
-        asm=StageTexts(
-            lambda: (*stages_from(source, target), "llir", assembly_key, image_key),
-            kept,
-            rebuild,
-            target.libraries(source.signature, known)
-            if isinstance(target, HasLibraries) and isinstance(source, ASTSource) and not known["sanitizer"]
-            else None,
-        ),
+        asm=texts,
         image=entry.sections["obj"],
         metadata=metadata,
         parameters=Parameters(source.runtime_parameters(), frozenset(entry.metadata["written"])),

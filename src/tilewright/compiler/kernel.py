@@ -10,6 +10,7 @@ from functools import cached_property, partial
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Protocol
 
+from tilewright.compiler.stage_files import StageFiles
 from tilewright.support.records import dataclass
 from tilewright.targets.capabilities import CountsRegisters, NativeKernel
 
@@ -40,8 +41,8 @@ class Parameters:
 
 class KernelMetadata(SimpleNamespace):
     """What is known of a compiled kernel: its launch options, `name`, `hash`, `target` (as Triton describes targets),
-    `shared`, `cluster_dims`, ...; and, as Triton's are named tuples, `_fields` and `_asdict()`. `details` is what the
-    target itself notes."""
+    its `backend_name` and `warp_size`, `triton_version`, `shared`, `cluster_dims`, ...; and, as Triton's are named
+    tuples, `_fields` and `_asdict()`. `details` is what the target itself notes."""
 
     @property
     def _fields(self) -> tuple[str, ...]:
@@ -293,6 +294,11 @@ class CompiledKernel(OfThisProcess):
             self.reload(self)
         if isinstance(self.native, CountsRegisters):
             self.native.resources()
+
+    @property
+    def metadata_group(self) -> Mapping[str, str]:
+        """Paths by name of files with each stage's text and with the metadata (see `StageFiles`)."""
+        return StageFiles(self.hash, self.name, vars(self.metadata), self.asm)
 
     @property
     def n_regs(self) -> int:

@@ -4,22 +4,18 @@
     tilewright.knobs.compilation.listener = listener
 
 A listener is called whenever a kernel was compiled or found in the disk cache, with its source, what is known of it,
-its file in the cache, and how long each stage took.
+its files (`compiler/stage_files.py`), and how long each stage took.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import asdict
 from typing import Any
 
-from tilewright.compiler.options import CompileOptions
-from tilewright.compiler.source import Source
-from tilewright.support.disk_cache import DiskCache, Entry
+from tilewright.compiler.kernel import CompiledKernel
 from tilewright.support.hook_chain import HookChain
 from tilewright.support.records import dataclass
-from tilewright.targets.base import Target, describe_target
 
 Listener = Callable[..., Any]
 MICROSECONDS = 1_000_000
@@ -77,16 +73,14 @@ class Clock:
         return CompileTimes(self._parts[0][1], self._parts[1:], rest)
 
 
-def tell(source: Source, options: CompileOptions, target: Target, key: str, entry: Entry, cache: DiskCache,
-         clock: Clock, *, cache_hit: bool) -> None:  # fmt: skip
+def tell(kernel: CompiledKernel, times: CompileTimes, *, cache_hit: bool) -> None:
     """Call the listener, if there is one."""
     if listener is None:
         return
-    known = {"name": entry.metadata["entry"], "hash": key, "target": describe_target(target), **asdict(options)}
     listener(
-        src=source,
-        metadata={**known, "details": entry.metadata},
-        metadata_group={} if cache.directory is None else {cache.path(key).name: str(cache.path(key))},
-        times=clock.end(),
+        src=kernel.src,
+        metadata=dict(vars(kernel.metadata)),
+        metadata_group=kernel.metadata_group,
+        times=times,
         cache_hit=cache_hit,
     )

@@ -84,11 +84,16 @@ class ASTSource:
         return self.fn.is_gluon()
 
     @property
+    def constants(self) -> dict[ArgumentPath, Any]:
+        """The values of constant parameters by path, under Triton's name."""
+        return self.paths(self.constexprs)
+
+    @property
     def name(self) -> str:
         """The kernel's symbol: what its function says, without the modules that it may name. Raises CompilationError
         for anything that is not an identifier."""
         names = self.fn.arg_names
-        constants = {names[path[0]]: value for path, value in self.paths(self.constexprs).items() if len(path) == 1}
+        constants = {names[path[0]]: value for path, value in self.constants.items() if len(path) == 1}
         said = self.fn.repr(Specialization(constants, self.full_signature()))
         name = str(said).rpartition(".")[2]
         if name != self.fn.__name__ and not (name.isascii() and name.isidentifier()):
@@ -109,7 +114,7 @@ class ASTSource:
     def full_signature(self) -> dict[str, Any]:
         """Types in parameter order; parameters that only `constexprs` names are constants. Raises ArgumentError for a
         parameter without a type, or a constant without a value."""
-        constant = {path[0] for path in self.paths(self.constexprs) if len(path) == 1}
+        constant = {path[0] for path in self.constants if len(path) == 1}
         for index, name in enumerate(self.fn.arg_names):
             if index not in constant and self.signature.get(name, "constexpr") == "constexpr":
                 what = "a constant without a value" if name in self.signature else "without a type"
@@ -128,7 +133,7 @@ class ASTSource:
         module = compile_to_tt(
             self.fn,
             self.full_signature(),
-            self.paths(self.constexprs),
+            self.constants,
             {path: _attributes(values) for path, values in self.paths(self.attrs).items()},
             codegen,
             name=self.name,
@@ -136,10 +141,14 @@ class ASTSource:
         mark_for_launch(module, options, noalias=self.noalias)
         return module
 
+    def hash(self) -> str:
+        """Return the identity, under Triton's name."""
+        return self.identity()
+
     def identity(self) -> str:
         parts = (
             sorted((name, repr(kind)) for name, kind in self.full_signature().items()),
-            sorted((path, describe_constant(value)) for path, value in self.paths(self.constexprs).items()),
+            sorted((path, describe_constant(value)) for path, value in self.constants.items()),
             sorted(
                 (path, repr(sorted(_attributes(values).items()))) for path, values in self.paths(self.attrs).items()
             ),

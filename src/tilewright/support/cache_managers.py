@@ -219,6 +219,12 @@ def base32(key: str) -> str:
     return base64.b32encode(bytes.fromhex(key)).decode().rstrip("=")
 
 
+def cache_manager(key: str, **kind: bool) -> CacheManager:
+    """Make a manager of the chosen class (`knobs.cache.manager_class`) for a key. Raises ValueError for one that is not
+    a digest in hexadecimal."""
+    return (MANAGER.get() or FileCacheManager)(base32(key), **kind)
+
+
 class ManagedCache(DiskCache):
     """Compiled kernels in managers of the chosen class, each in that of its key."""
 

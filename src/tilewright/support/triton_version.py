@@ -10,6 +10,11 @@ def triton_version() -> tuple[int, int]:
     return _parts(knobs.get("triton_version"))
 
 
+def triton_release() -> str:
+    """Return it as packages write it: "3.9.0"."""
+    return f"{knobs.get('triton_version')}.0"
+
+
 def is_before(version: str) -> bool:
     """Is the Triton that is stood in for older than `version`?"""
     return triton_version() < _parts(version)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -15,8 +16,11 @@ import tilewright
 import tilewright.language as tl
 from suite import official_packages
 from tilewright import knobs
+from tilewright.compat.native import libtriton
 from tilewright.compiler.listening import CompileTimes
+from tilewright.compiler.stage_files import StageFiles
 from tilewright.support import knobs as table
+from tilewright.support.cache_managers import base32
 from tilewright.support.errors import KnobError, NoAssemblerError
 from tilewright.support.hook_chain import HookChain
 
@@ -137,17 +141,54 @@ def test_what_is_told_of_compilations(tmp_path: Path) -> None:
     assert knobs.compilation.listener is None and not knobs.runtime.kernel_load_end_hook.calls
     compiled, found = told
     assert (compiled["cache_hit"], found["cache_hit"]) == (False, True)
-    assert compiled["src"].fn is increment and compiled["metadata"]["hash"] == found["metadata"]["hash"] == kernel.hash
+    assert compiled["src"].fn is increment and compiled["src"].constants == {(1,): 4}
+    assert compiled["metadata"]["hash"] == found["metadata"]["hash"] == kernel.hash
     assert compiled["metadata"]["name"] == "increment" and compiled["metadata"]["num_warps"] == 4
-    (path,) = compiled["metadata_group"].values()
-    assert Path(path).is_file()
+    assert compiled["metadata"]["backend_name"] == "cpu" and compiled["metadata"]["triton_version"] == "3.9.0"
+    files = {name: Path(path) for name, path in compiled["metadata_group"].items()}
+    assert files.keys() == {f"increment.{stage}" for stage in (*kernel.asm, "json")}
+    assert files["increment.ttir"].read_text() == kernel.asm["ttir"]
+    assert files["increment.obj"].read_bytes() == kernel.asm["obj"]
+    assert json.loads(files["increment.json"].read_text())["target"] == vars(kernel.metadata.target)
+    assert dict(found["metadata_group"]) == dict(kernel.metadata_group) == compiled["metadata_group"]
     times: CompileTimes = compiled["times"]
     assert [stage for stage, _ in times.lowering_stages] == ["ttir", "structured", "linalg", "loops", "obj"]
     assert times.ir_initialization > 0 and all(duration > 0 for _, duration in times.lowering_stages)
     assert times.total == times.ir_initialization + times.total_lowering + times.store_results
     assert found["times"].lowering_stages == [] and found["times"].store_results == 0
-    assert loads[0] == (None, None, "increment", {}, kernel.hash) and loads[1][0] is kernel.function
+    module, function, name, loaded_files, key = loads[0]
+    assert (module, function, name, key) == (None, None, "increment", kernel.hash)
+    assert loaded_files == compiled["metadata_group"] and loads[1][0] is kernel.function
     assert len(loads) == 4
+
+
+def test_a_stage_that_cannot_be_had_has_no_file(tmp_path: Path) -> None:
+    class Texts(dict[str, str]):
+        def __getitem__(self, stage: str) -> str:
+            if stage == "cubin":
+                raise NoAssemblerError("none")
+            return super().__getitem__(stage)
+
+    with knobs.cache.scope():
+        knobs.cache.dir = str(tmp_path)
+        files = StageFiles("ab" * 32, "add", {}, Texts(ttir="module {}", cubin=""))
+        assert files.keys() == {"add.ttir", "add.json"}
+    with knobs.cache.scope():
+        knobs.cache.dir = str(tmp_path)
+        (tmp_path / base32("cd" * 32)).write_text("in the way")
+        with pytest.warns(UserWarning, match="the files of kernel 'add' cannot be written"):
+            assert dict(StageFiles("cd" * 32, "add", {}, {"ttir": "module {}"})) == {}
+
+
+def test_what_the_native_module_says_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, said in (("ON", "True"), ("OFF", "off"), ("NONE", "")):
+        monkeypatch.setenv(name, said)
+    assert [libtriton.getenv_bool(name, True) for name in ("ON", "OFF", "NONE", "ABSENT")] == [True, False, False, True]
+    assert (libtriton.getenv("OFF"), libtriton.getenv("ABSENT"), libtriton.getenv("ABSENT", "x")) == ("off", None, "x")
+    with table.scope(sanitize=("bounds",)):
+        assert libtriton.get_cache_invalidating_env_vars()["TILEWRIGHT_SANITIZE"] == "('bounds',)"
+    with table.scope(sanitize=()):
+        assert "TILEWRIGHT_SANITIZE" not in libtriton.get_cache_invalidating_env_vars()
 
 
 def test_the_profiler_can_be_kept_from_starting() -> None:

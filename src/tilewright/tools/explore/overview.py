@@ -40,7 +40,7 @@ def parameters_of(source: Any) -> list[Parameter]:
     fn = getattr(source, "fn", None)
     if fn is None:
         return []
-    constants = source.paths(source.constexprs)
+    constants = source.constants
     attributes = {path: dict(values) for path, values in source.paths(source.attrs).items()}
     parameters: list[Parameter] = []
     for index, (name, kind) in enumerate(source.full_signature().items()):
