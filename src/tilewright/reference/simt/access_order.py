@@ -56,6 +56,7 @@ class AccessOrder:
 
     def __init__(self, machine: Machine, stride: int, granule: int) -> None:
         self.machine = machine
+        self.progress = machine.progress
         self.stride = stride
         self.granule = granule
         count = stride * machine.num_ctas // granule
@@ -76,41 +77,41 @@ class AccessOrder:
 
     def note_reads(self, granules: Array, threads: Array, *, by_unit: bool = False, of_barriers: bool = False) -> None:
         """Ordinary reads, or uses of mbarriers: of what was written, and ordered after it."""
-        self.machine.time += 1
+        self.progress.tick()
         self._check_idle(granules)
         written = self.writes.time[granules]
         if int(written.min(initial=0)) < 0:
             position = int(np.flatnonzero(np.any(written < 0, axis=1))[0])
             raise Fault(MemoryAccessError, "shared memory is read before it is written", position)
-        if int(written.max(initial=-1)) > self.machine.progress.floor:
+        if int(written.max(initial=-1)) > self.progress.floor:
             self._check_order(
                 granules, written, self.writes.thread[granules], threads, "reads what", "wrote", of_barriers
             )
         if by_unit:
             return
-        self._note_readers(self.machine.time, granules, threads)
+        self._note_readers(granules, threads)
 
     def note_end_of_reads(self, granules: Array, threads: Array) -> None:
         """A unit has read what it held, and these threads, of a warp each, know; others do when something orders them
         after it."""
         if not granules.size:
             return
-        self.machine.time += 1
+        self.progress.tick()
         self.held[granules] -= 1
         if threads.size > 1 and self.machine.clusters is None:
             self.reads.thread[granules] = SEVERAL
-            self.reads.time[granules] = self.machine.time
+            self.reads.time[granules] = self.progress.time
             return
-        self._note_readers(self.machine.time, np.broadcast_to(granules, (threads.size, granules.size)), threads)
+        self._note_readers(np.broadcast_to(granules, (threads.size, granules.size)), threads)
 
-    def _note_readers(self, time: int, granules: Array, threads: Array) -> None:
+    def _note_readers(self, granules: Array, threads: Array) -> None:
         readers = np.broadcast_to(threads[:, np.newaxis], granules.shape).astype(np.int32)
         earlier, times = self.reads.thread[granules], self.reads.time[granules]
-        kept = (times > self.machine.progress.floor) & (earlier != readers)
+        kept = (times > self.progress.floor) & (earlier != readers)
         if kept.any():
             kept &= ~self._is_ordered(granules, times, earlier, threads)
         self.reads.thread[granules] = readers
-        self.reads.time[granules] = time
+        self.reads.time[granules] = self.progress.time
         several = kept | (self.reads.thread[granules] != readers)
         if several.any():
             mixed = granules[several]
@@ -128,25 +129,25 @@ class AccessOrder:
     def note_writes(self, granules: Array, threads: Array, same: Array | None = None, *, by_unit: bool = False) -> None:
         """Writes: ordered after earlier reads and writes; a write of what is there already (`same`, one per access)
         may meet another write."""
-        self.machine.time += 1
+        self.progress.tick()
         self._check_idle(granules)
         if self.held[granules].any():
             position = int(np.flatnonzero(np.any(self.held[granules] > 0, axis=1))[0])
             raise Fault(RaceError, "shared memory is written while an asynchronous unit still reads it", position)
         written = self.writes.time[granules]
-        if int(written.max(initial=-1)) > self.machine.progress.floor:
+        if int(written.max(initial=-1)) > self.progress.floor:
             checked = written if same is None else choose(same[:, np.newaxis], -1, written)
             self._check_order(granules, checked, self.writes.thread[granules], threads, "overwrites what", "wrote")
         read = self.reads.time[granules]
-        if int(read.max(initial=-1)) > self.machine.progress.floor:
+        if int(read.max(initial=-1)) > self.progress.floor:
             self._check_order(granules, read, self.reads.thread[granules], threads, "overwrites what", "reads")
         self.writes.thread[granules] = UNIT if by_unit else threads[:, np.newaxis]
         self.writes.copied[granules] = False
-        self.writes.time[granules] = self.machine.time
+        self.writes.time[granules] = self.progress.time
 
     def note_atomics(self, granules: Array, threads: Array) -> None:
         """Atomic reads and writes: ordered after others, but not among themselves."""
-        self.machine.time += 1
+        self.progress.tick()
         self._check_idle(granules)
         written, writers = self.writes.time[granules], self.writes.thread[granules]
         if int(written.min(initial=0)) < 0:
@@ -156,7 +157,7 @@ class AccessOrder:
             granules, self.reads.time[granules], self.reads.thread[granules], threads, "changes what", "reads"
         )
         self.writes.thread[granules] = ATOMIC
-        self.writes.time[granules] = self.machine.time
+        self.writes.time[granules] = self.progress.time
 
     def _check_idle(self, granules: Array) -> None:
         if self.num_busy and self.busy[granules].any():
@@ -235,13 +236,13 @@ class AccessOrder:
         self.busy[granules] -= 1
         self.writes.thread[granules] = threads
         self.writes.copied[granules] |= is_copied
-        self.writes.time[granules] = self.machine.time
+        self.writes.time[granules] = self.progress.time
 
     def begin_unit_read(self, granules: Array, thread: int) -> None:
         """An asynchronous unit begins to read granules in the name of a thread, and holds them. Raises Fault where
         writes are not ordered before, or not visible to the unit."""
         self.note_reads(granules[np.newaxis], np.array([thread]), by_unit=True)
-        writers, times, fenced = self.writes.thread[granules], self.writes.time[granules], self.machine.progress.fenced
+        writers, times, fenced = self.writes.thread[granules], self.writes.time[granules], self.progress.fenced
         by_thread = (writers >= 0) & ~self.writes.copied[granules]
         visible = (times <= fenced[np.maximum(writers, 0)]) | (times <= fenced[thread])
         if np.any(by_thread & ~visible):

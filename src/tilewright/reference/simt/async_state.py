@@ -115,7 +115,7 @@ class AsyncState:
         limit = np.full(machine.total, -1, np.int64)
         limit[threads] = before
         left: list[Copy] = []
-        machine.time += 1
+        machine.progress.tick()
         for copy in self.copies:
             done = copy.groups < limit[copy.threads]
             if not np.any(done):
@@ -166,10 +166,9 @@ class AsyncState:
         """On to the next phase if nothing is missing."""
         self.version += 1
         if barrier.missing == 0 and barrier.missing_bytes == 0:
-            self.machine.time += 1
+            barrier.completed = self.machine.progress.tick()
             barrier.phase ^= 1
             barrier.missing = barrier.count
-            barrier.completed = self.machine.time
             barrier.passed_on = barrier.clock
 
     def note_arrivals(self, barrier: Barrier, threads: Array) -> None:
@@ -204,7 +203,7 @@ class AsyncState:
     def _arrive_box(self, copy: BoxCopy) -> None:
         machine, shared = self.machine, self.machine.shared
         shared.data[copy.places] = copy.contents
-        machine.time += 1
+        machine.progress.tick()
         if (order := shared.order) is not None:
             order.end_write(order.distinct_granules(copy.places), UNIT, is_copied=False)
             order.num_busy -= 1

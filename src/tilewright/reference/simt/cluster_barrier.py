@@ -47,10 +47,10 @@ class ClusterBarrier:
         machine, clusters = self.machine, self.machine.clusters
         self.has_arrived[threads] = True
         if not is_relaxed:
-            self.arrival[machine.cta_of_thread[threads]] = machine.time
+            self.arrival[machine.cta_of_thread[threads]] = machine.progress.time
         if clusters is not None:
             self._pass_on(clusters, threads, is_relaxed=is_relaxed)
-        machine.time += 1
+        machine.progress.tick()
         self.complete()
 
     def _pass_on(self, clusters: Clusters, threads: Array, *, is_relaxed: bool) -> None:
@@ -92,7 +92,7 @@ class ClusterBarrier:
         released = np.flatnonzero(self.may_pass & (self.place > 0))
         if not released.size:
             return
-        machine.time += 1
+        machine.progress.tick()
         synced = machine.progress.synced
         synced[released] = np.maximum(synced[released], self.met_at[machine.cta_of_thread[released]])
         if clusters is not None:

@@ -74,7 +74,7 @@ class Clusters:
                 raise Fault(MemoryAccessError, reason, int(foreign[0]))
             self.reach(threads[foreign], ctas[foreign], foreign)
             if not by_unit:
-                self.used[ctas[foreign], threads[foreign] // WARP % self.warps] = self.machine.time
+                self.used[ctas[foreign], threads[foreign] // WARP % self.warps] = self.machine.progress.time
         return ctas, offsets & ((1 << RANK_SHIFT) - 1)
 
     def reach(self, threads: Array, ctas: Array, positions: Array) -> None:
@@ -101,7 +101,7 @@ class Clusters:
             known = int(machine.progress.synced[threads[ctas == cta]].max())
             own = clock[first : first + self.warps_per_cta]
             np.maximum(own, known, out=own)
-        clock[np.unique(threads // WARP) % self.warps] = machine.time
+        clock[np.unique(threads // WARP) % self.warps] = machine.progress.time
         return clock
 
     def inits_released_by(self, threads: Array) -> Array:
@@ -127,7 +127,7 @@ class Clusters:
 
     def fence_inits(self, threads: Array) -> None:
         """mbarriers that threads initialised are visible to the cluster once it meets."""
-        self.fenced_inits[threads // WARP] = self.machine.time
+        self.fenced_inits[threads // WARP] = self.machine.progress.time
 
     def knows(
         self, times: Array, warps: Array, ctas: Array, threads: Array, *, of_barriers: bool, exactly: Array

@@ -250,8 +250,7 @@ def _reduction(
 def _warp_barrier(number: int) -> Control:
     def run(scheduler: Scheduler, machine: Machine) -> None:
         machine.check_whole_warps()
-        machine.time += 1
-        machine.progress.warp_synced[machine.warps()] = machine.time
+        machine.progress.warp_synced[machine.warps()] = machine.progress.tick()
         if machine.clusters is not None:
             machine.clusters.join(machine.threads, machine.threads // WARP)
         scheduler.add(number + 1, machine.threads)

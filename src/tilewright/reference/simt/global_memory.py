@@ -89,7 +89,7 @@ class GlobalRaces:
 
     def begin(self, machine: Machine, first_cta: int) -> None:
         """Follow these threads from now on, at a later time than those before."""
-        machine.time = self.time
+        machine.progress.time = self.time
         machine.progress.synced[:] = machine.progress.warp_synced[:] = machine.progress.floor = -1
         self.first_thread = first_cta * machine.threads_per_cta
 
@@ -164,8 +164,7 @@ class GlobalRaces:
             self._synchronise(machine, shadow, part, threads[part.chosen], acquires=is_read, releases=not is_read)
 
     def _tick(self, machine: Machine) -> None:
-        machine.time += 1
-        self.time = machine.time
+        self.time = machine.progress.tick()
 
     def _granules(self, part: Part, size: int) -> tuple[Shadow, Array] | None:
         """The shadow of the memory of an access, and the granules: one row per access."""
@@ -184,7 +183,7 @@ class GlobalRaces:
         if remembered.any():
             remembered &= ~self._is_ordered(machine, times, earlier, threads)
         shadow.reader[granules] = readers
-        shadow.read_time[granules] = machine.time
+        shadow.read_time[granules] = machine.progress.time
         several = remembered | (shadow.reader[granules] != readers)
         if several.any():
             mixed, programs = granules[several], readers[several] // self.program
@@ -206,7 +205,7 @@ class GlobalRaces:
             is_one = self._program_of(shadow.writer[mixed]) == programs
             shadow.writer[mixed[is_one]] = OF_PROGRAM - programs[is_one]
             shadow.writer[mixed[~is_one]] = SEVERAL
-        shadow.write_time[places] = shadow.last_write = machine.time
+        shadow.write_time[places] = shadow.last_write = machine.progress.time
         shadow.is_atomic[places] = is_atomic
         shadow.read_time[places] = 0
 
@@ -231,7 +230,9 @@ class GlobalRaces:
                 known = self.known.get(program)
                 if known is not None:
                     clock.join(known)
-                own = Clock({program: int(machine.progress.synced[thread])}, {thread + self.first_thread: machine.time})
+                own = Clock(
+                    {program: int(machine.progress.synced[thread])}, {thread + self.first_thread: machine.progress.time}
+                )
                 clock.join(own)
 
     def _programs(self, threads: Array) -> Array:

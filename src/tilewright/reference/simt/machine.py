@@ -18,7 +18,6 @@ from tilewright.reference.simt.types import Values
 if TYPE_CHECKING:
     from tilewright.reference.simt.async_state import AsyncState
     from tilewright.reference.simt.clusters import Clusters
-    from tilewright.reference.simt.global_memory import GlobalRaces
     from tilewright.reference.simt.memory import Memory
     from tilewright.reference.simt.product_registers import ProductRegisters
     from tilewright.reference.simt.shared_memory import SharedMemory
@@ -31,7 +30,8 @@ class NotConverged(Exception):
 
 
 class Progress:
-    """What threads know of one another: all that others did up to these times comes before what they do next."""
+    """The time, and what threads know of one another: all that others did up to these times comes before what they do
+    next."""
 
     def __init__(self, threads: int) -> None:
         self.synced = np.full(threads, -1, np.int64)
@@ -42,6 +42,13 @@ class Progress:
         """By thread: what it wrote up to this time is visible to asynchronous units."""
         self.floor = -1
         """The time of the last barrier that all threads passed, where CTAs are on their own."""
+        self.time = 0
+        """Counts accesses to shared memory and barriers."""
+
+    def tick(self) -> int:
+        """Return the time of what happens now, after all that has happened."""
+        self.time += 1
+        return self.time
 
 
 class Machine:
@@ -54,25 +61,20 @@ class Machine:
         self.total = threads_per_cta * num_ctas
         self.active: Array | None = None
         self.pc = 0
-        self.time = 0
-        """Counts accesses to shared memory and barriers: what came before what."""
         self.clock = 0
         """What clocks show, in nanoseconds."""
         self.all_threads = np.arange(self.total)
         self.cta_of_thread = self.all_threads // threads_per_cta
         self.exited = np.zeros(self.total, np.bool_)
-        self.is_volatile = False
-        """Whether the access that is made is volatile, or has an order."""
         self.stalled = False
         """Whether all active threads just found that what they poll for is not there yet."""
         self.output: list[str] = []
+        """What threads print."""
         self.progress = Progress(self.total)
         self.memory: Memory
         self.shared: SharedMemory
         self.clusters: Clusters | None = None
         """Of a launch with several CTAs in a cluster."""
-        self.races: GlobalRaces | None = None
-        """Of a run whose races are looked for."""
         self.asynchronous: AsyncState
         self.product_registers: ProductRegisters | None = None
         """Of a kernel with asynchronous products whose races are looked for."""
@@ -112,24 +114,6 @@ class Machine:
             yield
         finally:
             self.active = outer
-
-    @contextmanager
-    def followed(self, *, is_volatile: bool) -> Generator[None]:
-        """Inside, accesses are volatile, or not."""
-        self.is_volatile = is_volatile
-        try:
-            yield
-        finally:
-            self.is_volatile = False
-
-    @contextmanager
-    def unfollowed(self) -> Generator[None]:
-        """Inside, accesses to global memory are those of a unit, whose order is not followed."""
-        races, self.races = self.races, None
-        try:
-            yield
-        finally:
-            self.races = races
 
     def spread(self, values: Values) -> Array:
         """One element for every active thread."""

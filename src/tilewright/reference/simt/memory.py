@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from tilewright.dialects.numeric import Array
 from tilewright.reference.address_space import AddressSpace, OutOfBounds, Part
 from tilewright.reference.simt.errors import Fault, MemoryAccessError
+from tilewright.reference.simt.global_memory import GlobalRaces
 from tilewright.reference.simt.layout import (
     LOCAL_WINDOW,
     MODULE_WINDOW,
@@ -26,6 +28,16 @@ CLUSTER = "shared::cluster"
 """The shared memory of all CTAs of a cluster."""
 Rows = Array
 """One row of elements per address."""
+
+
+class Access(Enum):
+    """How accesses to global memory are ordered with others, for the races that are looked for."""
+
+    PLAIN = "plain"
+    VOLATILE = "volatile"
+    """Or with an order."""
+    BY_UNIT = "by unit"
+    """Of an asynchronous unit: nothing is looked for."""
 
 
 class Bytes:
@@ -61,15 +73,33 @@ class Bytes:
 
 
 class Memory:
-    """Global memory, local memory of every thread, kernel parameters and variables of the module."""
+    """Global memory, local memory of every thread, kernel parameters and variables of the module; `races` finds races
+    in global memory."""
 
-    def __init__(self, space: AddressSpace, parameters: Array, variables: Array, local_size: int, total: int) -> None:
+    def __init__(
+        self,
+        space: AddressSpace,
+        parameters: Array,
+        variables: Array,
+        local_size: int,
+        total: int,
+        races: GlobalRaces | None = None,
+    ) -> None:
         self.space = space
+        self.races = races
         self.parameters = Bytes(parameters, "the kernel's parameters")
         self.variables = Bytes(variables, "the variables of the module")
         self.local = Bytes(np.zeros(total * local_size, np.uint8), "local memory", local_size)
 
-    def load(self, machine: Machine, space: str, addresses: Values, dtype: np.dtype[Any], count: int) -> Rows:
+    def load(
+        self,
+        machine: Machine,
+        space: str,
+        addresses: Values,
+        dtype: np.dtype[Any],
+        count: int,
+        access: Access = Access.PLAIN,
+    ) -> Rows:
         """A row of `count` elements at every address, or at the one address of all threads."""
         flat = np.atleast_1d(addresses)
         if (flat & flat.dtype.type(dtype.itemsize * count - 1)).any():
@@ -80,9 +110,9 @@ class Memory:
             return self.local.load(machine, machine.spread(addresses), dtype, count)
         if space == "param":
             return self.parameters.load(machine, flat.astype(np.uint64) - np.uint64(PARAMETER_WINDOW), dtype, count)
-        return self._split(machine, flat, lambda at, where: self._load(machine, at, dtype, count))
+        return self._split(machine, flat, lambda at, where: self._load(machine, at, dtype, count, access))
 
-    def store(self, machine: Machine, space: str, addresses: Values, rows: Rows) -> None:
+    def store(self, machine: Machine, space: str, addresses: Values, rows: Rows, access: Access = Access.PLAIN) -> None:
         """Set a row of elements at every address; of several to one place that of the last thread stays."""
         flat = np.atleast_1d(addresses)
         size = rows.dtype.itemsize * rows.shape[1]
@@ -95,26 +125,24 @@ class Memory:
         else:
             everywhere = np.broadcast_to(rows, (max(flat.size, rows.shape[0]), rows.shape[1]))
             flat = np.broadcast_to(flat, (everywhere.shape[0],))
-            self._split(machine, flat, lambda at, where: self._store(machine, at, where, everywhere))
+            self._split(machine, flat, lambda at, where: self._store(machine, at, where, everywhere, access))
 
     def load_bytes(self, machine: Machine, addresses: Array, count: int, space: str = "") -> Rows:
         """Any number of bytes at every address, wherever it is aligned."""
         if space == "shared":
             return machine.shared.load(addresses, BYTE, count)
-        with machine.unfollowed():
-            return self._split(machine, addresses, lambda at, where: self._load(machine, at, BYTE, count))
+        return self._split(machine, addresses, lambda at, where: self._load(machine, at, BYTE, count, Access.BY_UNIT))
 
     def load_bytes_by_threads(self, machine: Machine, addresses: Array, count: int) -> Rows:
         """The same, one address for each thread, which reads them."""
-        return self._split(machine, addresses, lambda at, where: self._load(machine, at, BYTE, count))
+        return self._split(machine, addresses, lambda at, where: self._load(machine, at, BYTE, count, Access.PLAIN))
 
     def store_bytes(self, machine: Machine, addresses: Array, rows: Rows, space: str = "") -> None:
         """Set any number of bytes at every address."""
         if space == "shared":
             machine.shared.store(addresses, rows)
         else:
-            with machine.unfollowed():
-                self._split(machine, addresses, lambda at, where: self._store(machine, at, where, rows))
+            self._split(machine, addresses, lambda at, where: self._store(machine, at, where, rows, Access.BY_UNIT))
 
     def read_elements(self, addresses: Array, dtype: np.dtype[Any]) -> Array:
         """Elements of global memory at any addresses."""
@@ -157,10 +185,10 @@ class Memory:
                 return memory, window
         return "shared", SHARED_WINDOW
 
-    def _load(self, machine: Machine, addresses: Array, dtype: np.dtype[Any], count: int) -> Rows:
+    def _load(self, machine: Machine, addresses: Array, dtype: np.dtype[Any], count: int, access: Access) -> Rows:
         found = self._window(int(addresses[0]))
         if found is None:
-            return self._load_global(addresses, dtype, count, machine)
+            return self._load_global(addresses, dtype, count, machine, access)
         memory, start = found
         if memory == "shared":
             offsets = (addresses - np.uint64(start)).astype(np.uint32)
@@ -169,11 +197,11 @@ class Memory:
             addresses = np.broadcast_to(addresses, (machine.count,))
         return memory.load(machine, addresses - np.uint64(start), dtype, count)
 
-    def _store(self, machine: Machine, addresses: Array, where: Any, rows: Rows) -> None:
+    def _store(self, machine: Machine, addresses: Array, where: Any, rows: Rows, access: Access) -> None:
         rows = rows if where is None else rows[where]
         found = self._window(int(addresses[0]))
         if found is None:
-            self._store_global(addresses, rows, machine)
+            self._store_global(addresses, rows, machine, access)
             return
         memory, start = found
         if memory == "shared":
@@ -191,16 +219,23 @@ class Memory:
         except OutOfBounds as miss:
             raise Fault(MemoryAccessError, miss.reason, miss.position) from None
 
-    def _load_global(self, addresses: Array, dtype: np.dtype[Any], count: int, machine: Machine | None = None) -> Rows:
+    def _load_global(
+        self,
+        addresses: Array,
+        dtype: np.dtype[Any],
+        count: int,
+        machine: Machine | None = None,
+        access: Access = Access.BY_UNIT,
+    ) -> Rows:
         """Elements of global memory, read by the machine's threads, if it is given."""
         size = dtype.itemsize * count
         parts = self.locate(addresses, size)
-        if machine is not None and machine.races is not None:
+        if machine is not None and self.races is not None and access is not Access.BY_UNIT:
             for part in self._parts_of(machine, addresses, size, parts):
-                if machine.is_volatile:
-                    machine.races.note_volatile(machine, part, machine.threads, is_read=True)
+                if access is Access.VOLATILE:
+                    self.races.note_volatile(machine, part, machine.threads, is_read=True)
                 else:
-                    machine.races.note_reads(machine, part, size, machine.threads)
+                    self.races.note_reads(machine, part, size, machine.threads)
         if len(parts) == 1:
             return read_rows(parts[0], dtype, count)
         result = np.empty((addresses.size, count), dtype)
@@ -208,26 +243,26 @@ class Memory:
             result[part.chosen] = read_rows(part, dtype, count)
         return result
 
-    def _store_global(self, addresses: Array, rows: Rows, machine: Machine | None = None) -> None:
+    def _store_global(
+        self, addresses: Array, rows: Rows, machine: Machine | None = None, access: Access = Access.BY_UNIT
+    ) -> None:
         size = rows.dtype.itemsize * rows.shape[1]
         parts = self.locate(addresses, size, writes=True)
-        if machine is not None and machine.races is not None:
-            self._note_writes(machine, addresses, rows, parts)
-        for part in parts:
-            write_rows(part, rows[part.chosen])
-            if machine is not None and machine.races is not None and addresses.size == machine.count:
-                machine.races.check_lost(machine, part, size, machine.threads, _differ(part, rows))
-
-    def _note_writes(self, machine: Machine, addresses: Array, rows: Rows, parts: list[Part]) -> None:
-        assert machine.races is not None
-        size = rows.dtype.itemsize * rows.shape[1]
+        if machine is None or self.races is None or access is Access.BY_UNIT:
+            for part in parts:
+                write_rows(part, rows[part.chosen])
+            return
         for part in self._parts_of(machine, addresses, size, parts):
-            if machine.is_volatile:
-                machine.races.note_volatile(machine, part, machine.threads, is_read=False)
+            if access is Access.VOLATILE:
+                self.races.note_volatile(machine, part, machine.threads, is_read=False)
             else:
                 everywhere = np.broadcast_to(rows, (max(addresses.size, machine.count), rows.shape[1]))
                 same = ~_differ(part, everywhere)
-                machine.races.note_writes(machine, part, size, machine.threads, same)
+                self.races.note_writes(machine, part, size, machine.threads, same)
+        for part in parts:
+            write_rows(part, rows[part.chosen])
+            if addresses.size == machine.count:
+                self.races.check_lost(machine, part, size, machine.threads, _differ(part, rows))
 
     def _parts_of(self, machine: Machine, addresses: Array, size: int, parts: list[Part]) -> list[Part]:
         """Return where each thread's access lies, also where all have one address."""

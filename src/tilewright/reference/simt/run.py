@@ -91,23 +91,21 @@ def run_ptx(
     parameters = _parameter_bytes(code.image, args, space)
     extents = (grid[0] * cluster, grid[1] if len(grid) > 1 else 1, grid[2] if len(grid) > 2 else 1)
     variables = code.image.initial.copy()
-    races: GlobalRaces | None = None
     result = Run()
     padded = -(-num_threads // WARP) * WARP
     at_once = max(1, threads_at_once // (padded * cluster)) * cluster
-    if race_detection and global_races:
-        races = GlobalRaces(space.allocations, code.global_granule, padded * cluster)
+    follows = race_detection and global_races
+    races = GlobalRaces(space.allocations, code.global_granule, padded * cluster) if follows else None
     for first in range(0, prod(extents), at_once):
         count = min(at_once, prod(extents) - first)
         machine = Machine(code.decoder.registers, padded, count)
-        machine.memory = Memory(space, parameters, variables, code.image.local_size, machine.total)
+        machine.memory = Memory(space, parameters, variables, code.image.local_size, machine.total, races)
         size = code.image.static_shared + shared_bytes
         if cluster > 1:
             machine.clusters = Clusters(machine, cluster)
         machine.shared = SharedMemory(machine, size, code.granule, detects_races=race_detection)
         machine.asynchronous = AsyncState(machine)
         if races is not None:
-            machine.races = races
             races.begin(machine, first)
         if race_detection and (tracked := code.decoder.product_registers):
             machine.product_registers = ProductRegisters(len(tracked), machine.total)
@@ -115,9 +113,9 @@ def run_ptx(
         _fill_cluster_registers(code, machine, first, extents, cluster)
         machine.exited[machine.all_threads % padded >= num_threads] = True
         scheduler = Scheduler(code, machine, step_limit, first_cta=first, extents=extents)
-        machine.output = result.output
         with np.errstate(all="ignore"):
             scheduler.run()
+        result.output += machine.output
     return result
 
 

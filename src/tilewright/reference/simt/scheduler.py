@@ -192,10 +192,9 @@ class Scheduler:
         """Threads wait at a barrier, to go on at an instruction."""
         machine = self.machine
         if threads.size == machine.total and expected in (None, machine.threads_per_cta):
-            machine.time += 1
-            machine.progress.synced[:] = machine.time
+            machine.progress.synced[:] = now = machine.progress.tick()
             if machine.clusters is None:
-                machine.progress.floor = machine.time
+                machine.progress.floor = now
             else:
                 machine.clusters.join(threads, machine.cta_of_thread)
             self.add(place, threads)
@@ -225,8 +224,7 @@ class Scheduler:
         if not np.any(complete):
             return
         released = np.flatnonzero(here & complete[machine.cta_of_thread])
-        machine.time += 1
-        machine.progress.synced[released] = machine.time
+        machine.progress.synced[released] = machine.progress.tick()
         if machine.clusters is not None:
             machine.clusters.join(released, machine.cta_of_thread[released])
         places = waiting.place[released]

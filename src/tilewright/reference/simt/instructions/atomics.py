@@ -194,8 +194,8 @@ def _shared_places(machine: Machine, addresses: Array, size: int, *, may_reach: 
 def _global_places(machine: Machine, addresses: Array, size: int, order: str) -> Places:
     memory = machine.memory
     for part in memory.locate(addresses, size, writes=True):
-        if machine.races is not None:
-            machine.races.note_atomics(machine, part, size, machine.threads, order)
+        if memory.races is not None:
+            memory.races.note_atomics(machine, part, size, machine.threads, order)
 
     def read(chosen: Array, dtype: np.dtype[Any]) -> Array:
         result = np.empty(chosen.size, dtype)

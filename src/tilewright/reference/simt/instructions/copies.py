@@ -71,8 +71,7 @@ def fence(instruction: Instruction, decoder: Decoder) -> Step:
     """Make what threads wrote visible to asynchronous units."""
 
     def run(machine: Machine) -> None:
-        machine.time += 1
-        machine.progress.fenced[machine.threads] = machine.time
+        machine.progress.fenced[machine.threads] = machine.progress.tick()
 
     return run
 

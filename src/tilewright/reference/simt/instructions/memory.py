@@ -9,7 +9,7 @@ import numpy as np
 
 from tilewright.reference.simt.instructions.moves import space_of
 from tilewright.reference.simt.machine import Machine
-from tilewright.reference.simt.memory import CLUSTER, rows_of
+from tilewright.reference.simt.memory import CLUSTER, Access, rows_of
 from tilewright.reference.simt.program import Decoder, Source, Step, decodes, unknown
 from tilewright.reference.simt.types import Values
 from tilewright.support.ptx.syntax import Address, Instruction, Operand, Register, Symbol, Vector
@@ -66,11 +66,10 @@ def load(instruction: Instruction, decoder: Decoder) -> Step:
             return _load_by_address(instruction, decoder, type_, items)
     targets = [decoder.target(item, type_, instruction) for item in items]
     address, count, dtype = address_of(instruction.operands[1], decoder, instruction), len(items), type_.dtype
-    is_strong = not STRONG.isdisjoint(instruction.modifiers)
+    access = Access.PLAIN if STRONG.isdisjoint(instruction.modifiers) else Access.VOLATILE
 
     def run(machine: Machine) -> None:
-        with machine.followed(is_volatile=is_strong):
-            rows = machine.memory.load(machine, space, address(machine), dtype, count)
+        rows = machine.memory.load(machine, space, address(machine), dtype, count, access)
         uniform = rows.shape[0] == 1 and machine.count != 1
         for position, target in enumerate(targets):
             target(machine, rows[0, position] if uniform else np.ascontiguousarray(rows[:, position]))
@@ -90,12 +89,11 @@ def store(instruction: Instruction, decoder: Decoder) -> Step:
         return _store_passed(instruction, decoder, type_, items, passed)
     sources = decoder.sources(items, type_, instruction)
     address = address_of(instruction.operands[0], decoder, instruction)
-    is_strong = not STRONG.isdisjoint(instruction.modifiers)
+    access = Access.PLAIN if STRONG.isdisjoint(instruction.modifiers) else Access.VOLATILE
 
     def run(machine: Machine) -> None:
         rows = rows_of(machine, [source(machine) for source in sources])
-        with machine.followed(is_volatile=is_strong):
-            machine.memory.store(machine, space, address(machine), rows)
+        machine.memory.store(machine, space, address(machine), rows, access)
 
     return run
 
