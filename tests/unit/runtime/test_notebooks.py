@@ -82,9 +82,10 @@ def test_the_magic_takes_a_kernel_and_a_target(shell: Any) -> None:
     kernels = KERNEL.partition("x = ")[0].format(value="2 * tl.load(x + i)")
     both = kernels + kernels.replace("double", "twice")
     recording = run_magic(shell, "twice --target cuda:90", both).result.recording
-    assert recording.name == "twice" and recording.target == "cuda (sm_90a)" and "ptx" in recording.machine
+    kernel = recording.kernel
+    assert kernel.name == "twice" and kernel.target == "cuda (sm_90a)" and "ptx" in recording.emission.texts
     launched = run_magic(shell, "", "double[1,](np.zeros(8, np.float32), 8)")
-    assert launched.result.recording.name == "double"
+    assert launched.result.recording.kernel.name == "double"
 
 
 @pytest.mark.parametrize(

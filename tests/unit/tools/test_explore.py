@@ -71,7 +71,7 @@ def test_every_pass_is_kept(file: Path) -> None:
     changed = {step.name for step in recording.steps if step.is_changed}
     assert {"triton-to-structured", "triton-arith-to-linalg", "linalg-to-loops"} <= changed
     assert "triton-rewrite-tensor-pointer" not in changed
-    assert list(recording.machine) == ["llir", "asm"]
+    assert list(recording.emission.texts) == ["llir", "asm"]
     assert not recording.failure
     assert all(step.summary for step in recording.steps[1:])
 
@@ -171,7 +171,7 @@ def test_the_page_has_every_text_and_every_change(file: Path) -> None:
 def test_layouts_are_drawn(file: Path) -> None:
     recording = recorded(file, "cuda", "sm90")
     assert list(recording.stages) == ["source", "ttir", "ttgir"]
-    assert set(recording.machine) == {"llir", "ptx"}
+    assert set(recording.emission.texts) == {"llir", "ptx"}
     (version,) = data_in(render_page(recording))["versions"]
     drawings = version["drawings"]
     assert any(drawing["encoding"].startswith("#ttg.blocked<") for drawing in drawings)

@@ -69,7 +69,7 @@ def recorded(file: Path, target: str, arch: str | None = None) -> Recording:
 
 
 def lines_of(recording: Recording, name: str, pattern: str) -> list[PrintedLine]:
-    found = [line for line in recording.machine[name] if re.search(pattern, line.text)]
+    found = [line for line in recording.emission.texts[name] if re.search(pattern, line.text)]
     assert found, pattern
     return found
 
@@ -79,22 +79,22 @@ def test_machine_code_of_a_cpu_knows_its_lines(file: Path) -> None:
     for name, multiply in (("llir", r"\bfmul\b"), ("asm", r"\bv?mulps|\bfmul\b")):
         places = {tuple(place.line for place in line.places) for line in lines_of(recording, name, multiply)}
         assert places == {(HALVED, LOAD)}, "the function that was inlined, and the line of its call"
-        text = "\n".join(line.text for line in recording.machine[name])
+        text = "\n".join(line.text for line in recording.emission.texts[name])
         assert not re.search(r"!dbg|!DI|\.loc\b|\.debug_|\.cfi_|\.Ltmp", text), "what only says so is left out"
-        lines = {place.line for line in recording.machine[name] for place in line.places}
+        lines = {place.line for line in recording.emission.texts[name] for place in line.places}
         assert {HALVED, LOAD, STORE} <= lines
-    facts = {fact.label: fact for fact in recording.facts}
+    facts = {fact.label: fact for fact in recording.emission.facts}
     assert (facts["machine code"].number or 0) > 100 and "vector registers" in facts
 
 
 def test_ptx_knows_its_lines(file: Path) -> None:
     recording = recorded(file, "cuda", "sm90")
     assert {p.line for line in lines_of(recording, "ptx", r"ld\.global") for p in line.places} == {LOAD}
-    assert {p.filename for line in recording.machine["ptx"] for p in line.places} == {str(file)}
+    assert {p.filename for line in recording.emission.texts["ptx"] for p in line.places} == {str(file)}
     assert {p.line for line in lines_of(recording, "ptx", r"st\.global") for p in line.places} == {STORE}
     assert {p.line for line in lines_of(recording, "ptx", r"mul\.") for p in line.places} >= {HALVED, LOAD}
-    assert not any(re.search(r"\.loc\b|\.file\b|\.debug_", line.text) for line in recording.machine["ptx"])
-    facts = {fact.label: fact for fact in recording.facts}
+    assert not any(re.search(r"\.loc\b|\.file\b|\.debug_", line.text) for line in recording.emission.texts["ptx"])
+    facts = {fact.label: fact for fact in recording.emission.facts}
     assert facts["threads of a CTA"].number == 128 and "occupancy" in facts
 
 
@@ -105,7 +105,7 @@ def test_the_text_is_that_of_code_without_lines(file: Path) -> None:
     source = source_of(kernel, read_signature(SIGNATURE, kernel))
     *_, (_, module) = lower(source, CompileOptions(), target)
     plain = read_machine_text("asm", target.assembly(target.emit(module).llir), {})
-    shown = recorded(file, "cpu").machine["asm"]
+    shown = recorded(file, "cpu").emission.texts["asm"]
 
     def instructions(lines: Any) -> list[str]:
         codes = (re.sub(r"\s*#.*", "", line.text).strip() for line in lines if line.text[:1] == "\t")
@@ -195,5 +195,5 @@ def test_pages_of_the_corpus(file: str, request: pytest.FixtureRequest) -> None:
         recording = record(source, CompileOptions(), find_target("cpu"))
         assert not recording.failure, case
         assert page_json(recording)
-        assert any(line.places for line in recording.machine["asm"]), case
+        assert any(line.places for line in recording.emission.texts["asm"]), case
         assert recording.work is not None, case

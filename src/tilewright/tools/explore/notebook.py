@@ -42,13 +42,13 @@ class InlinePage:
 
     def _repr_html_(self) -> str:
         page = escape(render_page(self.recording))
-        title = escape(f"{self.recording.name} for {self.recording.target}")
+        title = escape(f"{self.recording.kernel.name} for {self.recording.kernel.target}")
         style = f"width:100%;height:{self.height}px;border:0"
         return f'<iframe title="{title}" sandbox="allow-scripts" style="{style}" srcdoc="{page}"></iframe>'
 
     def __repr__(self) -> str:
-        steps = f"{len(self.recording.steps)} steps"
-        return f"<page of kernel {self.recording.name} for {self.recording.target}: {steps}; notebooks show it>"
+        kernel, steps = self.recording.kernel, len(self.recording.steps)
+        return f"<page of kernel {kernel.name} for {kernel.target}: {steps} steps; notebooks show it>"
 
 
 class _MagicParser(CommandParser):

@@ -32,7 +32,7 @@ def render_page(*recordings: Recording, labels: Sequence[str] = (), live: int = 
     web = files("tilewright.tools.explore").joinpath("web")
     first = recordings[0]
     parts = {
-        "title": escape(f"{first.name} for {first.target}"),
+        "title": escape(f"{first.kernel.name} for {first.kernel.target}"),
         "style": web.joinpath("style.css").read_text(encoding="utf-8"),
         "data": page_json(*recordings, labels=labels, live=live),
         "script": "\n".join(web.joinpath(f"{name}.js").read_text(encoding="utf-8") for name in SCRIPTS),
@@ -67,7 +67,7 @@ def page_data(recordings: Sequence[Recording], labels: Sequence[str], *, live: i
 
 
 def _label(recording: Recording) -> str:
-    return ", ".join(filter(None, (recording.name, recording.target, recording.options)))
+    return ", ".join(filter(None, (recording.kernel.name, recording.kernel.target, recording.kernel.options)))
 
 
 class _Shared:
@@ -88,16 +88,16 @@ class _Shared:
 
 
 def _version(recording: Recording, shared: _Shared) -> dict[str, Any]:
-    roofline = host_roofline() if recording.capability is None else gpu_roofline(recording.capability)
+    roofline = host_roofline() if recording.kernel.capability is None else gpu_roofline(recording.kernel.capability)
     return {
-        "name": recording.name,
-        "target": recording.target,
-        "options": recording.options,
+        "name": recording.kernel.name,
+        "target": recording.kernel.target,
+        "options": recording.kernel.options,
         "failure": recording.failure,
-        "parameters": [[p.name, p.type, p.value] for p in recording.parameters],
-        "grid": recording.grid,
-        "emission": round(recording.emission_milliseconds, 2),
-        "facts": [[fact.label, fact.value, fact.note, fact.number] for fact in recording.facts],
+        "parameters": [[p.name, p.type, p.value] for p in recording.kernel.parameters],
+        "grid": recording.kernel.grid,
+        "emission": round(recording.emission.milliseconds, 2),
+        "facts": [[fact.label, fact.value, fact.note, fact.number] for fact in recording.emission.facts],
         "work": None if recording.work is None else vars(recording.work),
         "roofline": None if roofline is None else vars(roofline),
         "banks": [
@@ -107,7 +107,9 @@ def _version(recording: Recording, shared: _Shared) -> dict[str, Any]:
         "steps": [
             _step_data(step, recording.before(index), shared, recording) for index, step in enumerate(recording.steps)
         ],
-        "machine": [{"name": name, **shared.text_of(lines, recording)} for name, lines in recording.machine.items()],
+        "machine": [
+            {"name": name, **shared.text_of(lines, recording)} for name, lines in recording.emission.texts.items()
+        ],
         "drawings": [
             {
                 "title": drawing.title,

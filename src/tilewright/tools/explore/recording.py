@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import linecache
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -53,32 +53,45 @@ class Step:
     summary: str = ""
 
 
-@dataclass
-class Recording:
-    """What became of a kernel."""
+@dataclass(frozen=True)
+class RecordedKernel:
+    """What is compiled, and what for."""
 
     name: str
     target: str
     options: str
-    steps: list[Step] = field(default_factory=list[Step])
-    drawings: list[Drawing] = field(default_factory=list[Drawing])
-    machine: dict[str, Sequence[PrintedLine]] = field(default_factory=dict[str, Sequence[PrintedLine]])
-    """Texts after the last stage: `llir`, then `asm` or `ptx`."""
+    parameters: Sequence[Parameter]
+    grid: tuple[int, int, int] | None
+    """That of the launch, where there is one."""
+    capability: int | None
+    """Of a GPU."""
+
+
+@dataclass(frozen=True)
+class Emission:
+    """From the last stage to machine code."""
+
+    milliseconds: float = 0.0
+    texts: Mapping[str, Sequence[PrintedLine]] = field(default_factory=dict[str, Sequence[PrintedLine]])
+    """`llir`, then `asm` or `ptx`."""
+    facts: Sequence[Fact] = ()
+
+
+@dataclass(frozen=True)
+class Recording:
+    """What became of a kernel."""
+
+    kernel: RecordedKernel
+    steps: Sequence[Step]
+    emission: Emission
+    drawings: Sequence[Drawing]
+    banks: Sequence[BankAccess]
+    work: Work | None
+    """Of the whole grid, or of one program where no grid is known."""
+    sources: Mapping[str, Sequence[str]]
+    """The lines of the files that the kernel comes from, as they were."""
     failure: str = ""
     """Why the compilation ended early."""
-    parameters: Sequence[Parameter] = ()
-    grid: tuple[int, int, int] | None = None
-    """That of the launch, where there was one."""
-    emission_milliseconds: float = 0.0
-    """From the last stage to machine code."""
-    facts: Sequence[Fact] = ()
-    work: Work | None = None
-    """Of the whole grid, or of one program where no grid is known."""
-    banks: Sequence[BankAccess] = ()
-    capability: int | None = None
-    """Of a GPU."""
-    sources: dict[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
-    """The lines of the files that the kernel comes from, as they were."""
 
     @property
     def stages(self) -> dict[str, Step]:
@@ -97,25 +110,34 @@ def record(source: Source, options: CompileOptions, target: Target, launch: Laun
     Raises errors about the kernel that come before there is IR, and OptionError.
     """
     target = configured(target, options)
-    recording = Recording(source.name, f"{target.name} ({target.facts.cpu})", _described(options))
-    recording.parameters = parameters_of(source)
-    recording.capability = target.facts.capability if isinstance(target.facts, GpuFacts) else None
-    if launch is not None:
-        recording.grid = launch.grid
-    recorder = _Recorder(recording, launch)
+    capability = target.facts.capability if isinstance(target.facts, GpuFacts) else None
+    kernel = RecordedKernel(
+        source.name,
+        f"{target.name} ({target.facts.cpu})",
+        _described(options),
+        parameters_of(source),
+        None if launch is None else launch.grid,
+        capability,
+    )
+    recorder = _Recorder(launch)
+    drawings: Sequence[Drawing] = ()
+    banks: Sequence[BankAccess] = ()
+    emission, failure = Emission(), ""
     try:
         for stage, module in lower(source, options, target, recorder.watching):
             recorder.reached(stage, module)
-        assert recorder.module is not None
-        recorder.draw()
+        module = recorder.module
+        assert module is not None
+        drawings = draw_layouts(module, recorder.names.of(module).values)
+        banks = () if capability is None else count_bank_conflicts(module, capability)
         with knobs.scope(debug_symbols=True, disable_line_info=False):
-            _emit(recording, recorder.module, target)
+            emission = _emit(module, target, recorder.steps[-1].lines)
     except TilewrightError as error:
-        if not recording.steps:
+        if not recorder.steps:
             raise
-        recording.failure = str(error)
-    recorder.keep_sources()
-    return recording
+        failure = str(error)
+    texts = (*(step.lines for step in recorder.steps), *emission.texts.values())
+    return Recording(kernel, recorder.steps, emission, drawings, banks, recorder.work, _sources_of(texts), failure)
 
 
 def _described(options: CompileOptions) -> str:
@@ -125,21 +147,23 @@ def _described(options: CompileOptions) -> str:
     return ", ".join(f"{n}={getattr(options, n)!r}" for n in sorted(names) if getattr(options, n) != getattr(plain, n))
 
 
-def _emit(recording: Recording, module: ModuleOp, target: Target) -> None:
+def _emit(module: ModuleOp, target: Target, last: Sequence[PrintedLine]) -> Emission:
+    """Emit the module whose text is `last`."""
     start = perf_counter()
     artefact = target.emit(module)
-    recording.emission_milliseconds = (perf_counter() - start) * 1e3
-    chains = chains_of(recording.steps[-1].lines)
+    milliseconds = (perf_counter() - start) * 1e3
     texts: dict[str, str] = {"llir": artefact.llir, **texts_of(artefact)}
     assembly = code_keys(target)[0]
     if assembly not in texts:
         texts[assembly] = _assembly(artefact.llir, target)
-    recording.machine = {name: read_machine_text(name, text, chains) for name, text in texts.items()}
+    chains = chains_of(last)
+    lines = {name: read_machine_text(name, text, chains) for name, text in texts.items()}
+    facts: Sequence[Fact] = ()
     if target.name == "cpu":
-        lines = recording.machine[assembly]
-        recording.facts = cpu_facts(target.facts, artefact.metadata, artefact.object, lines)
-    elif recording.capability is not None:
-        recording.facts = gpu_facts(recording.capability, artefact.metadata, artefact.object)
+        facts = cpu_facts(target.facts, artefact.metadata, artefact.object, lines[assembly])
+    elif isinstance(target.facts, GpuFacts):
+        facts = gpu_facts(target.facts.capability, artefact.metadata, artefact.object)
+    return Emission(milliseconds, lines, facts)
 
 
 def _assembly(llir: str, target: Target) -> str:
@@ -152,13 +176,14 @@ def _assembly(llir: str, target: Target) -> str:
 
 
 class _Recorder:
-    """Adds a step to a recording after each pass."""
+    """Notes a step after each pass."""
 
-    def __init__(self, recording: Recording, launch: Launch | None) -> None:
-        self.recording = recording
+    def __init__(self, launch: Launch | None) -> None:
+        self.steps: list[Step] = []
+        self.work: Work | None = None
         self.module: ModuleOp | None = None
+        self.names = LastingNames()
         self._launch = launch
-        self._names = LastingNames()
 
     def watching(self, stage: str) -> Sequence[Instrument]:
         """The instrument for the passes that lead to a stage."""
@@ -167,38 +192,32 @@ class _Recorder:
     def reached(self, stage: str, module: ModuleOp) -> None:
         """Note the module that the source gave; the others come after passes."""
         self.module = module
-        if not self.recording.steps:
+        if not self.steps:
             self.add(stage, FRONT_END, module, 0.0)
         if stage == WORK_STAGE:
             from tilewright.analysis.work import count_work
 
             launch = self._launch
             scalars = {} if launch is None else {slot.name: slot.value for slot in launch.slots if slot.dtype is None}
-            self.recording.work = count_work(module, (1, 1, 1) if launch is None else launch.grid, scalars)
+            self.work = count_work(module, (1, 1, 1) if launch is None else launch.grid, scalars)
 
     def add(self, stage: str, name: str, module: ModuleOp, seconds: float, **more: Any) -> None:
         """Add the module as it is now, after a pass (or what stands for one)."""
-        lines = print_lines(module, self._names.of(module))
-        steps = self.recording.steps
+        lines, steps = print_lines(module, self.names.of(module)), self.steps
         is_changed = not steps or [line.text for line in lines] != [line.text for line in steps[-1].lines]
         count = sum(1 for _ in ops_within(module))
         steps.append(Step(stage, name, seconds * 1e3, count, lines, is_changed, **more))
 
-    def draw(self) -> None:
-        """Layouts, and what accesses to shared memory cost in them."""
-        assert self.module is not None
-        self.recording.drawings = draw_layouts(self.module, self._names.of(self.module).values)
-        if self.recording.capability is not None:
-            self.recording.banks = count_bank_conflicts(self.module, self.recording.capability)
 
-    def keep_sources(self) -> None:
-        """The files that lines of IR come from, the kernel's own first."""
-        for lines in (*(step.lines for step in self.recording.steps), *self.recording.machine.values()):
-            for line in lines:
-                for span in reversed(line.places):
-                    if span.filename not in self.recording.sources:
-                        lines = linecache.getlines(span.filename)
-                        self.recording.sources[span.filename] = [text.rstrip("\n") for text in lines]
+def _sources_of(texts: Iterable[Iterable[PrintedLine]]) -> dict[str, Sequence[str]]:
+    """The files that lines come from, the kernel's own first."""
+    sources: dict[str, Sequence[str]] = {}
+    for lines in texts:
+        for line in lines:
+            for span in reversed(line.places):
+                if span.filename not in sources:
+                    sources[span.filename] = [text.rstrip("\n") for text in linecache.getlines(span.filename)]
+    return sources
 
 
 class _StageRecorder(Instrument):

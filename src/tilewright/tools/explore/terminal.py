@@ -21,8 +21,10 @@ CONTEXT = 3
 
 def print_overview(recording: Recording, console: Console) -> None:
     """A table of passes: the time of each, how many ops there are after it, how many lines it changed."""
-    options = f", {recording.options}" if recording.options else ""
-    table = Table(title=f"{recording.name} for {recording.target}{options}", title_justify="left", box=None)
+    options = f", {recording.kernel.options}" if recording.kernel.options else ""
+    table = Table(
+        title=f"{recording.kernel.name} for {recording.kernel.target}{options}", title_justify="left", box=None
+    )
     table.add_column("stage")
     table.add_column("pass", overflow="fold")
     for column in ("ms", "ops", "lines", "+", "-"):
@@ -36,9 +38,9 @@ def print_overview(recording: Recording, console: Console) -> None:
         table.add_row(shown, Text(step.name), *numbers, style=style)
         stage = step.stage
     console.print(table)
-    for name, lines in recording.machine.items():
+    for name, lines in recording.emission.texts.items():
         console.print(f"{name}: {len(lines)} lines", highlight=False)
-    for fact in recording.facts:
+    for fact in recording.emission.facts:
         note = f" ({fact.note})" if fact.note else ""
         console.print(f"{fact.label}: {fact.value}{note}", highlight=False, markup=False)
     for step in recording.steps:
@@ -63,7 +65,7 @@ def change_of(before: Sequence[PrintedLine], step: Step) -> tuple[int, int]:
 
 def print_stage(recording: Recording, name: str, console: Console) -> None:
     """One stage with the source line of each line in the margin, or one of the machine's texts. Raises ExploreError."""
-    texts = {**{stage: step.lines for stage, step in recording.stages.items()}, **recording.machine}
+    texts = {**{stage: step.lines for stage, step in recording.stages.items()}, **recording.emission.texts}
     lines = texts.get(name)
     if lines is None:
         raise ExploreError(f"no stage {name!r}{did_you_mean(name, texts)}; this kernel has {', '.join(texts)}")
@@ -104,7 +106,7 @@ def print_line(recording: Recording, line: int, console: Console) -> None:
         raise ExploreError(f"{file or 'the kernel'} has no line {line}")
     console.print(f"{file}:{line}", style="bold", highlight=False, markup=False)
     console.print(source, markup=False, highlight=False)
-    texts = {**{stage: step.lines for stage, step in recording.stages.items()}, **recording.machine}
+    texts = {**{stage: step.lines for stage, step in recording.stages.items()}, **recording.emission.texts}
     for stage, lines in texts.items():
         console.print(f"--- {stage}", style="cyan", highlight=False)
         found = [one.text for one in lines if any((p.filename, p.line) == (file, line) for p in one.places)]
