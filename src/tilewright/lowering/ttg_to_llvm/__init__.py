@@ -6,18 +6,19 @@ Operands are registers or literals. Equal elements may (and should) share an ope
 registers once per distinct combination, so a splat costs one instruction, not one per register.
 
 **Layouts** (`index`). `fn.layout(value)` is the linear map of (register, lane, warp, block) to coordinates.
-`fn.index.coordinates(layout)` gives, per register, the coordinate along each dimension as i32 operands;
-`fn.index.along(layout, "dim1")` one dimension of them. The same works for any layout from those in-dims, such as
-a register layout composed with the inverse of a shared layout, whose only out-dim is the offset in shared memory. The
-part that depends on the thread is computed once, in the entry block; registers differ by a constant.
+`fn.threads.index.coordinates(layout)` gives, per register, the coordinate along each dimension as i32 operands;
+`fn.threads.index.along(layout, "dim1")` one dimension of them. The same works for any layout from those in-dims, such
+as a register layout composed with the inverse of a shared layout, whose only out-dim is the offset in shared memory.
+The part that depends on the thread is computed once, in the entry block; registers differ by a constant.
 
-**Threads.** `fn.thread`, `fn.lane`, `fn.warp`, `fn.block` are i32 operands, made on first use. Several threads may hold
-the same element (zero bases): `fn.owner_predicate(layout)` is an i1 that holds in one of them (None: no two do), and
-`distinct_registers(layout)` lists the registers that are not repeats.
+**Threads** (`threads`). `fn.threads.id`, `lane`, `warp`, and `block` are i32 operands, made on first use. Several
+threads may hold the same element (zero bases): `fn.threads.owner_predicate(layout)` is an i1 that holds in one of them
+(None: no two do), and `distinct_registers(layout)` lists the registers that are not repeats.
 
 **Shared memory.** `fn.shared_pointer(op)` is the address (ptr addrspace(3)) that allocation gave an op
-(`allocation.offset`) plus where the function's part begins; `fn.shared_at(byte)` any other place. Barriers between ops
-are ops of their own (`ttg.local_barrier`); a rule that exchanges data by itself calls `fn.barrier()` in between.
+(`allocation.offset`) plus where the function's part begins; `fn.shared_at(byte)` that of any other byte. Barriers
+between ops are ops of their own (`ttg.local_barrier`); a rule that exchanges data by itself calls `fn.barrier()` in
+between.
 
 **Instructions.** `fn.text.value("add i32 %a, 1")` appends one with a result, `fn.text.emit(...)` one without; what is
 hardware goes through `fn.emitter`: `fn.emitter.shuffle_xor(fn.text, x, 16)`. Literals are spelled

@@ -94,7 +94,7 @@ def lower_atomic_store(op: tt.AtomicStoreOp, fn: GpuFunctionLowering) -> None:
     element, order = fn.element(op.value), _order(op)
     plan = _narrowed(access_plan(fn, op.ptr, op.mask, element), 1)
     pointers, values = fn.registers(op.ptr), fn.registers(op.value)
-    owner = fn.owner_predicate(fn.layout(op.ptr)) if is_tensor(op.ptr.type) else fn.first_thread_of_program()
+    owner = fn.threads.owner_predicate(fn.layout(op.ptr)) if is_tensor(op.ptr.type) else fn.threads.first_of_program()
     masks = fn.registers(op.mask) if op.mask is not None else None
     if _releases(op):
         fn.program_barrier()
@@ -194,7 +194,7 @@ def _run_all(
 ) -> None:
     """Run the atomic of each group where its mask holds and this thread is the one to do it, and share the results."""
     is_scalar = plan is SCALAR_PLAN or not is_tensor(op.ptr.type)
-    owner = fn.first_thread_of_program() if is_scalar else fn.owner_predicate(fn.layout(op.ptr))
+    owner = fn.threads.first_of_program() if is_scalar else fn.threads.owner_predicate(fn.layout(op.ptr))
     if is_scalar and _releases(op):
         fn.program_barrier()
     masks = fn.registers(mask) if mask is not None else None
@@ -217,7 +217,7 @@ def share_result(fn: GpuFunctionLowering, result: SSAValue, element: ElementType
     between_ctas = cluster_sharing_plan(result)
     if between_ctas is not None:
         assert isinstance(result.owner, Operation)
-        writer = fn.owner_predicate(fn.layout(result), in_each_cta=True)
+        writer = fn.threads.owner_predicate(fn.layout(result), in_each_cta=True)
         scratch = fn.shared_pointer(result.owner)
         fn.set(result, exchange_between_ctas(fn, between_ctas, element, registers, scratch, writer))
         return
@@ -236,7 +236,7 @@ def _broadcast_scalar(op: tt.Atomic, fn: GpuFunctionLowering, element: ElementTy
     """Return what the first thread of the program has, for all."""
     pointer, scalar = fn.shared_pointer(op), memory_type(element)
     stored = to_memory(fn, element, value)
-    owner = fn.first_thread_of_program()
+    owner = fn.threads.first_of_program()
     fn.emitter.store_vector(fn.text, pointer, scalar, element.bits, [stored], space=3, predicate=owner)
     fn.program_barrier()
     if fn.module.num_ctas == 1:

@@ -21,7 +21,7 @@ from tilewright.lowering.ttg_to_llvm.words import pack_words
 
 def _in_one_thread(fn: GpuFunctionLowering, predicate: SSAValue | None) -> str | None:
     """An i1 that holds in one thread, and there only if the op's predicate does."""
-    return fn.both(fn.first_thread(), None if predicate is None else fn.scalar(predicate))
+    return fn.both(fn.threads.first(), None if predicate is None else fn.scalar(predicate))
 
 
 @lowers(ttng.InitBarrierOp)
@@ -60,15 +60,15 @@ def _route(op: ttng.ArriveBarrierOp | ttng.BarrierExpectOp, fn: GpuFunctionLower
     for_others = 0 if op.from_cta is None else everybody & ~op.from_cta.value.data
     text = fn.text
     if shared:
-        return text.binary("and", "i32", fn.block, everybody & ~shared), fn.first_thread()
+        return text.binary("and", "i32", fn.threads.block, everybody & ~shared), fn.threads.first()
     if not for_others:
         return None
     bits = [bit for bit in range(everybody.bit_length()) if for_others >> bit & 1]
-    low = text.binary("and", "i32", fn.thread, (1 << len(bits)) - 1)
+    low = text.binary("and", "i32", fn.threads.id, (1 << len(bits)) - 1)
     apart = map_bits(text.value, low, [1 << bit for bit in bits]).operand
-    among_first = text.icmp("ult", "i32", fn.thread, 1 << len(bits))
-    leads = text.icmp("eq", "i32", text.binary("and", "i32", fn.block, for_others), 0)
-    return text.binary("or", "i32", fn.block, apart), text.binary("and", "i1", among_first, leads)
+    among_first = text.icmp("ult", "i32", fn.threads.id, 1 << len(bits))
+    leads = text.icmp("eq", "i32", text.binary("and", "i32", fn.threads.block, for_others), 0)
+    return text.binary("or", "i32", fn.threads.block, apart), text.binary("and", "i1", among_first, leads)
 
 
 @lowers(ttng.ArriveBarrierOp)
@@ -80,7 +80,7 @@ def lower_arrive_barrier(op: ttng.ArriveBarrierOp, fn: GpuFunctionLowering) -> N
     pred = None if op.pred is None else fn.scalar(op.pred)
     count, base, route = op.count.value.data, fn.shared(op.alloc).base, _route(op, fn)
     if route is None:
-        thread = fn.first_thread() if op.per_warp is None else fn.first_lane()
+        thread = fn.threads.first() if op.per_warp is None else fn.threads.first_lane()
         fn.emitter.arrive(fn.text, base, count, fn.both(thread, pred))
         return
     rank, thread = route
@@ -94,7 +94,7 @@ def lower_wait_barrier(op: ttng.WaitBarrierOp, fn: GpuFunctionLowering) -> None:
     shared = ttng.shared_ctas(op.alloc.type)
     leads = None
     if shared:
-        leads = fn.text.icmp("eq", "i32", fn.text.binary("and", "i32", fn.block, shared), 0)
+        leads = fn.text.icmp("eq", "i32", fn.text.binary("and", "i32", fn.threads.block, shared), 0)
     predicate = fn.both(leads, None if op.pred is None else fn.scalar(op.pred))
     several = fn.module.num_ctas > 1
     fn.emitter.wait_barrier(fn.text, fn.shared(op.alloc).base, fn.scalar(op.phase), predicate, of_cluster=several)
@@ -144,7 +144,7 @@ quarters, and half: head 64 490, 516, 512 TFLOP/s, causal 438, 440, 405, head 12
 
 
 def _group(fn: GpuFunctionLowering) -> str:
-    return fn.text.binary("lshr", "i32", fn.uniform_warp, WARPS_OF_GROUP.bit_length() - 1)
+    return fn.text.binary("lshr", "i32", fn.threads.uniform_warp, WARPS_OF_GROUP.bit_length() - 1)
 
 
 @lowers(ttng.AwaitTurnOp)

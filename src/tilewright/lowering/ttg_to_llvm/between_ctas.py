@@ -43,7 +43,7 @@ def exchange_between_ctas(
     if writer is None:
         held = plan.store.sublayout([REGISTER, LANE, WARP], [OFFSET])
         writer = writer_predicate(fn, held, whole_warps=False)
-    part = fn.index.thread_part(in_bytes(plan.store, size), OFFSET)
+    part = fn.threads.index.thread_part(in_bytes(plan.store, size), OFFSET)
     emit_stores(fn, access, SharedAddresses(fn, scratch, part), element, registers, predicate=writer)
     if plan.is_local:
         fn.barrier()
@@ -66,9 +66,9 @@ def _load(fn: GpuFunctionLowering, plan: ClusterConversion, element: ElementType
     size = max(plan.element_bits, 8) // 8
     text, byte_offsets = fn.text, in_bytes(plan.load, size)
     offsets, ranks = register_constants(byte_offsets, OFFSET), register_constants(plan.load, RANK)
-    own = "0" if not plan.own else text.binary("and", "i32", fn.block, plan.own)
-    rank = combine(text.value, fn.index.thread_part(plan.load, RANK), Partial(own, plan.own))
-    part = fn.index.thread_part(byte_offsets, OFFSET)
+    own = "0" if not plan.own else text.binary("and", "i32", fn.threads.block, plan.own)
+    rank = combine(text.value, fn.threads.index.thread_part(plan.load, RANK), Partial(own, plan.own))
+    part = fn.threads.index.thread_part(byte_offsets, OFFSET)
     where = {(offset, rank_): register for register, (offset, rank_) in enumerate(zip(offsets, ranks, strict=True))}
     bases: dict[int, str] = {}
     loaded: dict[tuple[int, int], str] = {}

@@ -185,7 +185,7 @@ def writer_predicate(
     mask = (0 if whole_warps else masks[LANE]) | masks[WARP] << len(offsets.packed_bases[LANE])
     if not mask:
         return None
-    bits = fn.text.binary("and", "i32", fn.thread, mask)
+    bits = fn.text.binary("and", "i32", fn.threads.id, mask)
     return fn.text.icmp("eq", "i32", bits, last_lanes & mask)
 
 

@@ -147,23 +147,25 @@ def copies(
     parts, same = _part_of_cta(fn, buffer)
     leads = None
     if once and same:
-        leads = fn.text.icmp("eq", "i32", fn.text.binary("and", "i32", fn.block, same), 0)
-    text, warps = fn.text, fn.num_warps
+        leads = fn.text.icmp("eq", "i32", fn.text.binary("and", "i32", fn.threads.block, same), 0)
+    text, warps = fn.text, fn.threads.num_warps
     elected = fn.emitter.elect(text)
     for first in range(0, boxes.count, warps):
         count = min(warps, boxes.count - first)
-        takes_part = None if count == warps else text.icmp("ult", "i32", fn.uniform_warp, count)
+        takes_part = None if count == warps else text.icmp("ult", "i32", fn.threads.uniform_warp, count)
         condition = fn.both(elected, takes_part, leads, None if predicate is None else fn.scalar(predicate))
         assert condition is not None
         bits = [1 << bit for bit in range(count.bit_length() - 1)]
         corners = [boxes.coordinates(bit) for bit in bits]
         begin = boxes.coordinates(first)
-        offset = map_bits(text.value, fn.uniform_warp, _padded(fn, [boxes.offset_of(corner) for corner in corners]))
+        offset = map_bits(
+            text.value, fn.threads.uniform_warp, _padded(fn, [boxes.offset_of(corner) for corner in corners])
+        )
         pointer = _at(fn, first_element(fn, buffer), offset.operand)
         pointer = _at(fn, pointer, str(boxes.offset_of(begin)))
         steps: list[str] = []
         for dim in range(len(boxes.shape)):
-            step = map_bits(text.value, fn.uniform_warp, _padded(fn, [corner[dim] for corner in corners]))
+            step = map_bits(text.value, fn.threads.uniform_warp, _padded(fn, [corner[dim] for corner in corners]))
             steps.append(_sum(fn, fn.add(step.operand, begin[dim]), parts[dim]))
         yield Copy(pointer, tuple(steps), condition)
 
@@ -178,7 +180,8 @@ def _part_of_cta(fn: GpuFunctionLowering, buffer: SSAValue) -> tuple[list[str], 
         return ["0"] * len(shape), fn.module.num_ctas - 1
     vectors = [tuple(v * part for v, part in zip(cga, layout.part_of(shape), strict=True)) for cga in layout.cga]
     parts = [
-        map_bits(fn.text.value, fn.block, [vector[dim] for vector in vectors]).operand for dim in range(len(shape))
+        map_bits(fn.text.value, fn.threads.block, [vector[dim] for vector in vectors]).operand
+        for dim in range(len(shape))
     ]
     return parts, sum(1 << bit for bit, vector in enumerate(vectors) if not any(vector))
 
@@ -186,13 +189,13 @@ def _part_of_cta(fn: GpuFunctionLowering, buffer: SSAValue) -> tuple[list[str], 
 def _mask_of_ctas(fn: GpuFunctionLowering, same: int) -> str:
     """An i16 with the bits of the CTAs whose numbers differ from this one's along some bits, in which it has zeros."""
     pattern = sum(1 << index for index in range(fn.module.num_ctas) if not index & ~same)
-    first = fn.text.binary("and", "i32", fn.block, fn.module.num_ctas - 1 & ~same)
+    first = fn.text.binary("and", "i32", fn.threads.block, fn.module.num_ctas - 1 & ~same)
     return fn.text.cast("trunc", "i32", fn.text.binary("shl", "i32", str(pattern), first), "i16")
 
 
 def _padded(fn: GpuFunctionLowering, columns: list[int]) -> list[int]:
     """A column for every bit of the warp's number; the higher ones take no part."""
-    return columns + [0] * (fn.num_warps.bit_length() - 1 - len(columns))
+    return columns + [0] * (fn.threads.num_warps.bit_length() - 1 - len(columns))
 
 
 def _at(fn: GpuFunctionLowering, pointer: str, offset: str) -> str:
@@ -316,12 +319,12 @@ def _rows(
     owners = layout.free_variable_masks.get(WARP, 0)
     is_owner = None
     if owners:
-        masked = text.binary("and", "i32", fn.uniform_warp, owners)
+        masked = text.binary("and", "i32", fn.threads.uniform_warp, owners)
         is_owner = text.icmp("eq", "i32", masked, 0)
     condition = fn.both(fn.emitter.elect(text), is_owner, None if predicate is None else fn.scalar(predicate))
     assert condition is not None
     warp_columns = [boxes.offset_of((basis[0], 0)) for basis in layout.bases_of(WARP)]
-    part = map_bits(text.value, fn.uniform_warp, warp_columns).operand
+    part = map_bits(text.value, fn.threads.uniform_warp, warp_columns).operand
     operands = fn.registers(rows)
     width = boxes.box[-1]
     for register, first in product(distinct_registers(layout), range(0, boxes.shape[-1], width)):

@@ -54,11 +54,11 @@ class ClusterAddresses:
         self._size = element_bytes(as_buffer(buffer))
         self._base = fn.shared(buffer).base
         flip, begins = beginning(fn, buffer)
-        part = fn.index.thread_part(in_bytes(plan.layout, self._size), OFFSET)
+        part = fn.threads.index.thread_part(in_bytes(plan.layout, self._size), OFFSET)
         self._part = combine(fn.text.value, part, flip)
         kept = plan.own & ~plan.spread
-        own = Partial(fn.text.binary("and", "i32", fn.block, kept), kept) if kept else constant(0)
-        among = combine(fn.text.value, fn.index.thread_part(plan.layout, BLOCK), begins)
+        own = Partial(fn.text.binary("and", "i32", fn.threads.block, kept), kept) if kept else constant(0)
+        among = combine(fn.text.value, fn.threads.index.thread_part(plan.layout, BLOCK), begins)
         self._rank = combine(fn.text.value, among, own)
         self._made: dict[tuple[str, int], str] = {}
 
@@ -82,7 +82,7 @@ def writers_in_cluster(fn: GpuFunctionLowering, plan: ClusterAccess) -> str | No
     masks = plan.layout.free_variable_masks
     in_block = masks[LANE] | masks[WARP] << len(plan.layout.packed_bases[LANE])
     found: str | None = None
-    for number, mask in ((fn.thread, in_block), (fn.block, masks[BLOCK] & ~plan.own)):
+    for number, mask in ((fn.threads.id, in_block), (fn.threads.block, masks[BLOCK] & ~plan.own)):
         if mask:
             bits = fn.text.binary("and", "i32", number, mask)
             found = fn.both(found, fn.text.icmp("eq", "i32", bits, 0))

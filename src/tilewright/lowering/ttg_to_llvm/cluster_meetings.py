@@ -33,7 +33,7 @@ class Meetings:
     def begin(self) -> None:
         """At the start of the kernel, on all warps: the mbarriers are there for the whole cluster."""
         fn = self._fn
-        first = fn.first_thread()
+        first = fn.threads.first()
         for cell, phase in zip(self._cells, self._phases, strict=True):
             fn.emitter.init_barrier(fn.text, cell, fn.module.num_ctas, first)
             fn.text.store("i32", "0", phase)
@@ -45,8 +45,8 @@ class Meetings:
         """The warps of a role have come so far, in this CTA."""
         fn, text = self._fn, self._fn.text
         fn.barrier()
-        is_sent = text.icmp("ult", "i32", fn.thread, fn.module.num_ctas)
-        rank = text.binary("and", "i32", fn.thread, fn.module.num_ctas - 1)
+        is_sent = text.icmp("ult", "i32", fn.threads.id, fn.module.num_ctas)
+        rank = text.binary("and", "i32", fn.threads.id, fn.module.num_ctas - 1)
         address = fn.emitter.address_in_cta(text, self._cells[role], rank)
         fn.emitter.arrive_in_cta(text, address, 1, is_sent)
 

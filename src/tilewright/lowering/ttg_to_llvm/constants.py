@@ -88,4 +88,4 @@ def _table(op: arith.ConstantOp, fn: GpuFunctionLowering, literals: list[str], e
         value = fn.text.load(memory, address, space=1)
         return fn.text.cast("trunc", "i8", value, "i1") if element.text == "i1" else value
 
-    return fn.each([tuple(fn.index.along(flat, "index"))], fetch)
+    return fn.each([tuple(fn.threads.index.along(flat, "index"))], fetch)

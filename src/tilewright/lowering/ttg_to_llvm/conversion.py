@@ -119,12 +119,12 @@ def _source_lane(fn: GpuFunctionLowering, plan: WarpShuffle) -> str:
     columns = [0] * len(plan.lane_permutation)
     for source, target in enumerate(plan.lane_permutation):
         columns[target] = 1 << source
-    lane = fn.lane
+    lane = fn.threads.lane
     return map_bits(fn.text.value, lane, columns).operand
 
 
 def _lane_bit(fn: GpuFunctionLowering, bit: int) -> str:
-    return fn.text.icmp("ne", "i32", fn.text.binary("and", "i32", fn.lane, 1 << bit), 0)
+    return fn.text.icmp("ne", "i32", fn.text.binary("and", "i32", fn.threads.lane, 1 << bit), 0)
 
 
 def _select(fn: GpuFunctionLowering, element: ElementType, condition: str, yes: str, no: str) -> str:

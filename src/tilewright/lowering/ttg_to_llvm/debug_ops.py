@@ -29,7 +29,7 @@ def lower_print(op: tt.PrintOp, fn: GpuFunctionLowering) -> None:
     prefix = op.prefix.data
     ids: Arguments = [("i32", fn.emitter.program_id(fn.text, axis, fn.module.num_ctas)) for axis in range(3)]
     if not op.args:
-        _guarded(fn, fn.first_thread(), lambda: _print(fn, f"pid (%u, %u, %u){prefix}\n", ids))
+        _guarded(fn, fn.threads.first(), lambda: _print(fn, f"pid (%u, %u, %u){prefix}\n", ids))
         return
     signs = [bool(sign) for sign in static_values(op.is_signed)]
     for index, (value, is_signed) in enumerate(zip(op.args, signs, strict=True)):
@@ -43,10 +43,10 @@ def _print_value(
     """One line per element; the whole tensor under one test of who prints."""
     element, registers = fn.element(value), fn.registers(value)
     if not is_tensor(value.type):
-        owner, coordinates, wanted, fields = fn.first_thread(), [()], [0], ""
+        owner, coordinates, wanted, fields = fn.threads.first(), [()], [0], ""
     else:
         layout = fn.layout(value)
-        owner, coordinates = fn.owner_predicate(layout), fn.index.coordinates(layout)
+        owner, coordinates = fn.threads.owner_predicate(layout), fn.threads.index.coordinates(layout)
         wanted = distinct_registers(layout)
         fields = ", ".join(f"%{len(str(size))}u" for size in as_tensor(value.type).get_shape())
 

@@ -6,7 +6,7 @@ A rule is a function of an op and this state, registered for the classes that it
 @lowers(tt.MakeRangeOp)
 def lower_make_range(op: tt.MakeRangeOp, fn: GpuFunctionLowering) -> None:
     first = op.start.value.data
-    fn.set(op.result, tuple(fn.add(x, first) for x in fn.index.along(fn.layout(op.result), "dim0")))
+    fn.set(op.result, tuple(fn.add(x, first) for x in fn.threads.index.along(fn.layout(op.result), "dim0")))
 ```
 """
 
@@ -24,13 +24,13 @@ from tilewright.dialects import ttg
 from tilewright.dialects.types import element_type, is_tensor
 from tilewright.ir.diagnostics import op_error
 from tilewright.ir.lowerings import Lowerings
-from tilewright.layouts.distributed import BLOCK, LANE, REGISTER, WARP
+from tilewright.layouts.distributed import REGISTER
 from tilewright.layouts.linear import LinearLayout
 from tilewright.lowering.control_flow import ControlFlowLowering
 from tilewright.lowering.ttg_to_llvm.carried_values import flat_types, is_carried_as_words, layout_of_type
-from tilewright.lowering.ttg_to_llvm.index import LayoutIndex
 from tilewright.lowering.ttg_to_llvm.module_lowering import GpuModuleLowering, Warps, Workers
 from tilewright.lowering.ttg_to_llvm.packing import pack, unpack
+from tilewright.lowering.ttg_to_llvm.threads import RunningThreads
 from tilewright.lowering.ttg_to_llvm.types import ElementType, element_of
 from tilewright.lowering.ttg_to_llvm.values import Held, Registers, SharedValue
 from tilewright.lowering.unsupported import UnsupportedError
@@ -68,17 +68,14 @@ class GpuFunctionLowering(ControlFlowLowering[LocatedFunctionText]):
         """ptr addrspace(3): where this function's shared memory begins."""
         self.scratch_base: str | None = None
         """ptr addrspace(1): the program's global scratch memory, in modules that use any."""
-        self.num_warps = module.num_warps
-        """Warps that run the current region (fewer than the CTA's inside of a partition)."""
+        self.threads = RunningThreads(text, module.emitter, module.num_warps, module.num_ctas)
+        """Those that run the current region (fewer than the CTA's inside of a partition)."""
         self.workers: Workers | None = None
         """Of kernels whose warps do not all do the same."""
-        self.partition: Warps | None = None
-        """The warps that run the current region, in a partition."""
         self.values: dict[SSAValue, Held] = {}
         self.packed: dict[tuple[str, ...], str] = {}
         """The i32 word, or i16, that consecutive elements were unpacked from: packing them again gives it back."""
-        self.index = LayoutIndex(text, lambda: self.thread, lambda: self.block)
-        self._numbers: dict[str, str] = {}
+        self._scratch: str | None = None
 
     # ------------------------------------------------------------------------------------------------------- values
 
@@ -125,92 +122,15 @@ class GpuFunctionLowering(ControlFlowLowering[LocatedFunctionText]):
         """Return how many registers hold a tensor of a type; 1 for a scalar."""
         return layout_of_type(type).in_dims[REGISTER] if is_tensor(type) else 1
 
-    # ------------------------------------------------------------------------------------------------------ threads
-
-    @property
-    def thread(self) -> str:
-        """The thread's number in its CTA, an i32."""
-        return self._number("thread", lambda: self.emitter.thread_index(self.text))
-
-    @property
-    def lane(self) -> str:
-        """The thread's number in its warp, an i32."""
-        return self._number("lane", lambda: self.text.entry.binary("and", "i32", self.thread, 31))
-
-    @property
-    def warp(self) -> str:
-        """The number of the thread's warp in its CTA, an i32."""
-        return self._number("warp", lambda: self.text.entry.binary("lshr", "i32", self.thread, 5))
-
-    @property
-    def uniform_warp(self) -> str:
-        """`warp`, in a form that ptxas knows to be equal in all lanes, an i32 of the entry block."""
-
-        def make() -> str:
-            name = "llvm.nvvm.shfl.sync.idx.i32"
-            self.text.module.declarations.setdefault(name, f"declare i32 @{name}(i32, i32, i32, i32)")
-            return self.text.entry_value(f"call i32 @{name}(i32 -1, i32 {self.warp}, i32 0, i32 31)")
-
-        return self._number("uniform warp", make)
-
-    @property
-    def block(self) -> str:
-        """The number of the CTA in its cluster, an i32."""
-        return self._number("block", lambda: self.emitter.cta_rank(self.text))
-
-    def _number(self, name: str, make: Callable[[], str]) -> str:
-        operand = self._numbers.get(name)
-        if operand is None:
-            operand = self._numbers[name] = make()
-        return operand
-
-    def owner_predicate(self, layout: LinearLayout, *, in_each_cta: bool = False) -> str | None:
-        """An i1 that holds in one thread of all that hold the same elements, or of those in one CTA; None where no two
-        do.
-
-        For accesses that must happen once (stores, atomics): registers that repeat are the caller's to skip, see
-        `distinct_registers`.
-        """
-        masks = layout.free_variable_masks
-        lane_bits = layout.in_dims[LANE].bit_length() - 1
-        mask = masks.get(LANE, 0) | masks.get(WARP, 0) << lane_bits
-        conditions = [self._is_clear("thread", mask, self.thread)] if mask else []
-        if masks.get(BLOCK, 0) and not in_each_cta:
-            conditions.append(self._is_clear("block", masks[BLOCK], self.block))
-        if len(conditions) == 2:
-            first, second = conditions
-            return self._number(f"{first} {second}", lambda: self.text.entry.binary("and", "i1", first, second))
-        return conditions[0] if conditions else None
-
-    def first_thread(self) -> str:
-        """An i1 that holds in one thread of the CTA."""
-        return self._number("first", lambda: self.text.entry.icmp("eq", "i32", self.thread, 0))
-
-    def first_thread_of_program(self) -> str:
-        """An i1 that holds in one thread of the program, which may run on several CTAs."""
-        if self.module.num_ctas == 1:
-            return self.first_thread()
-        first, leads = self.first_thread(), self._is_clear("block", self.module.num_ctas - 1, self.block)
-        return self._number("first of program", lambda: self.text.entry.binary("and", "i1", first, leads))
-
-    def first_lane(self) -> str:
-        """An i1 that holds in one thread of each warp."""
-        return self._is_clear("lane", 31, self.thread)
-
-    def _is_clear(self, name: str, mask: int, source: str) -> str:
-        def make() -> str:
-            bits = self.text.entry.binary("and", "i32", source, mask)
-            return self.text.entry.icmp("eq", "i32", bits, 0)
-
-        return self._number(f"{name} {mask}", make)
-
     # ------------------------------------------------------------------------------------------------ shared memory
 
     def program_scratch(self) -> str:
         """ptr addrspace(1) to this program's piece of global scratch memory; pieces are in the order of programs."""
-        return self._number("scratch", self._program_scratch)
+        if self._scratch is None:
+            self._scratch = self._find_scratch()
+        return self._scratch
 
-    def _program_scratch(self) -> str:
+    def _find_scratch(self) -> str:
         assert self.scratch_base is not None
         if not self.is_kernel:
             return self.scratch_base
@@ -238,10 +158,11 @@ class GpuFunctionLowering(ControlFlowLowering[LocatedFunctionText]):
     def barrier(self) -> None:
         """All threads that run this code wait for each other: those of the CTA, of the kernel's own warps, or of the
         partition."""
-        if self.partition is not None:
-            self.emitter.barrier_of(self.text, self.partition.barrier, 32 * self.partition.count)
+        partition = self.threads.partition
+        if partition is not None:
+            self.emitter.barrier_of(self.text, partition.barrier, 32 * partition.count)
         elif self._has_roles():
-            self.emitter.barrier_of(self.text, 0, 32 * self.num_warps)
+            self.emitter.barrier_of(self.text, 0, 32 * self.threads.num_warps)
         else:
             self.emitter.barrier(self.text)
 
@@ -278,17 +199,13 @@ class GpuFunctionLowering(ControlFlowLowering[LocatedFunctionText]):
 
     @contextmanager
     def on_warps(self, warps: Warps) -> Generator[None]:
-        """Yield what is lowered meanwhile is run by these warps, whose threads count from 0."""
-        before = self.index, self._numbers, self.num_warps, self.partition
-        thread = self.thread
-        self._numbers = {name: self._numbers[name] for name in ("block", "scratch") if name in self._numbers}
-        self._numbers["thread"] = self.text.entry.binary("sub", "i32", thread, 32 * warps.first)
-        self.index = LayoutIndex(self.text, lambda: self.thread, lambda: self.block)
-        self.num_warps, self.partition = warps.count, warps
+        """Inside, what is lowered is run by these warps, whose threads count from 0."""
+        all_threads = self.threads
+        self.threads = all_threads.of_partition(warps)
         try:
             yield
         finally:
-            self.index, self._numbers, self.num_warps, self.partition = before
+            self.threads = all_threads
 
     # ------------------------------------------------------------------------------------------------- instructions
 

@@ -39,7 +39,7 @@ def lower_call(op: tt.CallOp, fn: GpuFunctionLowering) -> None:
     name = op.callee.root_reference.data
     if name not in fn.module.functions:
         raise op_error(op, f"calls '{name}', which the module does not have", pass_name=PASS_NAME)
-    if fn.partition is not None:
+    if fn.threads.partition is not None:
         reason = f"a partition calls '{name}', which is not inlined and would run on all warps: leave out noinline"
         raise op_error(op, reason, pass_name=PASS_NAME)
     arguments = fn.flat_all(op.operands)

@@ -69,7 +69,7 @@ def lower_local_scatter(op: ttg.LocalScatterOp, fn: GpuFunctionLowering) -> None
         _scatter_in_cluster(op, fn)
         return
     pointers, values = _pointers(fn, op.dst, op.indices, op.axis.value.data), fn.registers(op.values)
-    owner = fn.owner_predicate(layout, in_each_cta=True)
+    owner = fn.threads.owner_predicate(layout, in_each_cta=True)
     for register in distinct_registers(layout):
         words = to_words(fn.text, element, [values[register]], bits)
         fn.emitter.store_words(fn.text, pointers[register], words, bits, space=SHARED_SPACE, predicate=owner)
@@ -92,7 +92,7 @@ def lower_local_atomic_scatter(op: ttg.LocalAtomicScatterRMWOp, fn: GpuFunctionL
             old = _update_all(op, fn, kind, addresses, owner, space=CLUSTER, order=AtomicOrder(scope="cluster"))
     else:
         pointers = _pointers(fn, op.dst, op.indices, op.axis.value.data)
-        owner = fn.owner_predicate(layout, in_each_cta=True)
+        owner = fn.threads.owner_predicate(layout, in_each_cta=True)
         old = _update_all(op, fn, kind, pointers, owner, space=SHARED, order=AtomicOrder(scope="cta"))
     count = len(fn.registers(op.values))
     if op.result.uses:
@@ -140,7 +140,7 @@ def _pointers(fn: GpuFunctionLowering, buffer: SSAValue, indices: SSAValue, axis
     columns = [[basis * size for basis in _column(offsets, dim, OFFSET)] for dim in offsets.in_dims]
     placed = _without_index(fn, indices, columns, axis)
     flip, _ = beginning(fn, buffer)
-    thread = combine(fn.text.value, fn.index.thread_part(placed, OFFSET), flip)
+    thread = combine(fn.text.value, fn.threads.index.thread_part(placed, OFFSET), flip)
     made: dict[tuple[str, int], str] = {}
     pointers: list[str] = []
     for index, offset in zip(fn.registers(indices), register_constants(placed, OFFSET), strict=True):
@@ -187,11 +187,11 @@ def _addresses_of_copies(
 
 def _first_cta_that_has(fn: GpuFunctionLowering, layout: LinearLayout, buffer: SSAValue) -> str | None:
     """An i1 that holds in one of the threads that have an element for one address, in each CTA that has a copy."""
-    owner = fn.owner_predicate(layout, in_each_cta=True)
+    owner = fn.threads.owner_predicate(layout, in_each_cta=True)
     same = sum(1 << bit for bit, column in enumerate(layout.packed_bases[BLOCK]) if not column) & ~_own(buffer)
     if not same:
         return owner
-    return fn.both(owner, fn.text.icmp("eq", "i32", fn.text.binary("and", "i32", fn.block, same), 0))
+    return fn.both(owner, fn.text.icmp("eq", "i32", fn.text.binary("and", "i32", fn.threads.block, same), 0))
 
 
 def _scatter_in_cluster(op: ttg.LocalScatterOp, fn: GpuFunctionLowering) -> None:
@@ -215,11 +215,11 @@ def _addresses(
     ranks = [_column(offsets, dim, BLOCK) for dim in offsets.in_dims]
     placed, ranked = (_without_index(fn, indices, each, axis) for each in (columns, ranks))
     flip, begins = beginning(fn, buffer)
-    thread = combine(emit, fn.index.thread_part(placed, OFFSET), flip)
+    thread = combine(emit, fn.threads.index.thread_part(placed, OFFSET), flip)
     kept = _own(buffer) & ~spread
-    own = Partial(fn.text.binary("and", "i32", fn.block, kept), kept) if kept else constant(0)
+    own = Partial(fn.text.binary("and", "i32", fn.threads.block, kept), kept) if kept else constant(0)
     among = combine(
-        emit, combine(emit, fn.index.thread_part(ranked, OFFSET), own), combine(emit, begins, constant(copy))
+        emit, combine(emit, fn.threads.index.thread_part(ranked, OFFSET), own), combine(emit, begins, constant(copy))
     )
     addresses: list[str] = []
     constants = zip(register_constants(placed, OFFSET), register_constants(ranked, OFFSET), strict=True)

@@ -82,7 +82,7 @@ def _row_offsets(fn: GpuFunctionLowering, op: tt.GatherOp, shape: tuple[int, ...
     ]
     total = sum(size.bit_length() - 1 for size in shape)
     placed = layout.sublayout(IN_DIMS, others).compose(LinearLayout(columns, [(OFFSET, total)]))
-    return fn.index.along(placed, OFFSET)
+    return fn.threads.index.along(placed, OFFSET)
 
 
 def _stride(shape: tuple[int, ...], dim: int) -> int:
@@ -127,7 +127,7 @@ def lower_histogram(op: tt.HistogramOp, fn: GpuFunctionLowering) -> None:
 
 
 def _zero_bins(fn: GpuFunctionLowering, base: str, bins: int) -> None:
-    layout = BlockedLayout.default((bins,), fn.num_warps).to_linear((bins,))
+    layout = BlockedLayout.default((bins,), fn.threads.num_warps).to_linear((bins,))
     offsets = layout.compose(_row_major((bins,)))
     access = plan_access(offsets, I32.bits, matrices=False)
     addresses = SharedAddresses(fn, base, thread_part(fn, access))
@@ -138,7 +138,7 @@ def _zero_bins(fn: GpuFunctionLowering, base: str, bins: int) -> None:
 def _count(fn: GpuFunctionLowering, op: tt.HistogramOp, base: str, bins: int) -> None:
     layout, registers = fn.layout(op.src), fn.registers(op.src)
     masks = fn.registers(op.mask) if op.mask is not None else ("true",) * len(registers)
-    owner = fn.owner_predicate(layout, in_each_cta=True)
+    owner = fn.threads.owner_predicate(layout, in_each_cta=True)
     for register in distinct_registers(layout):
         number = as_i32(fn, op.src, registers[register])
         pointer = step_pointer(fn, base, _scaled(fn, number, BIN_BYTES))

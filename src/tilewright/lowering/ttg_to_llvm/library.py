@@ -35,7 +35,7 @@ def call_library(
 
 def call_libdevice(fn: GpuFunctionLowering, symbol: str, result: str, arguments: Sequence[tuple[str, str]]) -> str:
     """Call a function of libdevice, to be linked in."""
-    fn.module.uses_libdevice = True
+    fn.module.needs.uses_libdevice = True
     return call_function(fn, symbol, result, arguments)
 
 

@@ -73,40 +73,41 @@ def lower_module(module: ModuleOp, facts: NvptxFacts, emitter: NvptxEmitter, *, 
     """Lower a module at the ttg stage. Raises PassError for an op that has no lowering."""
     import_modules("tilewright.lowering.ttg_to_llvm")  # whose functions fill the table
     text = ModuleText(triple=facts.triple)
+    functions = [op for op in module.body.block.ops if isinstance(op, tt.FuncOp) and op.body.blocks]
+    kernel = _find_kernel(module, functions)
+    num_warps = _integer(module, "ttg.num-warps", 4)
     lowering = GpuModuleLowering(
         text,
         facts,
         emitter,
         DebugInfo(text, Emission.DIRECTIVES if line_info else Emission.NOTHING),
-        num_warps=_integer(module, "ttg.num-warps", 4),
+        num_warps,
         num_ctas=_integer(module, "ttg.num-ctas", 1),
         axis_info=ModuleAxisInfo(module),
+        functions={function.sym_name.data: _shape_of(function) for function in functions},
+        total_warps=_integer(module, TOTAL_NUM_WARPS, num_warps),
+        global_scratch_bytes=_integer(module, "ttg.global_scratch_memory_size", 0),
+        fuses=NO_FP_FUSION not in module.attributes,
     )
-    lowering.fuses = NO_FP_FUSION not in module.attributes
-    lowering.global_scratch_bytes = _integer(module, "ttg.global_scratch_memory_size", 0)
-    functions = [op for op in module.body.block.ops if isinstance(op, tt.FuncOp) and op.body.blocks]
-    kernel = _find_kernel(module, functions)
-    for function in functions:
-        name = function.sym_name.data
-        lowering.functions[name] = FunctionShape(
-            name, tuple(function.function_type.inputs.data), tuple(function.function_type.outputs.data)
-        )
-    shared_bytes = _integer(module, "ttg.shared", 0)
     text.add_global(f"{SHARED_SYMBOL} = external addrspace(3) global [0 x i8], align 1024")
-    lowering.total_warps = total_warps = _integer(module, TOTAL_NUM_WARPS, lowering.num_warps)
     for function in functions:
-        _lower_function(lowering, function, _kernel_attributes(lowering, module, total_warps), function is kernel)
+        _lower_function(lowering, function, _kernel_attributes(lowering, module), function is kernel)
     return DeviceModule(
         text=text,
         kernel=ptx_name(kernel.sym_name.data, is_kernel=True),
         parameters=kernel_parameters(kernel),
-        num_warps=total_warps,
+        num_warps=lowering.total_warps,
         num_ctas=lowering.num_ctas,
-        shared_bytes=shared_bytes,
+        shared_bytes=_integer(module, "ttg.shared", 0),
         global_scratch_bytes=lowering.global_scratch_bytes,
-        uses_libdevice=lowering.uses_libdevice,
-        bitcode_paths=tuple(lowering.bitcode_paths),
+        uses_libdevice=lowering.needs.uses_libdevice,
+        bitcode_paths=tuple(lowering.needs.bitcode_paths),
     )
+
+
+def _shape_of(function: tt.FuncOp) -> FunctionShape:
+    type = function.function_type
+    return FunctionShape(function.sym_name.data, tuple(type.inputs.data), tuple(type.outputs.data))
 
 
 def _integer(module: ModuleOp, name: str, default: int) -> int:
@@ -127,8 +128,8 @@ def _find_kernel(module: ModuleOp, functions: list[tt.FuncOp]) -> tt.FuncOp:
     raise op_error(module, "needs a public function as the kernel, has none", pass_name=PASS_NAME)
 
 
-def _kernel_attributes(lowering: GpuModuleLowering, module: ModuleOp, total_warps: int) -> str:
-    attributes = ["nounwind", f'"nvvm.reqntid"="{32 * total_warps}"']
+def _kernel_attributes(lowering: GpuModuleLowering, module: ModuleOp) -> str:
+    attributes = ["nounwind", f'"nvvm.reqntid"="{32 * lowering.total_warps}"']
     if lowering.num_ctas > 1:
         attributes.append(f'"nvvm.cluster_dim"="{lowering.num_ctas}"')
     max_registers = _integer(module, "ttg.maxnreg", 0)

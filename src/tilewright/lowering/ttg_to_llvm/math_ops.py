@@ -189,7 +189,7 @@ def lower_extern(op: tt.ExternElementwiseOp, fn: GpuFunctionLowering) -> None:
     is_given = not symbol.startswith(LIBDEVICE_PREFIX)
     if path and Path(path).name != LIBDEVICE_FILE:
         is_given = True
-        fn.module.bitcode_paths.setdefault(path)
+        fn.module.needs.bitcode_paths.setdefault(path)
 
     def call(*operands: str) -> str:
         arguments = list(zip(types, operands, strict=True))

@@ -62,7 +62,7 @@ def lower_store(op: tt.StoreOp, fn: GpuFunctionLowering) -> None:
     plan = access_plan(fn, op.ptr, op.mask, element)
     pointers, values = fn.registers(op.ptr), fn.registers(op.value)
     masks = _masks(fn, op.mask, len(pointers))
-    owner = fn.owner_predicate(fn.layout(op.ptr)) if is_tensor(op.ptr.type) else fn.first_thread()
+    owner = fn.threads.owner_predicate(fn.layout(op.ptr)) if is_tensor(op.ptr.type) else fn.threads.first()
     guarded: dict[str | None, str | None] = {}
     for group in plan.groups:
         mask = masks[group[0]]

@@ -160,7 +160,7 @@ class _Fragments:
             return word
         text = self._fn.text
         type, zero = ("double", "0.0") if self._element.bits > WORD_BITS else ("i32", "0")
-        bits = text.binary("and", "i32", self._fn.lane, self._repeats)
+        bits = text.binary("and", "i32", self._fn.threads.lane, self._repeats)
         first = text.icmp("eq", "i32", bits, 0)
         return text.select(first, type, word, zero)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import field
 from typing import Protocol
 
@@ -25,6 +26,16 @@ class FunctionShape:
 
 
 @dataclass
+class ModuleNeeds:
+    """What is to be linked in, found as functions are lowered."""
+
+    uses_libdevice: bool = False
+    """Whether functions of NVIDIA's math library are called."""
+    bitcode_paths: dict[str, None] = field(default_factory=dict[str, None])
+    """Files of LLVM bitcode whose functions are called, in order."""
+
+
+@dataclass(frozen=True)
 class GpuModuleLowering:
     """What the functions of one module share."""
 
@@ -35,16 +46,14 @@ class GpuModuleLowering:
     num_warps: int
     num_ctas: int
     axis_info: ModuleAxisInfo
-    functions: dict[str, FunctionShape] = field(default_factory=dict[str, FunctionShape])
-    uses_libdevice: bool = False
-    bitcode_paths: dict[str, None] = field(default_factory=dict[str, None])
-    """Files of LLVM bitcode whose functions are called, in order."""
-    global_scratch_bytes: int = 0
-    """Global scratch memory per program."""
-    total_warps: int = 0
+    functions: Mapping[str, FunctionShape]
+    total_warps: int
     """Warps of a CTA, those of partitions included."""
-    fuses: bool = True
-    """Whether a product and a sum may become one fused operation."""
+    global_scratch_bytes: int
+    """Global scratch memory per program."""
+    fuses: bool
+    """Whether a multiplication and an addition may become one fused operation."""
+    needs: ModuleNeeds = field(default_factory=ModuleNeeds)
 
 
 @dataclass(frozen=True)

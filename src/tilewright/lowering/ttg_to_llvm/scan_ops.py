@@ -126,8 +126,8 @@ class _Scanner:
     def _end_of_lanes(self, mask: int) -> str:
         """The lane that the scan reaches last of those that differ in `mask`."""
         if self.reverse:
-            return self.fn.text.binary("and", "i32", self.fn.lane, LANE_MASK & ~mask)
-        return self.fn.text.binary("or", "i32", self.fn.lane, mask)
+            return self.fn.text.binary("and", "i32", self.fn.threads.lane, LANE_MASK & ~mask)
+        return self.fn.text.binary("or", "i32", self.fn.threads.lane, mask)
 
     def _from_lane(self, rows: dict[int, Operands], lane: str) -> dict[int, Operands]:
         """Return what another lane holds in the same registers."""
@@ -167,7 +167,7 @@ class _Scanner:
         self.totals = None if is_local else sums
 
     def _scan_lanes(self, bits: Sequence[int]) -> None:
-        text, lane = self.fn.text, self.fn.lane
+        text, lane = self.fn.text, self.fn.threads.lane
         blocks = self._blocks()
         is_local = self.totals is None and not self.done_lanes
         totals = self._shared_totals(blocks)
@@ -200,7 +200,7 @@ class _Scanner:
 
     def _lower_half(self, bit: int, below: int) -> tuple[str, str]:
         """For the lanes in the later half of a block: the lane that ends the earlier half, and whether it is one."""
-        text, lane = self.fn.text, self.fn.lane
+        text, lane = self.fn.text, self.fn.threads.lane
         own = text.binary("and", "i32", lane, 1 << bit)
         if self.reverse:
             cleared = text.binary("and", "i32", lane, LANE_MASK & ~below) if below else lane
@@ -213,7 +213,7 @@ class _Scanner:
         """The lane before this one in the order of the scan; any where there is none."""
         text = self.fn.text
         mask = sum(1 << bit for bit in bits)
-        rest = text.binary("and", "i32", self.fn.lane, LANE_MASK & ~mask)
+        rest = text.binary("and", "i32", self.fn.threads.lane, LANE_MASK & ~mask)
         if list(bits) == sorted(bits):
             filled = text.binary("or", "i32", index, LANE_MASK & ~mask) if self.reverse else index
             stepped = text.binary("add" if self.reverse else "sub", "i32", filled, 1 << bits[0])
@@ -244,7 +244,9 @@ class _Scanner:
         bit_columns = [0] * (max(run.bits) + 1)
         for position, bit in enumerate(run.bits):
             bit_columns[bit] = 1 << position
-        number = map_bits(text.value, text.binary("and", "i32", self.fn.warp, (1 << len(bit_columns)) - 1), bit_columns)
+        number = map_bits(
+            text.value, text.binary("and", "i32", self.fn.threads.warp, (1 << len(bit_columns)) - 1), bit_columns
+        )
         before: dict[int, Operands] = {}
         sums: dict[int, Operands] = {}
         order = range(count - 1, -1, -1) if self.reverse else range(count)

@@ -30,7 +30,7 @@ Move = Callable[[Coordinates], Coordinates]
 @lowers(tt.MakeRangeOp)
 def lower_make_range(op: tt.MakeRangeOp, fn: GpuFunctionLowering) -> None:
     start = op.start.value.data
-    indices = fn.index.along(fn.layout(op.result), "dim0")
+    indices = fn.threads.index.along(fn.layout(op.result), "dim0")
     fn.set(op.result, fn.each([tuple(indices)], lambda index: fn.add(index, start)))
 
 

@@ -93,7 +93,7 @@ def thread_part(fn: GpuFunctionLowering, access: SharedAccess) -> Partial:
         BLOCK: [column * size for column in access.blocks],
     }
     bits = max((column.bit_length() for group in columns.values() for column in group), default=0)
-    return fn.index.thread_part(LinearLayout(columns.items(), [(BYTE_OFFSET, bits)]), BYTE_OFFSET)
+    return fn.threads.index.thread_part(LinearLayout(columns.items(), [(BYTE_OFFSET, bits)]), BYTE_OFFSET)
 
 
 def emit_stores(

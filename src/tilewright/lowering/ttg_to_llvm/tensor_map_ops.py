@@ -20,8 +20,8 @@ def lower_tensormap_create(op: ttng.TensormapCreateOp, fn: GpuFunctionLowering) 
     address = text.cast("ptrtoint", "ptr addrspace(1)", fn.scalar(op.global_address), "i64")
     _check_alignment(op, fn, address)
     scratch = fn.shared_pointer(op)
-    first_warp = text.icmp("ult", "i32", fn.thread, 32)
-    word = text.binary("shl", "i32", fn.lane, 2)
+    first_warp = text.icmp("ult", "i32", fn.threads.id, 32)
+    word = text.binary("shl", "i32", fn.threads.lane, 2)
     emitter.store_words(
         text,
         text.address("i8", scratch, word, index_type="i32", space=SHARED_SPACE),
@@ -31,7 +31,7 @@ def lower_tensormap_create(op: ttng.TensormapCreateOp, fn: GpuFunctionLowering) 
         predicate=first_warp,
     )
     emitter.warp_barrier(text)
-    one = fn.first_thread()
+    one = fn.threads.first()
     emitter.replace_field(text, scratch, "global_address", address, "i64", one)
     emitter.replace_field(text, scratch, "rank", str(len(op.box_dim) - 1), "", one)
     fields = (

@@ -150,7 +150,8 @@ class Descriptors:
         self._made: dict[int, str] = {}
         columns = [0] * WARPS_PER_GROUP_BITS + [plan.offset_of(*position) for position in group_places]
         self._base = self._start(
-            first_element(fn, value), map_bits(fn.text.value, fn.uniform_warp, columns) if any(columns) else None
+            first_element(fn, value),
+            map_bits(fn.text.value, fn.threads.uniform_warp, columns) if any(columns) else None,
         )
 
     def _start(self, base: str, part: Partial | None) -> str:

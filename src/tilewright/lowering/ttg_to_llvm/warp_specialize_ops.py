@@ -85,7 +85,7 @@ class Workers:
             self.meetings.begin()
         own = text.new_label("kernel")
         self.wait = text.new_label("workers")
-        is_worker = text.icmp("uge", "i32", self.fn.uniform_warp, self.fn.num_warps)
+        is_worker = text.icmp("uge", "i32", self.fn.threads.uniform_warp, self.fn.threads.num_warps)
         text.branch_if(is_worker, self.wait, own)
         text.start(own)
 
@@ -104,7 +104,7 @@ class Workers:
         self.meetings.wait(self._role())
 
     def _role(self) -> int:
-        return 0 if self.fn.partition is None else self.fn.partition.role
+        return 0 if self.fn.threads.partition is None else self.fn.threads.partition.role
 
     def tell(self, state: int) -> None:
         """Say what comes. Takes effect when the workers are met."""
@@ -117,7 +117,7 @@ class Workers:
         """Store (type, operand, address) in one thread."""
         text = self.fn.text
         then, done = text.new_label("first"), text.new_label("stored")
-        text.branch_if(self.fn.first_thread(), then, done)
+        text.branch_if(self.fn.threads.first(), then, done)
         text.start(then)
         for type, operand, address in stores:
             text.store(type, operand, address, space=3, align=CAPTURE_BYTES)
@@ -215,12 +215,14 @@ def _lower_partitions(
     loaded = workers.load_captures(op, captures)
     if captures:
         workers.meet()
-    by_group = _registers_by_group(fn.num_warps, workers.total_warps, warp_ranges, registers) if any(registers) else {}
+    by_group = (
+        _registers_by_group(fn.threads.num_warps, workers.total_warps, warp_ranges, registers) if any(registers) else {}
+    )
     _change_registers(workers, {group: (workers.registers, count) for group, count in by_group.items()})
     end = text.new_label("idle")
     for index, (region, (first, count)) in enumerate(zip(op.partitions, warp_ranges, strict=True)):
         mine, other = text.new_label("partition"), text.new_label("other")
-        number = text.binary("sub", "i32", fn.uniform_warp, first)
+        number = text.binary("sub", "i32", fn.threads.uniform_warp, first)
         text.branch_if(text.icmp("ult", "i32", number, count), mine, other)
         text.start(mine)
         _bind_captures(op, fn, region, captures, loaded)
@@ -281,7 +283,7 @@ def _change_registers(workers: Workers, changes: dict[int, tuple[int, int]]) -> 
     if not changes:
         return
     done = text.new_label("registers")
-    group = text.binary("lshr", "i32", fn.uniform_warp, WARP_GROUP.bit_length() - 1)
+    group = text.binary("lshr", "i32", fn.threads.uniform_warp, WARP_GROUP.bit_length() - 1)
     labels = {number: text.new_label("group") for number in changes}
     text.switch("i32", group, done, labels.items())
     for number, (before, after) in changes.items():
