@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, IndexType, i64
@@ -45,7 +46,23 @@ def _check_mask_dims(ptr: SSAValue, static: DenseArrayBase, dynamic: Sequence[SS
         raise VerifyException(f"mask_dims must have {dims.count(DYNAMIC_INDEX)} dynamic entries, got {len(dynamic)}")
 
 
-class LoadOp(TritonOp):
+class LeadingLanesAccess(TritonOp, ABC):
+    """An access of the lanes `[0, d0) x [0, d1) x ..`, of all lanes when `mask_dims` is empty."""
+
+    @property
+    def has_mask(self) -> bool:
+        """True if some lanes may be masked off."""
+        assert isinstance(self, (LoadOp, StoreOp))
+        return len(self.static_mask_dims) > 0
+
+    @property
+    def mixed_mask_dims(self) -> list[int | SSAValue]:
+        """The number of leading live lanes in each dimension, an integer where static; empty without a mask."""
+        assert isinstance(self, (LoadOp, StoreOp))
+        return join_mixed(self.static_mask_dims, self.mask_dims)
+
+
+class LoadOp(LeadingLanesAccess):
     """The lanes `[0, d0) x [0, d1) x ..` of a structured pointer, all lanes when `mask_dims` is empty. Other lanes are
     `other`, and undefined without it.
 
@@ -67,16 +84,6 @@ class LoadOp(TritonOp):
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(ReadEffect())
 
-    @property
-    def has_mask(self) -> bool:
-        """True if some lanes may be masked off."""
-        return len(self.static_mask_dims) > 0
-
-    @property
-    def mixed_mask_dims(self) -> list[int | SSAValue]:
-        """The number of leading live lanes in each dimension, an integer where static; empty without a mask."""
-        return join_mixed(self.static_mask_dims, self.mask_dims)
-
     def verify_(self) -> None:
         _check_mask_dims(self.ptr, self.static_mask_dims, self.mask_dims, self.result)
         if self.other is None:
@@ -87,7 +94,7 @@ class LoadOp(TritonOp):
             raise VerifyException(f"other must be {element_type(self.result.type)}, got {self.other.type}")
 
 
-class StoreOp(TritonOp):
+class StoreOp(LeadingLanesAccess):
     """The lanes `[0, d0) x [0, d1) x ..` of a tensor, written to where a structured pointer points.
 
     ```mlir
@@ -103,16 +110,6 @@ class StoreOp(TritonOp):
     static_mask_dims: I64Array = internal_prop_def(DenseArrayBase.constr(i64))
 
     traits = traits_def(WriteEffect())
-
-    @property
-    def has_mask(self) -> bool:
-        """True if some lanes may be masked off."""
-        return len(self.static_mask_dims) > 0
-
-    @property
-    def mixed_mask_dims(self) -> list[int | SSAValue]:
-        """The number of leading live lanes in each dimension, an integer where static; empty without a mask."""
-        return join_mixed(self.static_mask_dims, self.mask_dims)
 
     def verify_(self) -> None:
         _check_mask_dims(self.ptr, self.static_mask_dims, self.mask_dims, self.value)

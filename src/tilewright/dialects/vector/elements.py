@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC
 from collections.abc import Sequence
 from math import prod
 from typing import ClassVar
@@ -95,7 +96,17 @@ def _verify_position(
         raise VerifyException(f"a part of {vector} at a position of {len(static)} indices is not a {part}")
 
 
-class ExtractOp(Op, HasFolderInterface):
+class PositionedOp(Op, ABC):
+    """An op on the part of a vector at a position: an element, or a vector of fewer dimensions."""
+
+    @property
+    def position(self) -> list[int | SSAValue]:
+        """The indices, constants as ints."""
+        assert isinstance(self, (ExtractOp, InsertOp))
+        return join_mixed(self.static_position, self.dynamic_position)
+
+
+class ExtractOp(PositionedOp, HasFolderInterface):
     """``%x = vector.extract %v[%i, 3] : f32 from vector<4x8xf32>``."""
 
     name = "vector.extract"
@@ -112,11 +123,6 @@ class ExtractOp(Op, HasFolderInterface):
         "$vector `` custom<DynamicIndexList>($dynamic_position, $static_position) attr-dict "
         "`:` type($result) `from` type($vector)"
     )
-
-    @property
-    def position(self) -> list[int | SSAValue]:
-        """The indices, constants as ints."""
-        return join_mixed(self.static_position, self.dynamic_position)
 
     def verify_(self) -> None:
         static = static_values(self.static_position)
@@ -152,7 +158,7 @@ class ExtractOp(Op, HasFolderInterface):
         return (attr_of(values[tuple(indices)], result_type),)
 
 
-class InsertOp(Op):
+class InsertOp(PositionedOp):
     """``%r = vector.insert %x, %v [%i] : f32 into vector<8xf32>``."""
 
     name = "vector.insert"
@@ -172,11 +178,6 @@ class InsertOp(Op):
         "$source `,` $dest custom<DynamicIndexList>($dynamic_position, $static_position) attr-dict "
         "`:` type($source) `into` type($dest)"
     )
-
-    @property
-    def position(self) -> list[int | SSAValue]:
-        """The indices, constants as ints."""
-        return join_mixed(self.static_position, self.dynamic_position)
 
     def verify_(self) -> None:
         static = static_values(self.static_position)
