@@ -39,7 +39,6 @@ Effects = frozenset[MemoryEffectKind]
 
 _ALL: Effects = frozenset(MemoryEffectKind)
 _NONE: Effects = frozenset()
-_READS: Effects = frozenset({MemoryEffectKind.READ})
 WRITES: Effects = frozenset({MemoryEffectKind.WRITE, MemoryEffectKind.FREE})
 """What the world can see: memory is written, or is no longer there."""
 _by_class: dict[type[Operation], Effects | None] = {}
@@ -146,11 +145,6 @@ def is_memory_free(op: Operation) -> bool:
 def is_pure(op: Operation) -> bool:
     """Return whether an op touches no memory and cannot trap, so that it may be dropped, repeated and moved freely."""
     return not memory_effects(op) and may_be_speculated(op)
-
-
-def may_read(op: Operation) -> bool:
-    """Return whether an op may read memory."""
-    return not _READS.isdisjoint(memory_effects(op))
 
 
 def may_write(op: Operation) -> bool:

@@ -449,17 +449,6 @@ class LinearLayout:
         widths = [(name, bits[name]) for name in names]
         return self._map_columns(Repack(self._outs, widths, dict.fromkeys(names, 0)), widths)
 
-    def reshape_ins(self, dims: Iterable[tuple[str, int]]) -> LinearLayout:
-        """The same inputs, flattened and split into other in-dims (first most minor)."""
-        columns: list[tuple[str, tuple[int, ...]]] = []
-        position = 0
-        for name, size in dims:
-            columns.append((name, self.columns[position : position + log2(size)]))
-            position += log2(size)
-        if position != self.in_bits:
-            raise ValueError(f"in-dims {columns} do not hold {self.size} indices")
-        return LinearLayout(columns, self._outs)
-
     def reshape_outs(self, dims: Iterable[tuple[str, int]]) -> LinearLayout:
         """The same outputs, flattened and split into other out-dims (first most minor)."""
         outs = tuple((name, log2(size)) for name, size in dims)

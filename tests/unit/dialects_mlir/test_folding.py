@@ -32,11 +32,11 @@ from xdsl.irdl import IRDLOperation
 
 from tilewright.dialects import arith, make_context
 from tilewright.dialects import math as mathematics
-from tilewright.dialects.arith.constant import materialize_constant
 from tilewright.dialects.arith.folding import ALGEBRA
-from tilewright.ir.folding import fold_all, try_fold
+from tilewright.ir.folding import try_fold
 from tilewright.ir.parsing import parse_module
 from tilewright.ir.printing import print_op
+from tilewright.transforms.common.canonicalize import canonicalize
 
 MLIR_OPT = shutil.which("mlir-opt") or shutil.which("/usr/lib/llvm-22/bin/mlir-opt")
 
@@ -358,7 +358,7 @@ func.func @f() -> (i32, i1, index, f32) {
   return %b, %c, %d, %e : i32, i1, index, f32
 }"""
     module = parse_module(text, make_context())
-    fold_all(module, materialize_constant)
+    canonicalize(module)
     printed = print_op(module)
     for name in ("%c6_i32 = arith.constant 6 : i32", "%true", "%c6 = arith.constant 6 : index", "%cst = "):
         assert name in printed, printed
@@ -367,7 +367,7 @@ func.func @f() -> (i32, i1, index, f32) {
 def constants_of(text: str) -> list[Attribute | None]:
     """What the functions of a module return: constants, or None for what is computed."""
     module = parse_module(text, make_context())
-    fold_all(module, materialize_constant)
+    canonicalize(module)
     found: list[Attribute | None] = []
     for function in module.body.block.ops:
         terminator = function.regions[0].blocks[0].last_op

@@ -7,12 +7,13 @@ from collections.abc import Callable
 import pytest
 from xdsl.dialects.builtin import FusedLoc, ModuleOp, NoneAttr, i32
 from xdsl.ir import Block, Operation
+from xdsl.traits import MemoryEffectKind
 
 from tilewright.dialects import arith
 from tilewright.ir import effects
 from tilewright.ir.builder import Cursor, OpBuilder
 from tilewright.ir.dominance import DominatorTree, properly_dominates, verify_dominance
-from tilewright.ir.folding import fold_all, try_fold
+from tilewright.ir.folding import try_fold
 from tilewright.ir.locations import (
     describe_location,
     file_location,
@@ -24,6 +25,7 @@ from tilewright.ir.printing import print_op
 from tilewright.ir.stages import LINALG, LOOPS, STAGES, TT, check_stage, register_stage
 from tilewright.ir.verify import verify_module
 from tilewright.support.errors import StageContractError, VerifyError
+from tilewright.transforms.common.canonicalize import canonicalize
 
 Parse = Callable[[str], ModuleOp]
 
@@ -184,12 +186,13 @@ def test_effects_follow_from_traits(parse: Parse) -> None:
     assert effects.is_pure(add)
     assert effects.is_memory_free(_op(module, "arith.divsi"))
     assert not effects.is_pure(_op(module, "arith.divsi"))
-    assert (effects.may_read(load), effects.may_write(load), effects.is_pure(load)) == (True, False, False)
+    assert effects.memory_effects(load) == {MemoryEffectKind.READ}
+    assert not effects.may_write(load) and not effects.is_pure(load)
     writing, reading = (op for op in module.walk() if op.name == "scf.if")
     assert effects.may_write(writing)
     assert effects.is_memory_free(reading)
     unknown = _op(module, "builtin.unregistered")
-    assert effects.may_read(unknown)
+    assert effects.memory_effects(unknown) == frozenset(MemoryEffectKind)
     assert effects.may_write(unknown)
     assert not effects.is_trivially_dead(unknown)
     assert effects.is_trivially_dead(reading)
@@ -207,9 +210,9 @@ def test_folding_replaces_ops_by_constants(parse: Parse) -> None:
         return %2 : i32
       }""")
     assert try_fold(_op(module, "arith.constant")) is None
-    assert fold_all(module, arith.materialize_constant)
+    assert canonicalize(module)
     assert "return %c16_i32 : i32" in print_op(module)
-    assert not fold_all(module, arith.materialize_constant)
+    assert not canonicalize(module)
 
 
 def test_builder_stamps_locations_and_moves(parse: Parse) -> None:
