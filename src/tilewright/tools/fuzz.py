@@ -15,8 +15,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import nullcontext
-from dataclasses import field, replace
+from dataclasses import replace
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -27,7 +26,6 @@ from tilewright.dialects import make_context
 from tilewright.ir.parsing import parse_module
 from tilewright.support import knobs
 from tilewright.support.errors import TilewrightError
-from tilewright.support.records import dataclass
 from tilewright.tools.fuzzing.address_kernels import AddressKernelGenerator
 from tilewright.tools.fuzzing.apart import LostError, run_apart
 from tilewright.tools.fuzzing.differential import (
@@ -57,9 +55,9 @@ from tilewright.tools.fuzzing.pass_runs import (
 from tilewright.tools.fuzzing.replay import render, tolerance_of_file
 from tilewright.tools.fuzzing.row_walks import RowWalkGenerator
 from tilewright.tools.fuzzing.samples import stage_modules
+from tilewright.tools.fuzzing.shares import Found, Share, Tally
 from tilewright.tools.fuzzing.shrink import shrink_generated
 from tilewright.tools.fuzzing.values import GeneratedKernel
-from tilewright.tools.progress import progress
 from tilewright.tools.user_files import UserFileError
 
 SHRINK_ATTEMPTS = 150
@@ -84,82 +82,6 @@ PARTS = {
 
 DEFAULT_MINUTES = 1.0
 """How long a run takes that is told neither the time nor the number of inputs."""
-
-
-@dataclass(frozen=True)
-class Found:
-    """A failure as one small file."""
-
-    name: str
-    text: str
-    first_line: str
-
-    def save(self, folder: Path) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
-        path = folder / self.name
-        path.write_text(self.text)
-        print(f"{path}: {self.first_line}", flush=True)
-
-
-@dataclass
-class Tally:
-    """What a run of one kind of input came to."""
-
-    name: str
-    seed: int
-    count: int = 0
-    on_gpus: int = 0
-    failures: Counter[str] = field(default_factory=Counter[str])
-    seconds: float = 0.0
-    found: list[Found] = field(default_factory=list["Found"])
-    """What is not saved yet: of a share without a folder."""
-
-    def __str__(self) -> str:
-        failed = sum(self.failures.values())
-        parts = ", ".join(f"{count} {kind}" for kind, count in sorted(self.failures.items()))
-        rate = f"{self.seconds / self.count * 1e3:.1f} ms each" if self.count else "none run"
-        gpus = f" ({self.on_gpus} of them on GPUs)" if self.on_gpus else ""
-        inputs = f"seed {self.seed}: {self.count} {self.name}{gpus}"
-        return f"{inputs}, {failed} failures{f' ({parts})' if parts else ''}, {rate}"
-
-
-@dataclass(frozen=True)
-class Share:
-    """The inputs of one process: numbers `first`, `first` + `step`, ... below `end`, until the time is over."""
-
-    first: int
-    step: int
-    end: int | None
-    seconds: float | None
-    folder: Path | None
-    """Where failures are saved; None leaves them in the tally, for machines without that folder."""
-    gpu_every: int = 0
-    """Which kernels also run on GPUs: one in this many, 0 for none."""
-    has_gpu: bool = False
-    """Whether these run on the GPU that is there as well as on simulated ones."""
-    is_shown: bool = False
-    """Whether a terminal sees how far it is: of several processes the first one's share."""
-
-    def numbers(self, tally: Tally | None = None) -> Iterator[int]:
-        """The numbers of the inputs; a terminal sees how far the tally is."""
-        start = time.perf_counter()
-        tally = tally or Tally("inputs", self.first)
-        size = None if self.end is None else len(range(self.first, self.end, self.step))
-        with progress(tally.name, size or self.seconds) if self.is_shown else nullcontext(_ignore) as tell:
-            for done, number in enumerate(count(self.first, self.step)):
-                seconds = time.perf_counter() - start
-                failed = sum(tally.failures.values())
-                of = "" if size is None else f" of {size}"
-                tell(done if size is not None else seconds, f"{done}{of}, {failed} failures")
-                if self.end is not None and number >= self.end:
-                    return
-                if self.seconds is not None and seconds >= self.seconds:
-                    return
-                yield number
-
-
-def _ignore(done: float, note: str) -> None:
-    """Report nothing: nobody watches."""
 
 
 def run_fuzz(options: argparse.Namespace) -> int:

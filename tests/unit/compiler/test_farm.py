@@ -22,6 +22,7 @@ from tilewright.support.errors import FarmError
 from tilewright.tools import fuzz
 from tilewright.tools.cli import main
 from tilewright.tools.fuzzing.apart import LostError, run_apart
+from tilewright.tools.fuzzing.shares import Found, Share, Tally
 
 distributed: Any = pytest.importorskip("distributed", reason="the extra `farm` (dask.distributed) is not installed")
 
@@ -110,16 +111,16 @@ def test_candidates_of_the_autotuner_are_compiled_on_the_farm(
     assert here == []
 
 
-def in_this_process(run: Any, share: fuzz.Share) -> fuzz.Tally:
+def in_this_process(run: Any, share: Share) -> Tally:
     """Stands for a process of its own: kernel 12 fails, part 13 is lost."""
     if share.first == 13:
         raise LostError("exit status -11")
-    tally = fuzz.Tally("kernels", share.first)
+    tally = Tally("kernels", share.first)
     for number in share.numbers():
         tally.count += 1
         if number == 12:
             tally.failures["cpu error"] += 1
-            tally.found.append(fuzz.Found("kernel_12.py", "def f(): ...", "cpu: error: made up"))
+            tally.found.append(Found("kernel_12.py", "def f(): ...", "cpu: error: made up"))
     return tally
 
 

@@ -11,9 +11,9 @@ from suite.spoilt_engine import spoil_the_cpu
 from tilewright.lowering.ptr_to_memref.triton_to_ptr import TritonToPtrPass
 from tilewright.tools import fuzz
 from tilewright.tools.cli import main
-from tilewright.tools.fuzz import Share
 from tilewright.tools.fuzzing.gluon_kernels import GluonKernelGenerator
 from tilewright.tools.fuzzing.replay import render
+from tilewright.tools.fuzzing.shares import Share
 
 
 def test_shares_are_all_numbers_once(tmp_path: Path) -> None:
