@@ -2157,3 +2157,61 @@ func.func @f(%t: tensor<4x8xf32>, %a: tensor<2x4xf32>) {
   %1 = tensor.insert_slice %a into %t[0, 0] [2, 4] [1, 99999999999999999999] : tensor<2x4xf32> into tensor<4x8xf32>
   return
 }
+
+// -----
+
+module attributes {b.c, a = 1} {
+}
+
+// -----
+
+func.func @f(%i: index) -> index {
+  %0 = affine.min affine_map<(d0) -> (d0, -)>(%i)
+  return %0 : index
+}
+
+// -----
+
+func.func @f(%i: index) -> index {
+  %0 = affine.min affine_map<(d0) -> (d0, - -(d0 + ))>(%i)
+  return %0 : index
+}
+
+// -----
+
+func.func @f(%i: index) -> index {
+  %0 = affine.min affine_map<(d0) -> (d0 * 2 + -)>(%i)
+  return %0 : index
+}
+
+// -----
+
+func.func @f(%m: memref<4xf32, 3>) -> index {
+  return %m : index
+}
+
+// -----
+
+func.func @f() {
+  %0 = arith.constant dense<> : vector<4xi32>
+  return
+}
+
+// -----
+
+func.func private @f(memref<4xf32, strided<[1], offset 3>>)
+
+// -----
+
+func.func private @f(memref<4xf32, strided<[1], off: 3>>)
+
+// -----
+
+func.func @f(%n: index, %m: memref<8xf32>, %z: f32) {
+  %c1 = arith.constant 1 : index
+  memref.store %z, %m[%i] : memref<8xf32>
+  scf.for %i = %c1 to %n step %c1 {
+    memref.store %z, %m[%i] : memref<8xf32>
+  }
+  return
+}

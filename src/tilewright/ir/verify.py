@@ -74,9 +74,17 @@ def verify_module(module: Operation) -> None:
             _verify_op(op)
             seen.add(kind)
     for checked in (op for op in ops if op is module or isinstance(op, ModuleOp)):
+        _verify_module_attributes(checked)
         for attribute in checked.attributes.keys() & _module_checks.keys():
             _module_checks[attribute](checked)
     verify_dominance(module)
+
+
+def _verify_module_attributes(op: Operation) -> None:
+    """A module's attributes have the prefix of a dialect."""
+    for name in sorted(op.attributes.keys()) if isinstance(op, ModuleOp) else ():
+        if "." not in name:
+            raise verify_error(op, f"can only contain attributes with dialect-prefixed names, found: '{name}'")
 
 
 def _verify_op(op: Operation) -> None:

@@ -68,6 +68,7 @@ _WORDS = tuple(
             r"|integer set constraint list|dimensional identifier list|dynamic index list|operand list))",
             r"expected '\1'\2",
         ),
+        (r"Expected 'offset' after comma", "expected 'offset' after comma"),
         (r"Expected '(.*)'(?: .*)?", r"expected '\1'"),
         (r"'\]' expected", "expected ',' or ']'"),
         (r"'\}' expected", "expected '}' in attribute dictionary"),

@@ -45,11 +45,13 @@ class DiagnosticStyle:
         return "\n".join((head, *self._rendered(notes, place), *_added(error)))
 
     def _rendered(self, notes: Sequence[Note], place: Span | None) -> list[str]:
-        """The notes; one at the same place as what stands above it does not show the line again."""
+        """The notes, and errors that follow; a note at the same place as what stands above it does not show the line
+        again."""
         rendered: list[str] = []
         for note in notes if self.with_notes else ():
             entry = self._entry(note.severity, note.message, note.span, note.source_line)
-            rendered.append(entry.partition("\n")[0] if _place(note.span) == _place(place) else entry)
+            is_there = note.severity == "note" and _place(note.span) == _place(place)
+            rendered.append(entry.partition("\n")[0] if is_there else entry)
             place = note.span
         return rendered
 

@@ -70,8 +70,8 @@ class TagPass(Pass):
     word: str = "x"
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
-        old = module.attributes.get("tag")
-        module.attributes["tag"] = StringAttr((old.data if isinstance(old, StringAttr) else "") + self.word)
+        old = module.attributes.get("test.tag")
+        module.attributes["test.tag"] = StringAttr((old.data if isinstance(old, StringAttr) else "") + self.word)
         context.remark(module, f"tagged {self.word}")
 
 
@@ -88,7 +88,7 @@ class OptionsPass(Pass):
     limit: int | None = None
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
-        module.attributes["options"] = StringAttr(self.spelling())
+        module.attributes["test.options"] = StringAttr(self.spelling())
 
 
 class CrashPass(Pass):
@@ -97,7 +97,7 @@ class CrashPass(Pass):
     name: ClassVar[str] = "test-crash"
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
-        module.attributes["half"] = StringAttr("done")
+        module.attributes["test.half"] = StringAttr("done")
         raise ZeroDivisionError("division by zero")
 
 
@@ -242,7 +242,7 @@ def test_underscores_are_accepted_in_options() -> None:
 def test_a_named_pipeline_is_its_passes(parse: Parse) -> None:
     module = parse(SOURCE)
     context = parse_pipeline("test-tag,test-twice{word=z extra=true}").run(module)
-    assert module.attributes["tag"] == StringAttr("xzZ!")
+    assert module.attributes["test.tag"] == StringAttr("xzZ!")
     assert [remark.reason for remark in context.remarks] == ["tagged x", "tagged z", "tagged Z", "tagged !"]
     assert {remark.pass_name for remark in context.remarks} == {"test-tag"}
 
@@ -271,8 +271,8 @@ def test_an_exception_becomes_one_error_with_a_reproducer(parse: Parse, tmp_path
     assert lines[1] == f"note: replay with: tilewright-opt --run-reproducer {file}"
     text = file.read_text()
     assert text.startswith("// configuration: --pass-pipeline='test-crash'\n")
-    assert 'tag = "w"' in text
-    assert "half" not in text
+    assert 'test.tag = "w"' in text
+    assert "test.half" not in text
     assert read_reproducer_pipeline(text) == "test-crash"
     errors = io.StringIO()
     assert opt.run([str(file), "--run-reproducer"], io.StringIO(), io.StringIO(), errors) == 1
@@ -390,8 +390,8 @@ def test_dump_tree_has_one_file_per_pass(parse: Parse, tmp_path: Path) -> None:
     parse_pipeline("test-tag,test-options").run(parse(SOURCE), instruments=[DumpTree(tmp_path / "ir")])
     files = sorted(file.name for file in (tmp_path / "ir").iterdir())
     assert files == ["00-input.mlir", "01-test-tag.mlir", "02-test-options.mlir"]
-    assert "tag" not in (tmp_path / "ir" / files[0]).read_text()
-    assert 'tag = "x"' in (tmp_path / "ir" / files[1]).read_text()
+    assert "test.tag" not in (tmp_path / "ir" / files[0]).read_text()
+    assert 'test.tag = "x"' in (tmp_path / "ir" / files[1]).read_text()
 
 
 def test_timing_lists_every_pass(parse: Parse) -> None:
@@ -412,7 +412,7 @@ def test_opt_runs_passes_in_the_order_given(tmp_path: Path) -> None:
     out, err = io.StringIO(), io.StringIO()
     argv = ["-", "--test-tag=word=1", "--test-twice=word=a", "--test-tag", "--remarks"]
     assert opt.run(argv, io.StringIO(SOURCE), out, err) == 0
-    assert out.getvalue().startswith('module attributes {tag = "1aAx"} {')
+    assert out.getvalue().startswith('module attributes {test.tag = "1aAx"} {')
     assert err.getvalue().count("remark: [test-tag] 'builtin.module': tagged") == 4
 
 

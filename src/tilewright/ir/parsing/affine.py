@@ -23,7 +23,6 @@ _BINARY = ("+", "*")
 _CONSTANT_ON_THE_RIGHT = ("floordiv", "ceildiv", "mod")
 _BITS = 64
 EXPECTED = "expected affine expression"
-MISSING = "missing left operand of binary operator"
 
 FindName = Callable[[], AffineExpr | None]
 
@@ -46,6 +45,9 @@ class AffineTextParser(Parser):
 
 class _AffineReader(AffineParser):
     """xDSL's parser, which takes what is not affine and says less."""
+
+    _has_left = False
+    """Whether what is read is the right operand of an operator."""
 
     def parse_affine_map(self) -> AffineMap:
         dims, symbols = self._parse_affine_space()
@@ -93,26 +95,31 @@ class _AffineReader(AffineParser):
                 self._consume_token()
                 if self._current_token.kind is MLIRTokenKind.R_PAREN:
                     self._fail("no expression inside parentheses")
+                has_left, self._has_left = self._has_left, False
                 inner = self._parse_affine_expr(parse_optional_bare_id)
+                self._has_left = has_left
                 self.parse_punctuation(")")
                 return inner
             case MLIRTokenKind.MINUS:
-                return super()._parse_primary(parse_optional_bare_id)
+                self._consume_token()
+                try:
+                    return -self._parse_primary(parse_optional_bare_id)
+                except ParseError as error:
+                    raise ParseError(self._current_token.span, "missing operand of negation") from error
             case MLIRTokenKind.PERCENT_IDENT:
                 return self._fail("unexpected ssa identifier")
             case _:
+                if self._has_left:
+                    self._fail("missing right operand of binary operator")
                 is_binary = token.text in _BINARY
-                return self._fail(MISSING if is_binary else EXPECTED)
+                return self._fail("missing left operand of binary operator" if is_binary else EXPECTED)
 
     def _parse_binop_rhs(self, lhs: AffineExpr, prec: int, parse_optional_bare_id: FindName) -> AffineExpr:
         while (own := self._get_token_precedence()) >= prec:
             operator = self._consume_token()
-            try:
-                right = self._parse_primary(parse_optional_bare_id)
-            except ParseError as error:
-                if error.msg not in (EXPECTED, MISSING):
-                    raise
-                self._fail("missing right operand of binary operator")
+            self._has_left = True
+            right = self._parse_primary(parse_optional_bare_id)
+            self._has_left = False
             if own < self._get_token_precedence():
                 right = self._parse_binop_rhs(right, own + 1, parse_optional_bare_id)
             if operator.text == "*" and _has_dims(lhs) and _has_dims(right):

@@ -27,6 +27,7 @@ from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from tilewright.ir.floats import float_from_bits
 from tilewright.ir.parsing.places import TextPlaces
+from tilewright.ir.printing import print_attribute
 from tilewright.ir.wording import upstream_words
 from tilewright.support.errors import ParseError
 
@@ -114,7 +115,7 @@ class NumberParser(Parser):
             return super()._parse_builtin_dense_attr()
         except exceptions.ParseError as error:
             reason = upstream_words(error.msg)
-            if reason.startswith(("elements ", "inferred shape")):
+            if reason.startswith(("elements ", "inferred shape", "parsed zero elements")):
                 raise self.places.error_at(start, start + len("dense"), reason) from None
             raise
 
@@ -135,7 +136,9 @@ class NumberParser(Parser):
         """As xDSL, but a splat is repeated as bytes, not as Python numbers."""
         start = self._current_token.span.start
         self.parse_punctuation("<", " in dense attribute")
-        if self._current_token.text in ("[", ">", "(") or self._current_token.kind is MLIRTokenKind.STRING_LIT:
+        if self.parse_optional_punctuation(">") is not None:
+            return self._parse_empty_dense(type)
+        if self._current_token.text in ("[", "(") or self._current_token.kind is MLIRTokenKind.STRING_LIT:
             self._resume_from(start)
             return super().parse_dense_int_or_fp_elements_attr(type)
         element = self._parse_tensor_literal_element()
@@ -145,6 +148,15 @@ class NumberParser(Parser):
             type = self._parse_dense_literal_type()
         value: Any = element.to_type(self, type.element_type)
         return DenseIntOrFPElementsAttr.from_list(type, [value])
+
+    def _parse_empty_dense(self, type: Any) -> DenseIntOrFPElementsAttr[Any]:
+        """The rest of ``dense<> : tensor<0xf32>``."""
+        if type is None:
+            self.parse_punctuation(":", " in dense attribute")
+            type = self._parse_dense_literal_type()
+        if 0 not in type.get_shape():
+            self.raise_error(f"parsed zero elements, but type ('{print_attribute(type)}') expected at least 1")
+        return DenseIntOrFPElementsAttr.from_list(type, [])
 
     def _parse_typed_integer(self, type: IntegerType, *args: Any, **options: Any) -> int:
         """As xDSL; ``true`` and ``false`` are the elements of i1, and of no other type."""

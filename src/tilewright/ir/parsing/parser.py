@@ -35,6 +35,7 @@ from tilewright.ir.parsing.numbers import NumberParser
 from tilewright.ir.parsing.places import TextPlaces
 from tilewright.ir.parsing.types import TypeParser, end_of_brackets
 from tilewright.ir.passes import Remark
+from tilewright.ir.printing import print_attribute
 from tilewright.ir.wording import CustomOpException, upstream_words
 from tilewright.support.errors import Note, ParseError
 
@@ -226,7 +227,7 @@ class MLIRParser(ListParser, TypeParser, NumberParser, AffineTextParser, AliasPa
         if self.parse_optional_keyword(keyword) is not None:
             return keyword
         name = self.custom_op_name()
-        if name is None:
+        if name is None or context_msg:  # which parts of attributes have
             return super().parse_keyword(keyword, context_msg)
         raise self.places.error_at(token.span.start, token.span.end, f"custom op '{name}' expected '{keyword}'")
 
@@ -294,13 +295,19 @@ class MLIRParser(ListParser, TypeParser, NumberParser, AffineTextParser, AliasPa
         names = [argument.name for argument in arguments or ()]
         for index, name in enumerate(names):
             earlier = [other.start for other in names[:index] if other.text == name.text]
-            if earlier or name.text[1:] in self.ssa_values:
+            earlier += self._references_to(name.text[1:])
+            if earlier:
                 error = self.places.error_at(
                     name.start, name.end, f"region entry argument '{name.text}' is already in use"
                 )
-                first = earlier[0] if earlier else self._definitions[name.text[1:]]
-                raise self.places.with_place(error, first, len(name.text), "previously referenced here")
+                raise self.places.with_place(error, earlier[0], len(name.text), "previously referenced here")
         return super().parse_optional_region(arguments)
+
+    def _references_to(self, name: str) -> list[int]:
+        """Return where a value that the parser's place can use was defined, or used before its definition."""
+        if name in self.ssa_values:
+            return [self._definitions[name]]
+        return [self._first_uses[name]] if name in self.forward_ssa_references else []
 
     def _parse_block(self) -> Block:
         token = self._current_token
@@ -350,7 +357,8 @@ class MLIRParser(ListParser, TypeParser, NumberParser, AffineTextParser, AliasPa
         return self.forward_ssa_references.get(operand.operand_name, {}).get(operand.index)
 
     def _other_type(self, operand: UnresolvedOperand, type: Attribute, value: SSAValue) -> ParseError:
-        reason = f"expects different type than prior uses: '{type}' vs '{value.type}'"
+        types = f"'{print_attribute(type)}' vs '{print_attribute(value.type)}'"
+        reason = f"expects different type than prior uses: {types}"
         written = operand.span.text
         error = self.places.error_at(operand.span.start, operand.span.end, f"use of value '{written}' {reason}")
         prior = re.search(rf"{re.escape(written)}(?![\w$.#-])", self.places.text)

@@ -8,7 +8,7 @@ from bisect import bisect_right
 from xdsl.utils import exceptions
 
 from tilewright.ir.wording import UNENDED_STRING, upstream_words
-from tilewright.support.errors import ParseError
+from tilewright.support.errors import Note, ParseError
 
 AFTER_THE_LAST_TOKEN = (
     "expected '",
@@ -69,7 +69,14 @@ class TextPlaces:
             position = comment
 
     def error_in_upstream_words(self, error: exceptions.ParseError) -> ParseError:
-        """An error of xDSL's, in the words and at the place of upstream's parser."""
+        """An error of xDSL's, in the words and at the place of upstream's parser; one that it comes from goes first."""
+        if isinstance(error.__cause__, exceptions.ParseError):
+            first, own = (
+                self.error_in_upstream_words(error.__cause__),
+                self.error_at(error.span.start, error.span.end, error.msg),
+            )
+            first.notes.append(Note(own.message, own.span, own.source_line, "error"))
+            return first
         start, end, reason = error.span.start, error.span.end, upstream_words(error.msg)
         if reason.startswith("Expected suffix identifier"):
             reason = WITHOUT_A_NAME[self.text[start]]
