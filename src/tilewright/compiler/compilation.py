@@ -306,7 +306,8 @@ def load_entry(entry: Entry, key: str, source: Source, options: CompileOptions, 
     """Make a compiled or cached kernel callable."""
     name = entry.metadata["entry"]
     known = entry.metadata
-    shared = known["shared"] if "shared" in known else max(known.get("arena_bytes", 0), LEAST_MEMORY)
+    tiles = known.get("arena_bytes", 0) - known.get("pack_cache_bytes", 0)
+    shared = known["shared"] if "shared" in known else max(tiles, LEAST_MEMORY)
     described = describe_target(target)
     metadata = KernelMetadata(
         **asdict(options),

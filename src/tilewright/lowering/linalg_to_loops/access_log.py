@@ -33,6 +33,14 @@ class AccessLog:
         if location is not None and not isinstance(location, UnknownLoc):
             self._strides.setdefault(location, {}).setdefault(verb, []).append(stride)
 
+    def copy(self) -> AccessLog:
+        """One that knows the same, and will not learn what this one does."""
+        log = AccessLog()
+        log._strides = {
+            location: {verb: [*of] for verb, of in verbs.items()} for location, verbs in self._strides.items()
+        }
+        return log
+
     def report(self, remark: Report) -> None:
         """Remark on each access that no version of its loop made in whole vectors."""
         for location, by_verb in self._strides.items():

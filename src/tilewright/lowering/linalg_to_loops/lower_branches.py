@@ -68,11 +68,14 @@ def lower_view_results(lowering: FunctionLowering, op: scf.IfOp) -> None:
     emitter, memory = lowering.emitter, lowering.memory
     positions = [number for number, result in enumerate(op.results) if is_memref(result.type)]
     chosen: list[list[StridedView]] = []
+    before = lowering.accesses.copy()
     for region in op.regions:
         lowering.lower_block(region.block)
         terminator = region.block.last_op
         assert terminator is not None
         chosen.append([lowering.view_for(op, terminator.operands[number]) for number in positions])
+    if all(any(not view.owned for view in views) for views in zip(*chosen, strict=True)):
+        lowering.accesses = before  # what copies into a buffer is for the rare tile that cannot be read in place
     for region, views in zip(op.regions, chosen, strict=True):
         terminator = region.block.last_op
         assert terminator is not None

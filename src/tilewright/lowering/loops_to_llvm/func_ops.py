@@ -76,7 +76,7 @@ def _call_external(
         case MatmulKernel():
             routine = _variant(low, routine, arguments)
             name = routine.symbol
-        case PanelRoutine(packing=Packing.CACHE | Packing.RESERVE):
+        case PanelRoutine() if takes_pack_cache(routine):
             arguments.append(("ptr", ARENA))
         case _:
             pass
@@ -88,6 +88,11 @@ def _call_external(
     operands = ", ".join(f"{type} {operand}" for type, operand in arguments)
     registers = _take_apart(low, f"call {result_type} {global_name(name)}({operands})", results, result_type)
     low.bind_flat(op.results, iter(registers))
+
+
+def takes_pack_cache(routine: Routine | None) -> bool:
+    """Return whether a routine keeps panels in a cache, part of its caller's arena."""
+    return isinstance(routine, PanelRoutine) and routine.packing in (Packing.CACHE, Packing.RESERVE)
 
 
 def _variant(low: CpuFunctionLowering, kernel: MatmulKernel, arguments: list[tuple[str, str]]) -> MatmulKernel:

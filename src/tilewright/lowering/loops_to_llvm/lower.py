@@ -25,7 +25,7 @@ from xdsl.ir import Attribute, Operation
 from tilewright.codegen.llvm_text import FunctionText, ModuleText, Parameter
 from tilewright.codegen.located_text import LocatedFunctionText
 from tilewright.codegen.math_library import MathLibrary
-from tilewright.codegen.microkernels import Routine
+from tilewright.codegen.microkernels import PACK_CACHE_BYTES, Routine
 from tilewright.dialects import cf, func, memref, scf, vector
 from tilewright.dialects.attributes import NO_FP_FUSION, NOALIAS, find_address_zero
 from tilewright.ir.diagnostics import op_error
@@ -78,6 +78,8 @@ class LoweredModule:
     kernel_name: str
     kernel: FunctionShape
     arena_bytes: int
+    pack_cache_bytes: int
+    """What of the arena is for operands that matmuls have packed, of which only what is used is touched."""
     externals: frozenset[str]
     """Functions that the loader has to bind, besides libc and libm."""
     uses_tiles: bool = False
@@ -131,6 +133,7 @@ def lower_to_llvm(
         kernel_name=kernel.sym_name.data,
         kernel=shape,
         arena_bytes=arena,
+        pack_cache_bytes=min(arena, sum(scan.pack_cache_bytes for scan in scans.values())),
         externals=frozenset(lowering.needs.externals),
         uses_tiles=lowering.needs.uses_tiles,
         streams=lowering.needs.streams,
@@ -174,6 +177,7 @@ class _Scan:
     tested_lanes: int = 0
     """Of masked accesses that the machine has no instruction for."""
     open_kernels: set[str] = field(default_factory=set[str])
+    pack_cache_bytes: int = 0
 
     @property
     def is_leaf(self) -> bool:
@@ -191,6 +195,8 @@ def _scan(function: func.FuncOp, routines: Mapping[str, Routine], facts: TargetF
                 found.callees.append(op.callee.root_reference.data)
                 if func_ops.is_open_kernel(op, routines):
                     found.open_kernels.add(op.callee.root_reference.data)
+                if func_ops.takes_pack_cache(routines.get(op.callee.root_reference.data)):
+                    found.pack_cache_bytes += PACK_CACHE_BYTES
                 found.has_atomics |= is_atomic_call(op)
             case cf.AssertOp():
                 found.may_stop = True

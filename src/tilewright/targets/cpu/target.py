@@ -155,6 +155,7 @@ class CpuTarget:
         objects = self._compile(lowered.text)
         metadata = {
             "arena_bytes": lowered.arena_bytes,
+            "pack_cache_bytes": lowered.pack_cache_bytes,
             "prints": prints,
             "assertions": find_assertions(module),
             "waits": lowered.waits,

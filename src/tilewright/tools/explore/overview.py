@@ -78,10 +78,14 @@ def cpu_facts(facts: TargetFacts, metadata: Mapping[str, Any], image: bytes, asm
     spilled = sum(int(match[1]) for match in moved if match[2] == "Spill")
     note = f"{len(moved)} instructions move registers to the stack and back" if moved else ""
     found.append(Fact("spilled registers", _bytes(spilled) if moved else "none", note, spilled))
-    arena = int(metadata.get("arena_bytes", 0))
-    share = arena / facts.l2_bytes
-    note = f"{f'{share:.0%}' if share >= 0.01 else 'below 1%'} of the second-level cache" if arena else ""
-    found.append(Fact("tiles in memory", _bytes(arena) if arena else "none", note, arena))
+    packed = int(metadata.get("pack_cache_bytes", 0))
+    tiles = int(metadata.get("arena_bytes", 0)) - packed
+    share = tiles / facts.l2_bytes
+    note = f"{f'{share:.0%}' if share >= 0.01 else 'below 1%'} of the second-level cache" if tiles else ""
+    found.append(Fact("tiles in memory", _bytes(tiles) if tiles else "none", note, tiles))
+    if packed:
+        note = "operands of matmuls in the order that they are read in, kept for the programs of a launch"
+        found.append(Fact("packed operands", f"at most {_bytes(packed)}", note, packed))
     return found
 
 
