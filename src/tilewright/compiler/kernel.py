@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field
 from functools import cached_property, partial
@@ -37,6 +37,11 @@ class Parameters:
 
     names: tuple[str, ...]
     written: frozenset[int]
+
+    def find_written(self, parameters: Sequence[str]) -> frozenset[int]:
+        """The indices of those of the function's parameters that the kernel may store through."""
+        stored = {self.names[slot] for slot in self.written}
+        return frozenset(index for index, name in enumerate(parameters) if name in stored)
 
 
 class KernelMetadata(SimpleNamespace):

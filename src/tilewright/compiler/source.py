@@ -69,7 +69,8 @@ class ASTSource:
 
     `signature` maps each parameter to its type string (nested tuples for tuple parameters, "constexpr" for constants);
     `constexprs` and `attrs` are keyed by parameter name or by path, `(index,)` or `(index, item)`. `noalias` promises
-    that the storage of all pointer arguments is disjoint.
+    that the storage of all pointer arguments is disjoint, but for those whose launch slots are in one group of
+    `sharing`.
     """
 
     fn: JITCallable
@@ -78,6 +79,7 @@ class ASTSource:
     attrs: Mapping[Any, Any] = field(default_factory=dict[Any, Any])
     noalias: bool = False
     first_stage: str = "source"
+    sharing: tuple[tuple[int, ...], ...] = ()
 
     @property
     def is_gluon(self) -> bool:
@@ -138,7 +140,7 @@ class ASTSource:
             codegen,
             name=self.name,
         )
-        mark_for_launch(module, options, noalias=self.noalias)
+        mark_for_launch(module, options, noalias=self.noalias, sharing=self.sharing)
         return module
 
     def hash(self) -> str:
@@ -152,7 +154,7 @@ class ASTSource:
             sorted(
                 (path, repr(sorted(_attributes(values).items()))) for path, values in self.paths(self.attrs).items()
             ),
-            self.noalias,
+            (self.noalias, self.sharing if self.noalias else ()),
             self.name,
         )
         return fingerprint(self.fn.cache_key, parts)
@@ -170,25 +172,29 @@ class ASTSource:
         return summarise(self.module(find_target(target.backend), chosen), context)
 
 
-def mark_for_launch(module: ModuleOp, options: CompileOptions, *, noalias: bool) -> None:
-    """Say on what a front end made which pointers are apart, and whether a*b+c is to stay two operations."""
+def mark_for_launch(
+    module: ModuleOp, options: CompileOptions, *, noalias: bool, sharing: tuple[tuple[int, ...], ...] = ()
+) -> None:
+    """Say on what a front end made whether pointers are apart, and whether a*b+c is to stay two operations."""
     from xdsl.dialects.builtin import UnitAttr
 
     from tilewright.dialects.attributes import NO_FP_FUSION
 
     if noalias:
-        _promise_disjoint(module)
+        _promise_disjoint(module, sharing)
     if not options.enable_fp_fusion:
         module.attributes[NO_FP_FUSION] = UnitAttr()
 
 
-def _promise_disjoint(module: ModuleOp) -> None:
+def _promise_disjoint(module: ModuleOp, sharing: tuple[tuple[int, ...], ...]) -> None:
     """Say on the kernel that the storage of its pointer arguments is disjoint, if all its pointers come from them:
-    behind an address that is an integer or lies in memory may be the storage of any argument.
+    behind an address that is an integer or lies in memory may be the storage of any argument. Those of a group in
+    `sharing` may lie together if nothing is stored through them: loads may be reordered among themselves.
 
     Functions that the kernel calls get no such promise: two of their arguments may be one of the kernel's."""
     from xdsl.dialects.builtin import UnitAttr
 
+    from tilewright.analysis.written_arguments import find_written_arguments
     from tilewright.dialects import tt
     from tilewright.dialects.attributes import NOALIAS
     from tilewright.dialects.types import element_type
@@ -198,6 +204,8 @@ def _promise_disjoint(module: ModuleOp) -> None:
     for op in find_ops(module, *makers):
         if any(isinstance(element_type(type), tt.PointerType) for type in op.result_types):
             return
+    if sharing and not find_written_arguments(module).isdisjoint(slot for group in sharing for slot in group):
+        return
     for op in module.body.block.ops:
         if isinstance(op, tt.FuncOp) and op.is_public:
             op.attributes[NOALIAS] = UnitAttr()

@@ -8,7 +8,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr
 
 NOALIAS = "tilewright.noalias"
-"""Unit attribute of functions whose pointer arguments point to disjoint memory."""
+"""Unit attribute of functions that store to memory of no other pointer argument; what is only read may be shared."""
 
 ADDRESS_ZERO = "tilewright.address_zero"
 """Unit attribute of a kernel's argument that no launch passes: it is address 0, which the addresses of a kernel without

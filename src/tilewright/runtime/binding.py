@@ -19,7 +19,7 @@ from tilewright.runtime.specialization import (
     classify,
     key_of,
 )
-from tilewright.runtime.storage import Storage, are_disjoint, are_writes_apart
+from tilewright.runtime.storage import Storage, find_sharing
 from tilewright.support.errors import ArgumentError, ArgumentTypeError
 from tilewright.support.records import dataclass
 
@@ -36,7 +36,7 @@ class Bound:
     def key(self) -> Hashable:
         """Equal for launches that one compiled kernel serves."""
         options = tuple(sorted((name, repr(value)) for name, value in self.options.items())) if self.options else ()
-        return (tuple(map(key_of, self.items)), options, self.pointers_disjoint())
+        return (tuple(map(key_of, self.items)), options, self.sharing())
 
     def leaves(self) -> Iterator[tuple[str, Scalar | Pointer]]:
         """The run-time arguments in slot order, with the parameter that each belongs to."""
@@ -57,20 +57,18 @@ class Bound:
                     slots.append(bits)
         return slots, storages
 
-    def pointers(self) -> list[Pointer]:
-        return [leaf for _, leaf in self.leaves() if isinstance(leaf, Pointer)]
+    def storages(self) -> dict[int, Storage]:
+        """The storage behind each slot that is a pointer."""
+        return {slot: leaf.storage for slot, (_, leaf) in enumerate(self.leaves()) if isinstance(leaf, Pointer)}
 
-    def pointers_disjoint(self) -> bool:
-        """Return whether no two pointer arguments share storage: back ends may then reorder loads and stores."""
-        return are_disjoint(pointer.storage for pointer in self.pointers())
+    def sharing(self) -> tuple[tuple[int, ...], ...]:
+        """The slots of pointers that may share memory, in groups: back ends may reorder loads and stores but for those
+        through pointers of one group."""
+        return find_sharing(self.storages())
 
     def writes_apart(self, written: frozenset[int]) -> bool:
         """Return whether a kernel that stores through these slots alone stores to memory of no other pointer."""
-        storages: tuple[list[Storage], list[Storage]] = ([], [])
-        for slot, (_, leaf) in enumerate(self.leaves()):
-            if isinstance(leaf, Pointer):
-                storages[slot in written].append(leaf.storage)
-        return are_writes_apart(*storages)
+        return not any(written.intersection(group) for group in self.sharing())
 
 
 def _leaves(item: Classified) -> Iterable[Scalar | Pointer]:

@@ -123,13 +123,8 @@ class CompiledLaunch:
         if self.shortcuts.generation != knobs.generation:
             self.shortcuts = Shortcuts(self.binder.separate, generation=knobs.generation)
         classes = tuple([value.__class__ for value in values])
-        self.shortcuts.learn(values, classes, self.binder.rules, {}, kernel, driver.device, self._only_read())
-
-    def _only_read(self) -> frozenset[int]:
-        """The parameters that the kernel does not store through."""
-        names, written = self.kernel.parameters.names, self.kernel.parameters.written
-        stored = {name for slot, name in enumerate(names) if slot in written}
-        return frozenset(index for index, name in enumerate(self.binder.names) if name not in stored)
+        written = self.kernel.parameters.find_written(self.binder.names)
+        self.shortcuts.learn(values, classes, self.binder.rules, {}, kernel, driver.device, written)
 
     def _checked(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[tuple[Any, ...], Bound, Driver]:
         """The values, classified, and the driver of a launch that the kernel was compiled for."""

@@ -107,10 +107,11 @@ class Shortcuts:
         options: dict[str, Any],
         kernel: CompiledKernel,
         place: Any,
-        only_read: frozenset[int] = frozenset(),
+        written: frozenset[int],
     ) -> None:
-        """File a launch that the slow path has prepared; `place` is the device that the data lies on. Parameters in
-        `only_read`, which are the same for all kernels that are filed here, may share memory with each other."""
+        """File a launch that the slow path has prepared; `place` is the device that the data lies on. The kernels that
+        are filed here store through no other parameters than `written`: those may share memory with each other."""
+        only_read = frozenset(range(len(values))) - written
         reader = self.readers.get(classes) or make_reader(values, rules, only_read)
         if reader is None:
             return

@@ -86,6 +86,8 @@ class JITFunction(JITCallable, NamedKernel):
         self._kernels: dict[Hashable, CompiledKernel] = {}
         self._shortcuts = Shortcuts()
         self._all_shortcuts: dict[Hashable, Shortcuts] = {}
+        self._written: frozenset[int] = frozenset()
+        """The parameters that some kernel of the function stores through."""
         self._outside = Outside()
         """The namespaces of constants, by address."""
         self._calls = RepeatedCalls(self.pre_run_hooks, self._start)
@@ -171,8 +173,26 @@ class JITFunction(JITCallable, NamedKernel):
         if _shows_device(driver, arrays) and not binder.options_vary:
             classes = tuple([value.__class__ for value in values])
             further = {name: value for name, value in options.items() if name not in binder.shared_names}
-            shortcuts.learn(values, classes, binder.rules, further, kernel, driver.device)
+            self._note_written(kernel)
+            if self._is_told_apart(kernel, bound):
+                shortcuts = self._present_shortcuts()
+                shortcuts.learn(values, classes, binder.rules, further, kernel, driver.device, self._written)
         return kernel
+
+    def _note_written(self, kernel: CompiledKernel) -> None:
+        """Note the parameters that a kernel stores through. Fast paths look at all that any kernel of the function
+        does; with a new one they begin again."""
+        written = kernel.parameters.find_written(self.arg_names)
+        if not written <= self._written:
+            self._written |= written
+            self._forget_shortcuts()
+
+    def _is_told_apart(self, kernel: CompiledKernel, bound: Bound) -> bool:
+        """Return whether fast paths choose this kernel for such arguments: not where it does not store through memory
+        that is shared, but another kernel of the function would."""
+        stored = {self.arg_names[number] for number in self._written}
+        slots = frozenset(slot for slot, (name, _) in enumerate(bound.leaves()) if name in stored)
+        return bound.writes_apart(slots) == bound.writes_apart(kernel.parameters.written)
 
     def _present_shortcuts(self) -> Shortcuts:
         """The shortcuts for the switches as they are now."""
@@ -195,7 +215,7 @@ class JITFunction(JITCallable, NamedKernel):
             if self._tell(hooks.jit_cache_hook, bound, driver, is_warmup=is_warmup):
                 return None
             kernel = self._kernels[key] = self._compile(bound, driver)
-            disjoint = bound.pointers_disjoint()
+            disjoint = bound.writes_apart(kernel.parameters.written)
             relaunch = CompiledLaunch(kernel, self.binder, replace(bound, values=()), disjoint, driver)
             relaunch.for_shared = cache(partial(self._compile, relaunch.promised, driver, is_shared=True))
             kernel.relaunch = relaunch
@@ -309,6 +329,9 @@ class JITFunction(JITCallable, NamedKernel):
     def forget(self) -> None:
         """Forget what was compiled in this process: the next launch asks the disk cache, or compiles."""
         self._kernels.clear()
+        self._forget_shortcuts()
+
+    def _forget_shortcuts(self) -> None:
         self._all_shortcuts.clear()
         self._shortcuts = Shortcuts()
         self._calls.forget()

@@ -10,9 +10,9 @@ kernel.preload(seen[0])  # before the first launch, which then compiles nothing
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
-from itertools import count, repeat
+from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tilewright.compiler.options import CompileOptions
@@ -76,7 +76,7 @@ def describe(function: JITFunction, bound: Bound, target: str) -> str | None:
                 "name": function.fn_name,
                 "target": target,
                 "arguments": [_write(item) for item in bound.items],
-                "disjoint": bound.pointers_disjoint(),
+                "sharing": bound.sharing(),
                 "options": bound.options,
             }
         )
@@ -90,8 +90,9 @@ def read(function: JITFunction, text: str) -> tuple[Bound, str]:
     data = json.loads(text)
     if data["name"] != function.fn_name:
         raise OptionError(f"Specialization data is for {data['name']} but trying to preload for {function.fn_name}")
-    places = count() if data["disjoint"] else repeat(0)
-    items = tuple(_read(item, places) for item in data["arguments"])
+    places = {slot: group[0] for group in data["sharing"] for slot in group}
+    slots = count()
+    items = tuple(_read(item, slots, places) for item in data["arguments"])
     return Bound(function.binder.names, (), items, data["options"]), data["target"]
 
 
@@ -153,15 +154,17 @@ def _read_constant(item: dict[str, Any]) -> Any:
             return item["plain"]
 
 
-def _read(item: dict[str, Any], places: Iterator[int]) -> Classified:
-    """One argument. Those of pointers that share no memory lie at different places."""
+def _read(item: dict[str, Any], slots: Iterator[int], places: Mapping[int, int]) -> Classified:
+    """One argument, for the next slots. Pointers lie at `places`, or, where they share no memory, at their slot's."""
     match item:
         case {"constant": constant}:
             return Constant(_read_constant(constant))
         case {"scalar": kind, "divisible": divisible}:
+            next(slots)
             return Scalar(kind, 0, divisible)
         case {"pointer": kind, "divisible": divisible}:
-            place = next(places)
+            slot = next(slots)
+            place = places.get(slot, slot)
             return Pointer(kind, Storage(0, kind.removeprefix("*"), place, place + 1), divisible)
         case _:
-            return Group(tuple(_read(inner, places) for inner in item["group"]))
+            return Group(tuple(_read(inner, slots, places) for inner in item["group"]))

@@ -44,8 +44,8 @@ Seen = tuple[tuple[Hashable, ...], tuple[Any, ...]]
 
 Read = Callable[..., Seen | None]
 
-_MANY = 4
-"""Pointers from which on sorting beats comparing all pairs."""
+_MANY = 6
+"""Pairs of pointers beyond which sorting beats comparing each."""
 
 _PLAIN_CONSTANTS = (int, bool, str, type(None))
 
@@ -222,18 +222,14 @@ class _Writer:
         self._add_slot(number, "Q", f"p{number}")
 
     def _disjoint(self) -> str:
-        """Return whether no two pointers share memory, as `storage.are_disjoint` has it, or `are_writes_apart`."""
+        """Return whether nothing that is written shares memory, as `storage.find_sharing` has it."""
         if len(self.pointers) < 2:
             return ""
-        if self.only_read.intersection(self.pointers):
-            pairs = [pair for pair in combinations(self.pointers, 2) if not self.only_read.issuperset(pair)]
-            apart = [f"(h{m} <= l{n} or h{n} <= l{m}) and (w{m} or w{n})" for m, n in pairs]
-            return " and ".join(apart) or "True"
-        known = f"{' + '.join(f'w{n}' for n in self.pointers)} > {len(self.pointers) - 2}"
-        if len(self.pointers) > _MANY:
-            return f"are_apart([{', '.join(f'(l{n}, h{n})' for n in self.pointers)}]) and {known}"
-        tests = [f"(h{m} <= l{n} or h{n} <= l{m})" for m, n in combinations(self.pointers, 2)]
-        return " and ".join([*tests, known])
+        pairs = [pair for pair in combinations(self.pointers, 2) if not self.only_read.issuperset(pair)]
+        if len(pairs) > _MANY:
+            extents = ", ".join(f"(l{n}, h{n}, w{n}, {n in self.only_read})" for n in self.pointers)
+            return f"are_apart([{extents}])"
+        return " and ".join(f"(h{m} <= l{n} or h{n} <= l{m}) and (w{m} or w{n})" for m, n in pairs) or "True"
 
     def reader(self, count: int) -> Reader:
         """The function that was written."""
@@ -252,15 +248,24 @@ def is_tensor_class(kind: type) -> bool:
     return torch is not None and kind in (getattr(torch, "Tensor", None), torch.nn.Parameter)
 
 
-def are_apart(extents: list[tuple[int, int]]) -> bool:
-    """Return whether no two extents of memory, each given by its lowest and one past its highest address, overlap."""
+def are_apart(extents: list[tuple[int, int, bool, bool]]) -> bool:
+    """Return whether no memory that is written shares with other memory.
+
+    Of each: its lowest and one past its highest address, whether these are those of its allocation (two that hide
+    theirs may share), and whether it is only read.
+    """
     extents.sort()
-    end = 0
-    for low, high in extents:
-        if low < end:
+    end, is_read, hidden, hidden_written = 0, True, 0, False
+    for low, high, is_whole, only_read in extents:
+        if low >= end:
+            is_read = only_read
+        elif not (is_read and only_read):
             return False
-        end = high
-    return True
+        end = max(end, high)
+        if not is_whole:
+            hidden += 1
+            hidden_written |= not only_read
+    return hidden < 2 or not hidden_written
 
 
 def extent_of_view(view: np.ndarray[Any, Any]) -> Extent | None:

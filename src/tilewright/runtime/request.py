@@ -20,7 +20,7 @@ def kernel_source(function: JITCallable, bound: Bound) -> ASTSource:
     signature: dict[str, Any] = {}
     for index, (name, item) in enumerate(zip(bound.names, bound.items, strict=True)):
         signature[name] = _describe((index,), item, constants, attributes)
-    return ASTSource(function, signature, constants, attributes, bound.pointers_disjoint())
+    return ASTSource(function, signature, constants, attributes, noalias=True, sharing=bound.sharing())
 
 
 def _describe(path: ArgumentPath, item: Classified, constants: Constants, attributes: Attributes) -> Any:

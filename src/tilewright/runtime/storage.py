@@ -8,9 +8,8 @@ PyTorch is recognised by its attributes and never imported.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import field
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -109,20 +108,24 @@ def extents_of(arrays: Mapping[int, Any]) -> dict[int, tuple[int, int]]:
     return {slot: (storage.low, storage.high) for slot, storage in storages.items() if storage is not None}
 
 
-def are_disjoint(storages: Iterable[Storage]) -> bool:
-    """Tell whether no two share memory, however far from its own address each is accessed.
+def find_sharing(storages: Mapping[int, Storage]) -> tuple[tuple[int, ...], ...]:
+    """The slots that may share memory with others, however far from its own address each is accessed, in groups.
 
-    Where the allocation of one is known, another either begins in it or has nothing of it. Two that hide theirs may
-    lie in a common one.
+    Each slot of a group shares with at least one other of it. Where the allocation of one is known, another either
+    begins in it or has nothing of it. Two that hide theirs may lie in a common one.
     """
-    ordered = sorted(storages, key=lambda storage: (storage.low, storage.high))
-    apart = all(first.high <= second.low for first, second in pairwise(ordered))
-    return apart and sum(not storage.is_whole for storage in ordered) < 2
-
-
-def are_writes_apart(read: Sequence[Storage], written: Sequence[Storage]) -> bool:
-    """Tell whether nothing that is written shares memory with anything else; what is only read may lie together."""
-    return are_disjoint(written) and all(are_disjoint((one, other)) for one in read for other in written)
+    groups: list[list[int]] = []
+    end = 0
+    for slot in sorted(storages, key=lambda slot: (storages[slot].low, storages[slot].high)):
+        if groups and storages[slot].low < end:
+            groups[-1].append(slot)
+        else:
+            groups.append([slot])
+        end = max(end, storages[slot].high)
+    if sum(not storage.is_whole for storage in storages.values()) > 1:
+        hidden = [group for group in groups if not all(storages[slot].is_whole for slot in group)]
+        groups = [group for group in groups if group not in hidden] + [[slot for group in hidden for slot in group]]
+    return tuple(sorted(tuple(sorted(group)) for group in groups if len(group) > 1))
 
 
 def _numpy_storage(array: np.ndarray[Any, Any]) -> Storage:

@@ -115,7 +115,8 @@ class Launcher:
         items = tuple(map(self._classified, self._parameters, values))
         bound = Bound(tuple([parameter.rule.name for parameter in self._parameters]), values, items, {})
         check_places(self._target.name, bound)
-        kernel = self._kernel if bound.pointers_disjoint() else self._kernel_for_shared_memory
+        apart = bound.writes_apart(self._kernel.parameters.written)
+        kernel = self._kernel if apart else self._kernel_for_shared_memory
         slots, storages = bound.slots()
         launch(kernel, slots, storages, grid)
         devices = [storage.device for storage in storages.values()]
@@ -125,7 +126,8 @@ class Launcher:
             self._shortcuts = Shortcuts(_separate, generation=knobs.generation)
         classes = tuple([value.__class__ for value in values])
         number = next((int(device.partition(":")[2] or 0) for device in devices), 0)
-        self._shortcuts.learn(values, classes, self._rules, {}, kernel, number)
+        written = self._kernel.parameters.find_written([rule.name for rule in self._rules])
+        self._shortcuts.learn(values, classes, self._rules, {}, kernel, number, written)
 
     def _classified(self, parameter: Parameter, value: Any) -> Classified:
         rule = parameter.rule

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import mmap
 from collections.abc import Callable
-from itertools import product
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,8 @@ import tilewright.language as tl
 from suite.arrays import Array
 from suite.foreign_arrays import ByDlpack, ByInterface
 from tilewright.runtime.allocations import extent_of_array, has_known_storages
-from tilewright.runtime.storage import are_disjoint, find_storage
+from tilewright.runtime.reading import are_apart
+from tilewright.runtime.storage import Storage, find_sharing, find_storage
 
 BLOCK = 256
 FIRST, SECOND = 256, 511
@@ -75,27 +76,56 @@ def test_kernels_that_go_beyond_views_are_right(first: str, second: str) -> None
         np.testing.assert_array_equal(buffer, expected)
 
 
-def _storages(*values: Any) -> list[Any]:
-    return [find_storage(value) for value in values]
+def _storages(*values: Any) -> dict[int, Any]:
+    return dict(enumerate(map(find_storage, values)))
+
+
+def test_sharing_is_by_groups() -> None:
+    first, second, third = np.zeros(16), np.zeros(16), np.zeros(16)
+    assert find_sharing(_storages(first[8:], second, first[:8], third, second[1:])) == ((0, 2), (1, 4))
+    assert find_sharing(_storages(first, ByDlpack(second), third, ByInterface(first))) == ((0, 1, 3),)
+    assert find_sharing(_storages(first, second[:0], third)) == ()
 
 
 def test_what_owns_its_memory_keeps_the_claim() -> None:
     first, second = np.zeros(16), np.zeros((4, 4), order="F")
-    assert are_disjoint(_storages(first[3:], second[1:].T, np.zeros(8)))
-    assert are_disjoint(_storages(as_strided(first, (4,), (8,)), as_strided(second, (4,), (8,))))
-    assert are_disjoint(
+    assert not find_sharing(_storages(first[3:], second[1:].T, np.zeros(8)))
+    assert not find_sharing(_storages(as_strided(first, (4,), (8,)), as_strided(second, (4,), (8,))))
+    assert not find_sharing(
         _storages(np.frombuffer(bytes(8)), np.frombuffer(bytearray(8)), np.frombuffer(mmap.mmap(-1, 8)))
     )
-    assert not are_disjoint(_storages(first[:4], first[8:]))
+    assert find_sharing(_storages(first[:4], first[8:]))
     whole = bytearray(64)
-    assert not are_disjoint(_storages(np.frombuffer(whole, count=1), np.frombuffer(memoryview(whole)[8:], count=1)))
+    assert find_sharing(_storages(np.frombuffer(whole, count=1), np.frombuffer(memoryview(whole)[8:], count=1)))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_sorting_finds_what_pairs_do(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    for _ in range(250):
+        count = int(rng.integers(2, 7))
+        lows = [int(low) for low in rng.integers(1, 40, count)]
+        extents = [
+            (low, low + int(rng.integers(0, 12)), bool(rng.random() < 0.7), bool(rng.random() < 0.6)) for low in lows
+        ]
+        shared = [
+            {m, n}
+            for m, n in combinations(range(count), 2)
+            if (extents[m][0] < extents[n][1] and extents[n][0] < extents[m][1]) or not (extents[m][2] or extents[n][2])
+        ]
+        storages = {n: Storage(low, "i8", low, high, is_whole=whole) for n, (low, high, whole, _) in enumerate(extents)}
+        groups = find_sharing(storages)
+        assert set().union(*groups) == set().union(*shared)
+        assert all(any(pair <= set(group) for group in groups) for pair in shared)
+        written = {n for n, extent in enumerate(extents) if not extent[3]}
+        assert are_apart(extents) == all(pair.isdisjoint(written) for pair in shared)
 
 
 def test_one_hidden_allocation_is_apart_from_known_ones() -> None:
     owner, other = np.zeros(16), np.zeros(16)
-    assert are_disjoint(_storages(ByDlpack(other), owner))
-    assert not are_disjoint(_storages(ByDlpack(other), owner, ByInterface(np.zeros(16))))
-    assert not are_disjoint(_storages(ByDlpack(other[3:4]), other))
+    assert not find_sharing(_storages(ByDlpack(other), owner))
+    assert find_sharing(_storages(ByDlpack(other), owner, ByInterface(np.zeros(16))))
+    assert find_sharing(_storages(ByDlpack(other[3:4]), other))
 
 
 def test_tensors_that_own_their_memory_keep_the_claim() -> None:
@@ -103,7 +133,7 @@ def test_tensors_that_own_their_memory_keep_the_claim() -> None:
     first, second, third = torch.zeros(16), torch.nn.Parameter(torch.zeros(4, 4)), torch.zeros(8).share_memory_()
     array = first.numpy()  # which makes its storage one that cannot be resized
     assert has_known_storages(type(first.untyped_storage())), "PyTorch lays storages out in another way"
-    assert are_disjoint(_storages(first[3:], second.T, third))
+    assert not find_sharing(_storages(first[3:], second.T, third))
     assert extent_of_array(array[3:]) == (first.data_ptr(), first.data_ptr() + 64, True)
-    assert not are_disjoint(_storages(first[:4], torch.as_strided(first, (4,), (1,), 8)))
-    assert not are_disjoint(_storages(torch.from_dlpack(first[:4]), torch.from_dlpack(third[1:])))
+    assert find_sharing(_storages(first[:4], torch.as_strided(first, (4,), (1,), 8)))
+    assert find_sharing(_storages(torch.from_dlpack(first[:4]), torch.from_dlpack(third[1:])))

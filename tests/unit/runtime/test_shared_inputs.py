@@ -53,10 +53,11 @@ def _run(kernel: Any, make: Callable[[Any], Any], p: int, q: int, out: int | Non
 
 @pytest.mark.parametrize("make", [np.array, _torch, _owned])
 def test_outputs_alone_must_lie_apart(declared: Any, make: Callable[[Any], Any]) -> None:
-    for _ in range(4):  # the slow path, the fast path in Python, native code, of both kinds in turns
-        for p, q, out in ((0, 32, None), (0, 300, 270), (0, 32, None), (500, 32, 2)):
-            found, expected = _run(declared, make, p, q, out)
-            np.testing.assert_array_equal(found, expected)
+    for kernel in (declared, triton.jit(shift.fn)):
+        for _ in range(4):  # the slow path, the fast path in Python, native code, of both kinds in turns
+            for p, q, out in ((0, 32, None), (0, 300, 270), (0, 32, None), (500, 32, 2)):
+                found, expected = _run(kernel, make, p, q, out)
+                np.testing.assert_array_equal(found, expected)
 
 
 def test_inputs_of_one_allocation_get_the_kernel_for_memory_apart(declared: Any) -> None:
@@ -68,3 +69,42 @@ def test_inputs_of_one_allocation_get_the_kernel_for_memory_apart(declared: Any)
     kernels = {plan.disjoint: plan.kernel for plan in plans.values()}
     assert kernels == {True: relaunch.for_disjoint(), False: declared}
     assert "noalias" in kernels[True].asm["llir"].split("define")[1].split(")")[0]
+
+
+@pytest.mark.parametrize("pattern", [(0, 100, None), (0, 0, None), (0, 300, 270)])
+def test_a_function_is_compiled_once_for_what_is_stored_apart(pattern: tuple[int, int, int | None]) -> None:
+    function = triton.jit(shift.fn)
+    _run(function, np.array, *pattern)
+    (kernel,) = function.cache.values()
+    parameters = kernel.asm["llir"].split("define")[1].split(")")[0]
+    assert ("noalias" in parameters) == (pattern[2] is None)
+
+
+@triton.jit
+def move(p, q, out, BACK: tl.constexpr, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    if BACK:
+        tl.store(q + i, tl.load(p + i) + 1)
+        tl.store(q + BLOCK + i, tl.load(p + i))
+    tl.store(out + i, tl.load(p + i) + tl.load(q + i))
+
+
+@pytest.mark.parametrize("order", [(False, True), (True, False)])
+def test_kernels_of_one_function_that_store_through_other_parameters(order: tuple[bool, bool]) -> None:
+    function = triton.jit(move.fn)
+    for back in (*order * 2, *(order[0],) * 4, *(order[1],) * 4, *order * 3):
+        for q, start in ((None, None), (300, None), (8, None), (300, 8)):
+            buffer, expected = np.arange(1024, dtype=np.int64), np.arange(1024, dtype=np.int64)
+            alone = np.zeros(256, np.int64)
+            other, expected_other = (alone, alone.copy()) if q is None else (buffer[q:], expected[q:])
+            out = np.zeros(BLOCK, np.int64) if start is None else buffer[start:]
+            function[(1,)](buffer, other, out, back, BLOCK)
+            if back:
+                expected_other[:BLOCK] = expected[:BLOCK] + 1
+                expected_other[BLOCK : 2 * BLOCK] = expected[:BLOCK].copy()
+            total = expected[:BLOCK] + expected_other[:BLOCK]
+            if start is not None:
+                expected[start : start + BLOCK] = total
+            np.testing.assert_array_equal(buffer, expected)
+            np.testing.assert_array_equal(other, expected_other)
+            np.testing.assert_array_equal(out[:BLOCK], total)

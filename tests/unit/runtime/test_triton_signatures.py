@@ -60,7 +60,6 @@ ABSENT = {
     "pointer_type.cache_key_part": _KEYS,
     "Autotuner.check_disk_cache": "a part of a tuning",
     "PaddedSharedLayout.verify": "called when one is made",
-    "GluonASTSource.hash": "`identity()` is it",
     "GluonASTSource.parse_options": "options are the launch's",
     "CompilationError.source_line_count_max_in_message": "messages show the statement",
     **{
