@@ -109,6 +109,17 @@ def test_products_that_start_early() -> None:
     assert ["exp2" in text for text in order] == [False, False, True, False, False]
 
 
+def test_groups_that_exchange_elements_take_no_turns() -> None:
+    """Each of two groups has half of the columns of 64 rows, and multiplies all of them again: the one with the turn
+    waited for the other, which waited for the turn.
+    """
+    arguments = inputs(192)
+    with knobs.scope(specialize_warps="always", tma_loads="always"):
+        compiled = launch(arguments, keys=64)
+    assert has_roles(compiled) and not takes_turns(compiled)
+    check(arguments, False)
+
+
 def test_rows_that_begin_anywhere() -> None:
     """A tensor map begins at a multiple of 16 bytes: other rows are copied by threads, as before."""
     arguments = inputs(128, first=1)

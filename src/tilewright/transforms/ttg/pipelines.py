@@ -26,6 +26,7 @@ from tilewright.transforms.ttg.assign_latencies import AssignLatenciesPass
 from tilewright.transforms.ttg.coalesce import CoalescePass
 from tilewright.transforms.ttg.combine_tensor_select_and_if import CombineTensorSelectAndIfPass
 from tilewright.transforms.ttg.defer_row_sums import DeferRowSumsPass
+from tilewright.transforms.ttg.drop_turns import DropTurnsPass
 from tilewright.transforms.ttg.f32_dot_tc import F32DotTCPass
 from tilewright.transforms.ttg.fence_insertion import FenceInsertionPass
 from tilewright.transforms.ttg.fuse_nested_loops import FuseNestedLoopsPass
@@ -91,6 +92,7 @@ def passes_for_hopper(options: LoopOptions) -> list[Pass]:
         TakeTurnsPass(mode=options.take_turns),  # one group of warps computes while another multiplies
         TMALoweringPass(),  # accesses through descriptors that no loop pipelines
         *_place_conversions(),
+        DropTurnsPass(),  # of groups that exchange elements meanwhile
         *([DeferRowSumsPass()] if options.defer_row_sums else []),  # threads exchange sums once, after loops
         *([StoreByWarpsPass()] if options.store_by_warps else []),  # no warp waits for another where programs end
         SymbolDcePass(),  # functions that were inlined everywhere
