@@ -44,10 +44,10 @@ def find_written_arguments(module: ModuleOp) -> frozenset[int]:
     An argument takes one slot; a tensor descriptor that is still an argument takes that of its base, and those of its
     extents, strides and padding.
     """
-    functions = {op.sym_name.data: op for op in find_ops(module, tt.FuncOp)}
-    kernel = next((op for op in functions.values() if op.is_public and not op.is_declaration), None)
+    kernel = find_kernel(module)
     if kernel is None:
         return frozenset()
+    functions = {op.sym_name.data: op for op in find_ops(module, tt.FuncOp)}
     targets: dict[SSAValue, list[SSAValue]] = defaultdict(list)
     for op in ops_within(module):
         for source, target in edges_of(op, functions):
@@ -56,15 +56,25 @@ def find_written_arguments(module: ModuleOp) -> frozenset[int]:
     stored_through = {op.operands[0] for op in find_ops(module, *WRITERS)}
     for op in find_ops(module, *ASSEMBLY):
         stored_through.update(() if op.pure.value.data else op.args)
+    pointers = pointers_by_slot(kernel)
+    return frozenset(slot for slot, argument in pointers.items() if _reaches(argument, targets, stored_through))
+
+
+def find_kernel(module: ModuleOp) -> tt.FuncOp | None:
+    """Return the function that is launched: the first one that is public and has a body."""
+    functions = find_ops(module, tt.FuncOp)
+    return next((op for op in functions if op.is_public and not op.is_declaration), None)
+
+
+def pointers_by_slot(kernel: tt.FuncOp) -> dict[int, SSAValue]:
+    """The arguments that hold pointers, by their first launch slot."""
     arguments = kernel.body.blocks[0].args
     attributes = [None] * len(arguments) if kernel.arg_attrs is None else kernel.arg_attrs.data
     slots = (slots_of(argument.type, given) for argument, given in zip(arguments, attributes, strict=True))
     first_slots = accumulate(slots, initial=0)
-    return frozenset(
-        slot
-        for slot, argument in zip(first_slots, arguments, strict=False)
-        if holds_pointer(argument.type) and _reaches(argument, targets, stored_through)
-    )
+    return {
+        slot: argument for slot, argument in zip(first_slots, arguments, strict=False) if holds_pointer(argument.type)
+    }
 
 
 def _reaches(start: SSAValue, targets: dict[SSAValue, list[SSAValue]], goals: set[SSAValue]) -> bool:

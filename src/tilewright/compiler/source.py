@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from tilewright.compiler.options import CompileOptions
+from tilewright.compiler.sharing import NOTHING_SHARED, Sharing, promise_apart
 from tilewright.language.callables import JITCallable
 from tilewright.language.dependencies import describe_constant
 from tilewright.support.errors import ArgumentError, CompilationError, OptionError, ParseError
@@ -70,7 +71,7 @@ class ASTSource:
     `signature` maps each parameter to its type string (nested tuples for tuple parameters, "constexpr" for constants);
     `constexprs` and `attrs` are keyed by parameter name or by path, `(index,)` or `(index, item)`. `noalias` promises
     that the storage of all pointer arguments is disjoint, but for those whose launch slots are in one group of
-    `sharing`.
+    `sharing` (see `compiler/sharing.py`).
     """
 
     fn: JITCallable
@@ -79,7 +80,7 @@ class ASTSource:
     attrs: Mapping[Any, Any] = field(default_factory=dict[Any, Any])
     noalias: bool = False
     first_stage: str = "source"
-    sharing: tuple[tuple[int, ...], ...] = ()
+    sharing: Sharing = NOTHING_SHARED
 
     @property
     def is_gluon(self) -> bool:
@@ -173,7 +174,7 @@ class ASTSource:
 
 
 def mark_for_launch(
-    module: ModuleOp, options: CompileOptions, *, noalias: bool, sharing: tuple[tuple[int, ...], ...] = ()
+    module: ModuleOp, options: CompileOptions, *, noalias: bool, sharing: Sharing = NOTHING_SHARED
 ) -> None:
     """Say on what a front end made whether pointers are apart, and whether a*b+c is to stay two operations."""
     from xdsl.dialects.builtin import UnitAttr
@@ -181,34 +182,9 @@ def mark_for_launch(
     from tilewright.dialects.attributes import NO_FP_FUSION
 
     if noalias:
-        _promise_disjoint(module, sharing)
+        promise_apart(module, sharing)
     if not options.enable_fp_fusion:
         module.attributes[NO_FP_FUSION] = UnitAttr()
-
-
-def _promise_disjoint(module: ModuleOp, sharing: tuple[tuple[int, ...], ...]) -> None:
-    """Say on the kernel that the storage of its pointer arguments is disjoint, if all its pointers come from them:
-    behind an address that is an integer or lies in memory may be the storage of any argument. Those of a group in
-    `sharing` may lie together if nothing is stored through them: loads may be reordered among themselves.
-
-    Functions that the kernel calls get no such promise: two of their arguments may be one of the kernel's."""
-    from xdsl.dialects.builtin import UnitAttr
-
-    from tilewright.analysis.written_arguments import find_written_arguments
-    from tilewright.dialects import tt
-    from tilewright.dialects.attributes import NOALIAS
-    from tilewright.dialects.types import element_type
-    from tilewright.ir.walking import find_ops
-
-    makers = (tt.IntToPtrOp, tt.LoadOp, tt.ElementwiseInlineAsmOp, tt.ExternElementwiseOp)
-    for op in find_ops(module, *makers):
-        if any(isinstance(element_type(type), tt.PointerType) for type in op.result_types):
-            return
-    if sharing and not find_written_arguments(module).isdisjoint(slot for group in sharing for slot in group):
-        return
-    for op in module.body.block.ops:
-        if isinstance(op, tt.FuncOp) and op.is_public:
-            op.attributes[NOALIAS] = UnitAttr()
 
 
 def _attributes(values: Any) -> dict[str, int]:

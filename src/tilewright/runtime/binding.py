@@ -8,6 +8,7 @@ from collections.abc import Hashable, Iterable, Iterator
 from typing import Any
 
 from tilewright.compiler.options import OPTION_NAMES
+from tilewright.compiler.sharing import Sharing
 from tilewright.runtime.specialization import (
     Classified,
     Constant,
@@ -61,14 +62,9 @@ class Bound:
         """The storage behind each slot that is a pointer."""
         return {slot: leaf.storage for slot, (_, leaf) in enumerate(self.leaves()) if isinstance(leaf, Pointer)}
 
-    def sharing(self) -> tuple[tuple[int, ...], ...]:
-        """The slots of pointers that may share memory, in groups: back ends may reorder loads and stores but for those
-        through pointers of one group."""
+    def sharing(self) -> Sharing:
+        """The slots of pointers that may share memory."""
         return find_sharing(self.storages())
-
-    def writes_apart(self, written: frozenset[int]) -> bool:
-        """Return whether a kernel that stores through these slots alone stores to memory of no other pointer."""
-        return not any(written.intersection(group) for group in self.sharing())
 
 
 def _leaves(item: Classified) -> Iterable[Scalar | Pointer]:

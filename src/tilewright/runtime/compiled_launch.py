@@ -15,6 +15,7 @@ from dataclasses import field, replace
 from typing import Any
 
 from tilewright.compiler.kernel import CompiledKernel
+from tilewright.compiler.sharing import Groups
 from tilewright.runtime import hooks
 from tilewright.runtime.binding import Binder, Bound
 from tilewright.runtime.driver import Driver, active_driver
@@ -48,8 +49,9 @@ class CompiledLaunch:
     """Of the `@jit` function; `binder` is this kernel's own."""
     promised: Bound
     """The arguments that it was compiled for, without their values, which nobody is to keep alive."""
-    disjoint: bool
-    """Whether it was compiled for pointers that do not share memory."""
+    merged: Groups | None
+    """The slots that it takes as one pointer each, where it was compiled for stores to memory that no other pointer
+    shares; None if it is right for all pointers."""
     driver: Driver
     for_disjoint: Callable[[], CompiledKernel] | None = None
     """Of a kernel that is right for pointers that share memory: the faster one for pointers that do not."""
@@ -104,11 +106,10 @@ class CompiledLaunch:
         values, bound, driver = self._checked(args, keywords)
         slots, arrays = bound.slots()
         extents = normalize_grid(grid, lambda: self.binder.meta(values, {}), self.binder.kernel_name)
-        is_disjoint = bound.writes_apart(self.kernel.parameters.written)
-        kernel = self.kernel
-        if self.for_disjoint is not None and not driver.is_gpu and is_disjoint:
+        kernel, merged = self.kernel, bound.sharing().merged(self.kernel.parameters.written)
+        if self.for_disjoint is not None and not driver.is_gpu and merged == ():
             kernel = self.for_disjoint()
-        if self.disjoint and not is_disjoint:
+        if self.merged is not None and self.merged != merged:
             kernel = self._kernel_for_shared()
         launch(kernel, slots, arrays, extents)
         if not driver.is_gpu or all(storage.device != "cpu" for storage in arrays.values()):

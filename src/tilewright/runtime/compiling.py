@@ -151,7 +151,7 @@ def _launch_by_declaration(
     rules = [_typed(rule, item) for rule, item in zip(function.binder.rules, items, strict=True)]
     binder = Binder(function.__name__, function.signature, tuple(rules))
     promised = Bound(binder.names, (), tuple(items), {})
-    return CompiledLaunch(kernel, binder, promised, source.noalias, driver)
+    return CompiledLaunch(kernel, binder, promised, () if source.noalias else None, driver)
 
 
 def _launch_by_text(kernel: CompiledKernel, declaration: Declaration, driver: Driver) -> CompiledLaunch:
@@ -161,7 +161,7 @@ def _launch_by_text(kernel: CompiledKernel, declaration: Declaration, driver: Dr
     named = [inspect.Parameter(rule.name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for rule in rules]
     binder = Binder(declaration.kernel, inspect.Signature(named), tuple(rules))
     promised = Bound(binder.names, (), tuple(items), {})
-    return CompiledLaunch(kernel, binder, promised, declaration.disjoint, driver, has_signs=False)
+    return CompiledLaunch(kernel, binder, promised, () if declaration.disjoint else None, driver, has_signs=False)
 
 
 def _promised(kind: str, *, divisible: bool) -> Classified:

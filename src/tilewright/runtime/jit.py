@@ -188,11 +188,12 @@ class JITFunction(JITCallable, NamedKernel):
             self._forget_shortcuts()
 
     def _is_told_apart(self, kernel: CompiledKernel, bound: Bound) -> bool:
-        """Return whether fast paths choose this kernel for such arguments: not where it does not store through memory
-        that is shared, but another kernel of the function would."""
+        """Return whether fast paths can choose this kernel for such arguments: not where it stores to memory apart,
+        but another kernel of the function would not."""
         stored = {self.arg_names[number] for number in self._written}
-        slots = frozenset(slot for slot, (name, _) in enumerate(bound.leaves()) if name in stored)
-        return bound.writes_apart(slots) == bound.writes_apart(kernel.parameters.written)
+        slots = {slot for slot, (name, _) in enumerate(bound.leaves()) if name in stored}
+        sharing = bound.sharing()
+        return sharing.merged(slots) is not None or sharing.merged(kernel.parameters.written) is None
 
     def _present_shortcuts(self) -> Shortcuts:
         """The shortcuts for the switches as they are now."""
@@ -215,8 +216,8 @@ class JITFunction(JITCallable, NamedKernel):
             if self._tell(hooks.jit_cache_hook, bound, driver, is_warmup=is_warmup):
                 return None
             kernel = self._kernels[key] = self._compile(bound, driver)
-            disjoint = bound.writes_apart(kernel.parameters.written)
-            relaunch = CompiledLaunch(kernel, self.binder, replace(bound, values=()), disjoint, driver)
+            merged = bound.sharing().merged(kernel.parameters.written)
+            relaunch = CompiledLaunch(kernel, self.binder, replace(bound, values=()), merged, driver)
             relaunch.for_shared = cache(partial(self._compile, relaunch.promised, driver, is_shared=True))
             kernel.relaunch = relaunch
             self._tell(hooks.jit_post_compile_hook, bound, driver, is_warmup=is_warmup)

@@ -16,6 +16,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tilewright.compiler.options import CompileOptions
+from tilewright.compiler.sharing import Sharing
 from tilewright.language.callables import JITCallable
 from tilewright.language.dtypes import dtype
 from tilewright.language.type_names import str_to_ty
@@ -76,7 +77,7 @@ def describe(function: JITFunction, bound: Bound, target: str) -> str | None:
                 "name": function.fn_name,
                 "target": target,
                 "arguments": [_write(item) for item in bound.items],
-                "sharing": bound.sharing(),
+                "sharing": bound.sharing()._asdict(),
                 "options": bound.options,
             }
         )
@@ -90,9 +91,11 @@ def read(function: JITFunction, text: str) -> tuple[Bound, str]:
     data = json.loads(text)
     if data["name"] != function.fn_name:
         raise OptionError(f"Specialization data is for {data['name']} but trying to preload for {function.fn_name}")
-    places = {slot: group[0] for group in data["sharing"] for slot in group}
+    sharing = Sharing(**data["sharing"])
+    places = {slot: group[0] for groups in sharing for group in groups for slot in group}
+    addresses = {slot: group[0] for group in sharing.same for slot in group}
     slots = count()
-    items = tuple(_read(item, slots, places) for item in data["arguments"])
+    items = tuple(_read(item, slots, places, addresses) for item in data["arguments"])
     return Bound(function.binder.names, (), items, data["options"]), data["target"]
 
 
@@ -154,8 +157,11 @@ def _read_constant(item: dict[str, Any]) -> Any:
             return item["plain"]
 
 
-def _read(item: dict[str, Any], slots: Iterator[int], places: Mapping[int, int]) -> Classified:
-    """One argument, for the next slots. Pointers lie at `places`, or, where they share no memory, at their slot's."""
+def _read(
+    item: dict[str, Any], slots: Iterator[int], places: Mapping[int, int], addresses: Mapping[int, int]
+) -> Classified:
+    """One argument, for the next slots. The memory of pointers that share some is at one place, the others' at their
+    slots'; so are addresses."""
     match item:
         case {"constant": constant}:
             return Constant(_read_constant(constant))
@@ -164,7 +170,7 @@ def _read(item: dict[str, Any], slots: Iterator[int], places: Mapping[int, int])
             return Scalar(kind, 0, divisible)
         case {"pointer": kind, "divisible": divisible}:
             slot = next(slots)
-            place = places.get(slot, slot)
-            return Pointer(kind, Storage(0, kind.removeprefix("*"), place, place + 1), divisible)
+            place, address = places.get(slot, slot), addresses.get(slot, slot)
+            return Pointer(kind, Storage(address, kind.removeprefix("*"), place, place + 1), divisible)
         case _:
-            return Group(tuple(_read(inner, slots, places) for inner in item["group"]))
+            return Group(tuple(_read(inner, slots, places, addresses) for inner in item["group"]))

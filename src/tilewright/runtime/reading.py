@@ -94,6 +94,7 @@ class _Writer:
             "address": array_address,
             "are_apart": are_apart,
             "extent_of_view": extent_of_view,
+            "find_same": find_same,
             "is_allocation": is_allocation,
             "known_dtypes": _known_dtypes,
             "learn": _learn,
@@ -222,14 +223,18 @@ class _Writer:
         self._add_slot(number, "Q", f"p{number}")
 
     def _disjoint(self) -> str:
-        """Return whether nothing that is written shares memory, as `storage.find_sharing` has it."""
+        """What says whether memory that is written is shared, as `storage.find_sharing` has it: True if it is not,
+        False if it is, and what `find_same` returns if pointers share it that are equal."""
         if len(self.pointers) < 2:
             return ""
         pairs = [pair for pair in combinations(self.pointers, 2) if not self.only_read.issuperset(pair)]
-        if len(pairs) > _MANY:
-            extents = ", ".join(f"(l{n}, h{n}, w{n}, {n in self.only_read})" for n in self.pointers)
-            return f"are_apart([{extents}])"
-        return " and ".join(f"(h{m} <= l{n} or h{n} <= l{m}) and (w{m} or w{n})" for m, n in pairs) or "True"
+        if not pairs:
+            return "True"
+        extents = [f"(l{n}, h{n}, w{n}, {n in self.only_read})" for n in self.pointers]
+        tests = [f"(h{m} <= l{n} or h{n} <= l{m}) and (w{m} or w{n})" for m, n in pairs]
+        apart = " and ".join(tests) if len(pairs) <= _MANY else f"are_apart([{', '.join(extents)}])"
+        addresses = ", ".join(f"p{n}" for n in self.pointers)
+        return f"{apart} or find_same(({addresses}), ({', '.join(extents)}))"
 
     def reader(self, count: int) -> Reader:
         """The function that was written."""
@@ -248,12 +253,25 @@ def is_tensor_class(kind: type) -> bool:
     return torch is not None and kind in (getattr(torch, "Tensor", None), torch.nn.Parameter)
 
 
-def are_apart(extents: list[tuple[int, int, bool, bool]]) -> bool:
-    """Return whether no memory that is written shares with other memory.
+Reach = tuple[int, int, bool, bool]
+"""Of the memory behind a pointer: its lowest and one past its highest address, whether these are those of its
+allocation (two that hide theirs may share), and whether it is only read."""
 
-    Of each: its lowest and one past its highest address, whether these are those of its allocation (two that hide
-    theirs may share), and whether it is only read.
-    """
+
+def find_same(addresses: tuple[int, ...], extents: tuple[Reach, ...]) -> tuple[int, ...] | bool:
+    """For each pointer the number of the first one with the same address; False where memory that is written is shared
+    with another address."""
+    numbers = tuple(map(addresses.index, addresses))
+    for m, n in combinations(range(len(extents)), 2):
+        (low, high, is_whole, only_read), other = extents[m], extents[n]
+        apart = (high <= other[0] or other[1] <= low) and (is_whole or other[2])
+        if not (apart or (only_read and other[3]) or numbers[m] == numbers[n]):
+            return False
+    return numbers
+
+
+def are_apart(extents: list[Reach]) -> bool:
+    """Return whether no memory that is written is shared."""
     extents.sort()
     end, is_read, hidden, hidden_written = 0, True, 0, False
     for low, high, is_whole, only_read in extents:

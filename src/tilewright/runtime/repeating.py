@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from tilewright.language.callables import CapturedNames
-from tilewright.runtime.fast_path import Recognised, is_constant
+from tilewright.runtime.fast_path import Plan, Recognised, is_constant
 from tilewright.runtime.reading import is_tensor_class
 from tilewright.runtime.specialization import ParameterRule
 from tilewright.support import knobs
@@ -127,7 +127,7 @@ def describe_call(
         return None
     slots = _slots_of(values, rules)
     stored = {number for _, number in plan.written}
-    describe = _Describer(rules, slots, stored, plan.only_read)
+    describe = _Describer(rules, slots, stored, _labels_of(plan, len(rules)))
     by_position = [describe.item(value, number) for number, value in enumerate(args)]
     by_keyword = [(name, describe.item(value, numbers.get(name))) for name, value in keywords.items()]
     call = Call(
@@ -169,16 +169,25 @@ def _slots_of(values: Sequence[Any], rules: Sequence[ParameterRule]) -> dict[int
     return {number: slot for slot, number in enumerate(taken)}
 
 
+def _labels_of(plan: Plan, count: int) -> list[int]:
+    """How each parameter's memory may be shared, as `calls.Item` has it."""
+    firsts = sorted(set(plan.same.values()))
+    labels = [int(number in plan.only_read) for number in range(count)]
+    for number, first in plan.same.items():
+        labels[number] |= 2 << firsts.index(first)
+    return labels
+
+
 class _Describer:
     """Describes the arguments of one call."""
 
     def __init__(
-        self, rules: Sequence[ParameterRule], slots: dict[int, int], stored: set[int], only_read: frozenset[int]
+        self, rules: Sequence[ParameterRule], slots: dict[int, int], stored: set[int], labels: Sequence[int]
     ) -> None:
         self.rules = rules
         self.slots = slots
         self.stored = stored
-        self.only_read = only_read
+        self.labels = labels
         self.layout: TensorLayout | None = None
         """Of tensors, if there are any."""
 
@@ -197,7 +206,7 @@ class _Describer:
             return Item(kind=Kind.FLOAT, type=float, slot=slot)
         if kind is _ndarray:
             facts = {"number": int(not value.ctypes.data & 15), "detail": int(number in self.stored), "slot": slot}
-            return Item(kind=Kind.ARRAY, type=kind, target=value.dtype, only_read=number in self.only_read, **facts)
+            return Item(kind=Kind.ARRAY, type=kind, target=value.dtype, sharing=self.labels[number], **facts)
         return self._tensor(value, slot, number) if is_tensor_class(kind) and (value.is_cpu or value.is_cuda) else None
 
     def _tensor(self, value: Any, slot: int, number: int) -> Item | None:
@@ -207,7 +216,7 @@ class _Describer:
         if self.layout is None or not self.layout.fits(value):
             return None
         facts = {"number": int(not value.data_ptr() & 15), "detail": self.layout.description(value), "slot": slot}
-        return Item(kind=Kind.TENSOR, type=value.__class__, only_read=number in self.only_read, **facts)
+        return Item(kind=Kind.TENSOR, type=value.__class__, sharing=self.labels[number], **facts)
 
     @staticmethod
     def _constant(value: Any) -> Item | None:

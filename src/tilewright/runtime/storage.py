@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from tilewright.compiler.sharing import Sharing
 from tilewright.runtime.allocations import extent_of, extent_of_array, is_allocation
 from tilewright.support.errors import ArgumentTypeError, ArgumentValueError
 from tilewright.support.records import dataclass
@@ -58,6 +59,11 @@ class Storage:
     """Whether `[low, high)` is all of the allocation; of a view that hides its owner it is what the view shows."""
     host_tensor: weakref.ref[Any] | None = field(default=None, compare=False)
     """What may be pinned. Launches are remembered, tensors are not kept for it."""
+
+    @property
+    def pointer(self) -> tuple[int, str, str]:
+        """Equal for what a kernel takes as one pointer."""
+        return self.address, self.device, self.dtype
 
     def is_pinned(self) -> bool:
         """Return whether a GPU can reach host memory directly. To be asked for GPUs alone: PyTorch runs an operator
@@ -108,11 +114,11 @@ def extents_of(arrays: Mapping[int, Any]) -> dict[int, tuple[int, int]]:
     return {slot: (storage.low, storage.high) for slot, storage in storages.items() if storage is not None}
 
 
-def find_sharing(storages: Mapping[int, Storage]) -> tuple[tuple[int, ...], ...]:
-    """The slots that may share memory with others, however far from its own address each is accessed, in groups.
+def find_sharing(storages: Mapping[int, Storage]) -> Sharing:
+    """The slots that may share memory with others, however far from its own address each is accessed.
 
-    Each slot of a group shares with at least one other of it. Where the allocation of one is known, another either
-    begins in it or has nothing of it. Two that hide theirs may lie in a common one.
+    Where the allocation of one is known, another either begins in it or has nothing of it. Two that hide theirs may
+    lie in a common one.
     """
     groups: list[list[int]] = []
     end = 0
@@ -125,7 +131,9 @@ def find_sharing(storages: Mapping[int, Storage]) -> tuple[tuple[int, ...], ...]
     if sum(not storage.is_whole for storage in storages.values()) > 1:
         hidden = [group for group in groups if not all(storages[slot].is_whole for slot in group)]
         groups = [group for group in groups if group not in hidden] + [[slot for group in hidden for slot in group]]
-    return tuple(sorted(tuple(sorted(group)) for group in groups if len(group) > 1))
+    shared = sorted(tuple(sorted(group)) for group in groups if len(group) > 1)
+    same = [group for group in shared if len({storages[slot].pointer for slot in group}) == 1]
+    return Sharing(tuple(same), tuple(group for group in shared if group not in same))
 
 
 def _numpy_storage(array: np.ndarray[Any, Any]) -> Storage:

@@ -115,7 +115,7 @@ class Launcher:
         items = tuple(map(self._classified, self._parameters, values))
         bound = Bound(tuple([parameter.rule.name for parameter in self._parameters]), values, items, {})
         check_places(self._target.name, bound)
-        apart = bound.writes_apart(self._kernel.parameters.written)
+        apart = bound.sharing().merged(self._kernel.parameters.written) == ()
         kernel = self._kernel if apart else self._kernel_for_shared_memory
         slots, storages = bound.slots()
         launch(kernel, slots, storages, grid)

@@ -1,4 +1,5 @@
-"""What a kernel only reads may lie in one allocation, and the kernel for memory apart still serves."""
+"""What a kernel only reads may lie in one allocation, and the kernel for memory apart still serves; so may pointers
+that are the same, which are one argument."""
 
 from __future__ import annotations
 
@@ -12,6 +13,7 @@ import tilewright as triton
 import tilewright.language as tl
 from tilewright.compiler.source import ASTSource
 from tilewright.support import knobs
+from tilewright.support.errors import ArgumentValueError
 
 BLOCK = 64
 
@@ -108,3 +110,68 @@ def test_kernels_of_one_function_that_store_through_other_parameters(order: tupl
             np.testing.assert_array_equal(buffer, expected)
             np.testing.assert_array_equal(other, expected_other)
             np.testing.assert_array_equal(out[:BLOCK], total)
+
+
+@triton.jit
+def add(x, y, out, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offsets < n
+    tl.store(out + offsets, tl.load(x + offsets, mask=mask) + tl.load(y + offsets, mask=mask), mask=mask)
+
+
+@triton.jit
+def reverse(x, out, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.store(out + i, tl.load(x + BLOCK - 1 - i))
+
+
+PLACES = {"apart": None, "same": 0, "behind": 8, "before": -8}
+"""Where the output lies, from the input."""
+
+
+@pytest.mark.parametrize("make", [np.array, _torch, _owned])
+@pytest.mark.parametrize("order", [("apart", "same"), ("same", "apart"), ("same", "behind"), ("before", "same")])
+def test_outputs_that_are_inputs(make: Callable[[Any], Any], order: tuple[str, str]) -> None:
+    function, turned = triton.jit(add.fn), triton.jit(reverse.fn)
+    for where in (order[0], *(order[1],) * 4, *(order[0],) * 4, *order * 3, *PLACES, *PLACES, *PLACES):
+        numbers, other = np.arange(256, dtype=np.int64), np.arange(256, dtype=np.int64) * 1000
+        buffer, y, apart = make(numbers.copy()), make(other), make(np.zeros(BLOCK, np.int64))
+        x, start = buffer[64:], PLACES[where]
+        out = apart if start is None else buffer[64 + start :]
+        function[(1,)](x, y, out, BLOCK, BLOCK)
+        np.testing.assert_array_equal(np.asarray(out)[:BLOCK], numbers[64 : 64 + BLOCK] + other[:BLOCK])
+        before = np.asarray(x)[:BLOCK].copy()
+        turned[(1,)](x, out, BLOCK)
+        np.testing.assert_array_equal(np.asarray(out)[:BLOCK], before[::-1])
+
+
+@pytest.mark.parametrize("target", ["cpu", "cuda_sim", "reference"])
+def test_a_pointer_that_is_passed_twice_is_one_argument(target: str) -> None:
+    with knobs.scope(target=target):
+        x, y, function = np.arange(100.0), np.full(100, 2.0), triton.jit(add.fn)
+        kernel: Any = function[(4,)](x, y, x, 100, BLOCK=32)
+        np.testing.assert_array_equal(x, np.arange(100.0) + 2)
+        function[(4,)](x, x, x, 100, BLOCK=32)
+        np.testing.assert_array_equal(x, np.arange(100.0) * 2 + 4)
+        out = np.zeros(100)
+        kernel[(4,)](x, y, out, 100, 32)  # not what it was compiled for
+        np.testing.assert_array_equal(out, np.arange(100.0) * 2 + 6)
+        kernel[(4,)](x, y, x, 100, 32)
+        np.testing.assert_array_equal(x, out)
+        kernel[(4,)](x, x, x, 100, 32)
+        np.testing.assert_array_equal(x, out * 2)
+    if target == "cpu":
+        assert kernel.asm["ttir"].count("%x") == 1 and kernel.parameters.written == {2}
+
+
+def test_one_of_two_equal_arrays_may_be_read_only() -> None:
+    function, whole = triton.jit(add.fn), np.arange(100.0)
+    for locked in (False, True, False, True, True):
+        x = whole[:]
+        x.flags.writeable = not locked
+        expected = whole * 2
+        function[(4,)](x, x, whole, 100, BLOCK=32)
+        np.testing.assert_array_equal(whole, expected)
+        if locked:
+            with pytest.raises(ArgumentValueError, match="read-only"):
+                function[(4,)](whole, whole, x, 100, BLOCK=32)

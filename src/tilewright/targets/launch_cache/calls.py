@@ -63,12 +63,13 @@ class Item:
     number: int = 0
     detail: int = 0
     slot: int = -1
-    only_read: bool = False
-    """Of memory: whether it may be shared with other memory of that kind."""
+    sharing: int = 0
+    """Of memory: bit 0 where it may be shared with other memory that has it, a further bit where it must be at the
+    address of other memory that has that bit."""
 
     def record(self, name: str | None) -> records.Item:
         shown = None if name is None else id(name)
-        kept = self.number, self.detail, self.slot, shown, self.only_read
+        kept = self.number, self.detail, self.slot, shown, self.sharing
         return records.Item(self.kind, id(self.type), id(self.target), *kept)
 
 

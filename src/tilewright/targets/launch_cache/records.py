@@ -25,7 +25,8 @@ class Item(Structure):
         # kernel stores to it; TENSOR: bytes of an element << 32 | dtype and device, as in the tensor
         ("slot", c_int64),  # -1 where it has none
         ("name", c_void_p),  # of the parameter, for arguments by keyword
-        ("only_read", c_int64),  # memory: 1 if it may be shared with others of which that is said
+        ("sharing", c_int64),  # memory: bit 0 if it may be shared with others that have it, further bits for those at
+        # one address
     )
 
 
@@ -49,7 +50,7 @@ class Repeat(Structure):
         ("by_keyword", c_int64),
         ("items", c_void_p),  # of the arguments, in this order
         ("pointers", c_int64),  # among them
-        ("disjoint", c_int64),  # 1 if no two pointers share memory, but for those that may
+        ("disjoint", c_int64),  # 1 if no two pointers share memory, but as `sharing` has it
         ("variable_count", c_int64),
         ("variables", c_void_p),
         ("slots", c_int64),  # without the grid

@@ -5,8 +5,9 @@
 ; Why it is not Python: a kernel that streams through the caches leaves nothing of the interpreter in them. A launch of
 ; 3 us that way takes 25 us behind a vector sum of 12 MiB, and workers go to sleep meanwhile.
 
-; The extent of one pointer's memory: first byte, end, 1 if that is the whole allocation, 1 if it may be shared.
-%Extent = type { i64, i64, i64, i64 }
+; The extent of one pointer's memory: first byte, end, 1 if that is the whole allocation, how it may be shared, and the
+; pointer.
+%Extent = type { i64, i64, i64, i64, i64 }
 
 ; Where PyTorch's tensor object has its TensorImpl, which has the storage, the offset into it in elements, and 16 bytes
 ; after that the dtype (2 bytes) and the device (type and number). (`object_layouts.py` finds and checks them.)
@@ -358,12 +359,18 @@ check:
   br i1 %is_memory, label %check_memory, label %check_value
 
 check_memory:
-  %may_share_slot = getelementptr %Item, ptr %item, i32 0, i32 $Item_only_read
+  %may_share_slot = getelementptr %Item, ptr %item, i32 0, i32 $Item_sharing
   %may_share = load i64, ptr %may_share_slot
   %shared_slot = getelementptr %Extent, ptr %extent, i32 0, i32 3
   store i64 %may_share, ptr %shared_slot
   %memory_fits = call i1 @is_memory_again(ptr %item, ptr %argument, ptr %slot, ptr %extent)
-  br i1 %memory_fits, label %advance, label %differs
+  br i1 %memory_fits, label %note_address, label %differs
+
+note_address:
+  %address = load i64, ptr %slot
+  %address_slot = getelementptr %Extent, ptr %extent, i32 0, i32 4
+  store i64 %address, ptr %address_slot
+  br label %advance
 
 check_value:
   %value_fits = call i1 @is_value_again(ptr %item, ptr %argument, ptr %slot)
@@ -437,7 +444,8 @@ changed:
   ret i1 false
 }
 
-; Whether no two of the extents overlap or are parts of allocations that are not known, but for two that may be shared.
+; Whether no two of the extents overlap or are parts of allocations that are not known, but for two that may be shared,
+; and whether those that must be at one address are.
 define internal i1 @are_disjoint(ptr %memory, i64 %count) hot {
 entry:
   br label %outer
@@ -453,6 +461,8 @@ first:
   %whole = load i64, ptr %whole_slot
   %share_slot = getelementptr %Extent, ptr %one, i32 0, i32 3
   %share = load i64, ptr %share_slot
+  %address_slot = getelementptr %Extent, ptr %one, i32 0, i32 4
+  %address = load i64, ptr %address_slot
   %one_low = load i64, ptr %one
   %one_high_slot = getelementptr %Extent, ptr %one, i32 0, i32 1
   %one_high = load i64, ptr %one_high_slot
@@ -479,9 +489,14 @@ second:
   %apart_here = and i1 %outside, %known
   %two_share_slot = getelementptr %Extent, ptr %two, i32 0, i32 3
   %two_share = load i64, ptr %two_share_slot
+  %two_address_slot = getelementptr %Extent, ptr %two, i32 0, i32 4
+  %two_address = load i64, ptr %two_address_slot
   %shares = and i64 %share, %two_share
-  %allowed = icmp ne i64 %shares, 0
-  %clear = or i1 %apart_here, %allowed
+  %may_overlap = trunc i64 %shares to i1
+  %allowed = or i1 %apart_here, %may_overlap
+  %is_same = icmp eq i64 %address, %two_address
+  %must_be_same = icmp ugt i64 %shares, 1
+  %clear = select i1 %must_be_same, i1 %is_same, i1 %allowed
   %next_j = add i64 %j, 1
   br i1 %clear, label %inner, label %overlap
 
