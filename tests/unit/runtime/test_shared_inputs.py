@@ -13,7 +13,7 @@ import tilewright as triton
 import tilewright.language as tl
 from tilewright.compiler.source import ASTSource
 from tilewright.support import knobs
-from tilewright.support.errors import ArgumentValueError
+from tilewright.support.errors import ArgumentValueError, SanitizerError
 
 BLOCK = 64
 
@@ -162,6 +162,12 @@ def test_a_pointer_that_is_passed_twice_is_one_argument(target: str) -> None:
         np.testing.assert_array_equal(x, out * 2)
     if target == "cpu":
         assert kernel.asm["ttir"].count("%x") == 1 and kernel.parameters.written == {2}
+
+
+def test_reports_name_the_argument_of_an_access() -> None:
+    x = np.zeros(100)
+    with knobs.scope(sanitize=("bounds",)), pytest.raises(SanitizerError, match="of argument 'x'"):
+        triton.jit(add.fn)[(4,)](x, x, x, 101, BLOCK=32)
 
 
 def test_one_of_two_equal_arrays_may_be_read_only() -> None:
