@@ -77,10 +77,10 @@ def with_parts(state: State, parts: Mapping[PartKey, Expr]) -> State:
         assert isinstance(root, Phi)
         base = Base(root, base.pointee)
     changed: dict[int, dict[str, Expr | None]] = {}
-    for (kind, number), part in parts.items():
+    for (kind, index), part in parts.items():
         if kind not in ("uniform", "base"):
-            changed.setdefault(number, {"computed": None} if isinstance(state, Lanes) else {})[kind] = part
-    dims = tuple(replace(dim, **changed.get(number, {})) for number, dim in enumerate(state.dims))
+            changed.setdefault(index, {"computed": None} if isinstance(state, Lanes) else {})[kind] = part
+    dims = tuple(replace(dim, **changed.get(index, {})) for index, dim in enumerate(state.dims))
     return replace(state, dims=dims, uniform=parts.get(("uniform", 0), state.uniform), base=base)
 
 

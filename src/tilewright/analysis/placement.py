@@ -57,13 +57,13 @@ def lower_bound(requests: Sequence[Request]) -> int:
 
 
 def _orders(requests: Sequence[Request], conflicts: Sequence[Sequence[int]]) -> list[list[int]]:
-    numbers = range(len(requests))
+    indices = range(len(requests))
 
     def sorted_by(key: Callable[[int], tuple[int, ...]]) -> list[int]:
-        return sorted(numbers, key=key)
+        return sorted(indices, key=key)
 
-    def area(number: int) -> int:
-        return requests[number].size * (requests[number].stop - requests[number].start)
+    def area(request: int) -> int:
+        return requests[request].size * (requests[request].stop - requests[request].start)
 
     return [
         sorted_by(lambda n: (-requests[n].size, requests[n].start)),
@@ -77,12 +77,12 @@ def _orders(requests: Sequence[Request], conflicts: Sequence[Sequence[int]]) -> 
 
 def _place_in_order(requests: Sequence[Request], conflicts: Sequence[Sequence[int]], order: Sequence[int]) -> list[int]:
     offsets: dict[int, int] = {}
-    for number in order:
+    for request in order:
         taken = [
-            (offsets[other], offsets[other] + requests[other].size) for other in conflicts[number] if other in offsets
+            (offsets[other], offsets[other] + requests[other].size) for other in conflicts[request] if other in offsets
         ]
-        offsets[number] = _lowest_gap(requests[number], sorted(taken))
-    return [offsets[number] for number in range(len(requests))]
+        offsets[request] = _lowest_gap(requests[request], sorted(taken))
+    return [offsets[request] for request in range(len(requests))]
 
 
 def _lowest_gap(request: Request, taken: Sequence[tuple[int, int]]) -> int:

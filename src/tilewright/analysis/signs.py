@@ -104,7 +104,7 @@ class Signs:
             return self._prove_block_argument(value, depth)
         return self._prove_result(value.op, value.index, depth)
 
-    def _prove_result(self, op: Operation, number: int, depth: int) -> bool:
+    def _prove_result(self, op: Operation, index: int, depth: int) -> bool:
         operands = op.operands
         match op:
             case tt.MakeRangeOp():
@@ -118,9 +118,9 @@ class Signs:
             case arith.SelectOp():
                 return all(self.is_value_nonnegative(operand, depth) for operand in operands[1:])
             case scf.ForOp():
-                return self._all_nonnegative((operands[3 + number], _yielded(op.regions[0].block, number)), depth)
+                return self._all_nonnegative((operands[3 + index], _yielded(op.regions[0].block, index)), depth)
             case scf.IfOp() if all(region.blocks for region in op.regions):
-                return self._all_nonnegative([_yielded(region.block, number) for region in op.regions], depth)
+                return self._all_nonnegative([_yielded(region.block, index) for region in op.regions], depth)
             case arith.IndexCastOp():
                 source, target = (bit_width(element_type(v.type)) for v in (operands[0], op.results[0]))
                 return source <= target and self.is_value_nonnegative(operands[0], depth)
@@ -144,17 +144,17 @@ class Signs:
         block, loop = value.block, value.block.parent_op()
         if not isinstance(loop, scf.ForOp):
             return False
-        number = value.index - 1
-        if number < 0:
+        index = value.index - 1
+        if index < 0:
             if "unsignedCmp" in loop.properties:
                 return False
             return self._all_nonnegative((loop.operands[0], loop.operands[2]), depth)
-        return self._all_nonnegative((loop.operands[3 + number], _yielded(block, number)), depth)
+        return self._all_nonnegative((loop.operands[3 + index], _yielded(block, index)), depth)
 
 
-def _yielded(block: Block, number: int) -> SSAValue | None:
+def _yielded(block: Block, index: int) -> SSAValue | None:
     last = block.last_op
-    return last.operands[number] if isinstance(last, scf.YieldOp) and number < len(last.operands) else None
+    return last.operands[index] if isinstance(last, scf.YieldOp) and index < len(last.operands) else None
 
 
 def _is_wide(op: Operation) -> bool:

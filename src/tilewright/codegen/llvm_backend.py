@@ -204,8 +204,8 @@ def compile_parts(texts: Sequence[str], facts: TargetFacts, *, threads: int, ver
     """The objects of several modules, compiled by some threads; all but the first are remembered for other kernels."""
     jobs = [partial(compile_text, texts[0], facts, verify=verify)]
     jobs += [partial(_compiled_before, text, facts, verify) for text in texts[1:]]
-    longest_first = sorted(range(len(texts)), key=lambda number: -len(texts[number]))
-    objects = run_on_threads([jobs[number] for number in longest_first], threads)
+    longest_first = sorted(range(len(texts)), key=lambda index: -len(texts[index]))
+    objects = run_on_threads([jobs[index] for index in longest_first], threads)
     return [image for _, image in sorted(zip(longest_first, objects, strict=True))]
 
 

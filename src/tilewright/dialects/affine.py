@@ -117,12 +117,12 @@ def print_subscripts(printer: Printer, map_: AffineMap, operands: Sequence[SSAVa
     for position, expr in enumerate(map_.results):
         printer.print_string(", " if position else "")
         pieces = _VARIABLE.split(format_expr(expr))
-        for text, kind, number in zip(pieces[::3], [*pieces[1::3], ""], [*pieces[2::3], ""], strict=True):
+        for text, kind, index in zip(pieces[::3], [*pieces[1::3], ""], [*pieces[2::3], ""], strict=True):
             printer.print_string(text)
             if kind == "d":
-                printer.print_ssa_value(operands[int(number)])
+                printer.print_ssa_value(operands[int(index)])
             elif kind == "s":
-                write(printer, "symbol(", operands[map_.num_dims + int(number)], ")")
+                write(printer, "symbol(", operands[map_.num_dims + int(index)], ")")
 
 
 @irdl_custom_directive

@@ -29,15 +29,15 @@ from tilewright.dialects.types import INTEGER_LIKE, bit_width
 from tilewright.ir.wording import BareVerifyException
 
 
-def _verify_successor_operands(operands: Sequence[SSAValue], block: Block, number: int = 0) -> None:
+def _verify_successor_operands(operands: Sequence[SSAValue], block: Block, index: int = 0) -> None:
     if len(operands) != len(block.args):
         raise BareVerifyException(
-            f"branch has {len(operands)} operands for successor #{number}, but target block has {len(block.args)}"
+            f"branch has {len(operands)} operands for successor #{index}, but target block has {len(block.args)}"
         )
     for at, (operand, argument) in enumerate(zip(operands, block.args, strict=True)):
         if operand.type != argument.type:
             raise BareVerifyException(
-                f"type mismatch for bb argument #{at} of successor #{number}: '{operand.type}' for '{argument.type}'"
+                f"type mismatch for bb argument #{at} of successor #{index}: '{operand.type}' for '{argument.type}'"
             )
 
 

@@ -151,10 +151,10 @@ class FunctionOp(Op, ABC):
         if entry is not None and tuple(entry.arg_types) != inputs:
             if len(entry.args) != len(inputs):
                 raise VerifyException(f"entry block must have {len(inputs)} arguments to match function signature")
-            number = next(number for number, wanted in enumerate(inputs) if entry.args[number].type != wanted)
+            index = next(index for index, wanted in enumerate(inputs) if entry.args[index].type != wanted)
             raise VerifyException(
-                f"type of entry block argument #{number}('{entry.args[number].type}') must match the type of the "
-                f"corresponding argument in function signature('{inputs[number]}')"
+                f"type of entry block argument #{index}('{entry.args[index].type}') must match the type of the "
+                f"corresponding argument in function signature('{inputs[index]}')"
             )
         for what, attrs, types in (("argument", self.arg_attrs, inputs), ("result", self.res_attrs, outputs)):
             if attrs is not None and len(attrs) != len(types):

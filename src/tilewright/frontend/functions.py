@@ -110,8 +110,8 @@ def mangled_name(function: JITCallable, values: Sequence[Any]) -> str:
 
 def unique_symbol(module: ModuleState, symbol: str) -> str:
     """Two different functions may mangle alike (closures made in a loop, say): number the later ones."""
-    candidate, number = symbol, 1
+    candidate, suffix = symbol, 1
     while candidate in module.symbols:
-        candidate, number = f"{symbol}_{number}", number + 1
+        candidate, suffix = f"{symbol}_{suffix}", suffix + 1
     module.symbols.add(candidate)
     return candidate

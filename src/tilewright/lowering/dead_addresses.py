@@ -106,7 +106,7 @@ def _last(block: Block) -> Operation:
 
 
 def _keeps(first: int, dead: Collection[int]) -> Callable[[int], bool]:
-    return lambda number: number < first or number - first not in dead
+    return lambda index: index < first or index - first not in dead
 
 
 def _drop_operands(op: Operation, first: int, dead: Collection[int]) -> None:
@@ -115,8 +115,8 @@ def _drop_operands(op: Operation, first: int, dead: Collection[int]) -> None:
 
 
 def _drop_arguments(block: Block, first: int, dead: Collection[int]) -> None:
-    for number in sorted(dead, reverse=True):
-        block.erase_arg(block.args[first + number], safe_erase=False)
+    for index in sorted(dead, reverse=True):
+        block.erase_arg(block.args[first + index], safe_erase=False)
 
 
 def _drop_results(op: Operation, dead: Collection[int]) -> None:

@@ -63,8 +63,8 @@ class AddressSpace:
             data, start = array.data, array.start
         else:
             data, start = memory_of(array, name).view(np.uint8), 0
-        number = len(self.allocations)
-        base = FIRST + number * SPACING + (int(data.ctypes.data) & PAGE_MASK)
+        index = len(self.allocations)
+        base = FIRST + index * SPACING + (int(data.ctypes.data) & PAGE_MASK)
         self.allocations.append(Allocation(name, base, data, start))
         return np.int64(base + start)
 
@@ -96,12 +96,12 @@ class AddressSpace:
         """The memory that a pointer was derived from, as elements of a type; the first is the one it points to."""
         if address == 0:
             return Storage(np.empty(0, dtype_of(element)), "a null pointer")
-        number = self._number_of(address)
-        if number is None:
+        index = self._index_of(address)
+        if index is None:
             allocation = self._allocation(self._find_real(address, 1, 0))
             start = address - allocation.real
         else:
-            allocation = self.allocations[number]
+            allocation = self.allocations[index]
             start = address - allocation.base
         return Storage.of_bytes(ByteRange(allocation.data, start), element, allocation.name)
 
@@ -124,14 +124,14 @@ class AddressSpace:
         single = self._find_one(addresses, size)
         if single is not None:
             return [single]
-        numbers = (addresses - np.int64(FIRST) + np.int64(SPACING // 2)) // np.int64(SPACING)
-        for position in np.flatnonzero((numbers < 0) | (numbers >= len(self.allocations))).tolist():
-            numbers[position] = ~self._find_real(int(addresses[position]), size, position)
+        indices = (addresses - np.int64(FIRST) + np.int64(SPACING // 2)) // np.int64(SPACING)
+        for position in np.flatnonzero((indices < 0) | (indices >= len(self.allocations))).tolist():
+            indices[position] = ~self._find_real(int(addresses[position]), size, position)
         parts: list[Part] = []
-        for number in map(int, np.unique(numbers)):
-            chosen = np.flatnonzero(numbers == number)
-            allocation = self._allocation(number if number >= 0 else ~number)
-            offsets = addresses[chosen] - np.int64(allocation.base if number >= 0 else allocation.real)
+        for index in map(int, np.unique(indices)):
+            chosen = np.flatnonzero(indices == index)
+            allocation = self._allocation(index if index >= 0 else ~index)
+            offsets = addresses[chosen] - np.int64(allocation.base if index >= 0 else allocation.real)
             miss = allocation.find_miss(offsets, size, writes=writes)
             if miss is not None:
                 raise OutOfBounds(int(chosen[miss.position]), miss.reason)
@@ -140,28 +140,28 @@ class AddressSpace:
 
     def _find_one(self, addresses: Array, size: int) -> Part | None:
         """The allocation that holds all of the addresses, if one does."""
-        number = self._number_of(int(addresses[0]))
-        if number is None:
+        index = self._index_of(int(addresses[0]))
+        if index is None:
             return None
-        allocation = self.allocations[number]
+        allocation = self.allocations[index]
         offsets = addresses - np.int64(allocation.base)
         if offsets.min() < 0 or offsets.max() + size > allocation.data.size:
             return None
         return Part(allocation, EVERYTHING, offsets)
 
-    def _number_of(self, address: int) -> int | None:
+    def _index_of(self, address: int) -> int | None:
         """The allocation that an address was derived from."""
-        number = (address - FIRST + SPACING // 2) // SPACING
-        if 0 <= number < len(self.allocations):
-            return number
+        index = (address - FIRST + SPACING // 2) // SPACING
+        if 0 <= index < len(self.allocations):
+            return index
         return None
 
-    def _allocation(self, number: int) -> Allocation:
-        """The allocation of a number; the one after those of arguments is the process."""
-        if number == len(self.allocations):
+    def _allocation(self, index: int) -> Allocation:
+        """The allocation at an index; the one after those of arguments is the process."""
+        if index == len(self.allocations):
             assert self._process is not None
             return self._process
-        return self.allocations[number]
+        return self.allocations[index]
 
     def _find_real(self, address: int, size: int, position: int) -> int:
         """The allocation that a real address lies in."""

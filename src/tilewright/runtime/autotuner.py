@@ -175,11 +175,11 @@ class Autotuner(NamedKernel):
                 kept = sorted(kept, key=lambda config: estimate[config])[:count]
         return kept
 
-    def _kept_by_model(self, number: int) -> int:
+    def _kept_by_model(self, count: int) -> int:
         """Return how many configurations `top_k` keeps: a fraction of them, at least one, or a fixed number."""
         top = self.configs_top_k
         if isinstance(top, float) and top <= 1.0:
-            return max(1, int(number * top))
+            return max(1, int(count * top))
         if not isinstance(top, int):
             raise OptionError(f"top_k={top} is neither a number of configurations nor a part of them up to 1.0")
         return top

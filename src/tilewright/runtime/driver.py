@@ -45,8 +45,8 @@ class DeviceUtilities:
         """
         if not self.driver.is_gpu:
             return self.driver.target.facts.device_properties()
-        number = self.driver.get_current_device() if device is None else device
-        return import_module(CUDA_DRIVER).cuda_driver().device(number).properties()
+        ordinal = self.driver.get_current_device() if device is None else device
+        return import_module(CUDA_DRIVER).cuda_driver().device(ordinal).properties()
 
 
 @dataclass(frozen=True)
@@ -189,8 +189,8 @@ def active_driver(bound: Bound, *, is_launched: bool = True) -> Driver:
     if name != GPU:
         return driver_for(name)
     is_named = bool(bound.options.get("arch") or knobs.get("override_arch"))
-    number = _number(on_gpu[0]) if on_gpu else _present_device()
-    return driver_for(name, number, for_its_code=not is_named)
+    ordinal = _number(on_gpu[0]) if on_gpu else _present_device()
+    return driver_for(name, ordinal, for_its_code=not is_named)
 
 
 def check_places(target: str, bound: Bound) -> None:

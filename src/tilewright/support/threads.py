@@ -21,17 +21,17 @@ def run_on_threads(jobs: Sequence[Callable[[], T]], threads: int) -> list[T]:
     """
     results: dict[int, T] = {}
     failures: list[BaseException] = []
-    numbers = iter(range(len(jobs)))
+    indices = iter(range(len(jobs)))
     lock = threading.Lock()
 
     def work() -> None:
         while not failures:
             with lock:
-                number = next(numbers, None)
-            if number is None:
+                index = next(indices, None)
+            if index is None:
                 return
             try:
-                results[number] = jobs[number]()
+                results[index] = jobs[index]()
             except BaseException as error:
                 failures.append(error)
 
@@ -41,7 +41,7 @@ def run_on_threads(jobs: Sequence[Callable[[], T]], threads: int) -> list[T]:
         _finish(helper)
     if failures:
         raise failures[0]
-    return [results[number] for number in range(len(jobs))]
+    return [results[index] for index in range(len(jobs))]
 
 
 @contextmanager

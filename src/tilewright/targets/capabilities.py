@@ -121,7 +121,7 @@ class PreparesToLoad(Protocol):
 class Placed(Protocol):
     """A target of several devices that may need different code, such as GPUs of two generations in one machine."""
 
-    def on_device(self, number: int) -> Target:
+    def on_device(self, ordinal: int) -> Target:
         """The target for one of the devices; the same object for devices that run the same code."""
         ...
 

@@ -176,13 +176,13 @@ def fuzz_kernels(share: Share) -> Tally:
     tally = Tally("kernels", share.first)
     start = time.perf_counter()
     with knobs.scope(validate=False, sanitize=(), opt="strict"):
-        for number in share.numbers(tally):
-            kernel = KernelGenerator(Random(number)).generate()
-            routes = routes_of(number, share.gpu_every, kernel.features)
+        for seed in share.seeds(tally):
+            kernel = KernelGenerator(Random(seed)).generate()
+            routes = routes_of(seed, share.gpu_every, kernel.features)
             tally.on_gpus += len(routes) - 1
             if share.has_gpu and len(routes) > 1 and "without barriers" not in kernel.features:
                 routes = (*routes, GPU)
-            if not _check(f"kernel_{number}.py", number, kernel, routes, share, tally):
+            if not _check(f"kernel_{seed}.py", seed, kernel, routes, share, tally):
                 print(f"seed {share.first}: the GPU is lost to this process, which ends here")
                 break
     tally.seconds = time.perf_counter() - start
@@ -215,17 +215,17 @@ def _fuzz_both_ways(name: str, title: str, generator: Callable[[Random], Generat
     tally = Tally(title, share.first)
     start = time.perf_counter()
     with knobs.scope(validate=False, sanitize=(), opt="strict"):
-        for number in share.numbers(tally):
-            kernel = generator(Random(number)).generate()
-            routes = address_routes_of(number, share.gpu_every)
+        for seed in share.seeds(tally):
+            kernel = generator(Random(seed)).generate()
+            routes = address_routes_of(seed, share.gpu_every)
             tally.on_gpus += len(routes) - 2
-            _check(f"{name}_{number}.py", number, kernel, routes, share, tally)
+            _check(f"{name}_{seed}.py", seed, kernel, routes, share, tally)
     tally.seconds = time.perf_counter() - start
     return tally
 
 
 def _check(
-    name: str, number: int, kernel: GeneratedKernel, routes: tuple[Route, ...], share: Share, tally: Tally
+    name: str, seed: int, kernel: GeneratedKernel, routes: tuple[Route, ...], share: Share, tally: Tally
 ) -> bool:
     """Run a kernel on some routes, count it, and keep it if it fails; whether the GPU is still there."""
     failure = check_kernel(kernel, routes)
@@ -236,44 +236,44 @@ def _check(
     check = partial(check_kernel, routes=routes)
     if share.folder is not None:
         # As it is, until it is smaller: that takes minutes, and the run may be stopped before.
-        _keep(name, render(kernel, f"seed {number}\n{failure}"), failure, share, tally)
+        _keep(name, render(kernel, f"seed {seed}\n{failure}"), failure, share, tally)
     is_lost = (failure.engine, failure.kind) == (GPU.target, "error")
     small = kernel if is_lost else shrink_generated(kernel, check, failure, SHRINK_ATTEMPTS)
-    note = f"seed {number}\n{failure if small is kernel else check(small) or failure}"
+    note = f"seed {seed}\n{failure if small is kernel else check(small) or failure}"
     _keep(name, render(small, note), failure, share, tally)
     return not is_lost
 
 
-def routes_of(number: int, gpu_every: int, features: frozenset[str]) -> tuple[Route, ...]:
+def routes_of(seed: int, gpu_every: int, features: frozenset[str]) -> tuple[Route, ...]:
     """Return where a kernel runs: on the CPU always, on some GPU at times, and then at times with a look after every
     pass.
     """
-    if not gpu_every or number % gpu_every:
+    if not gpu_every or seed % gpu_every:
         return (CPU,)
-    turn = number // gpu_every
+    turn = seed // gpu_every
     gpu = HOPPER if OF_HOPPER & features else GPUS[turn % len(GPUS)]
     return CPU, replace(gpu, is_fine=turn % FINE_EVERY < len(GPUS))
 
 
-def address_routes_of(number: int, gpu_every: int) -> tuple[Route, ...]:
+def address_routes_of(seed: int, gpu_every: int) -> tuple[Route, ...]:
     """Both ways down the CPU, and the machine code of some GPU at times."""
-    if not gpu_every or number % gpu_every:
+    if not gpu_every or seed % gpu_every:
         return CPU_ALONE, BASELINE
-    return CPU_ALONE, BASELINE, GPUS_ALONE[number // gpu_every % len(GPUS_ALONE)]
+    return CPU_ALONE, BASELINE, GPUS_ALONE[seed // gpu_every % len(GPUS_ALONE)]
 
 
 def fuzz_texts(share: Share) -> Tally:
     """Mutations of IR texts through the parser, the verifier, and one pass each."""
     tally = Tally("mutated IR inputs", share.first)
     start = time.perf_counter()
-    for number in share.numbers(tally):
-        random = Random(number)
+    for seed in share.seeds(tally):
+        random = Random(seed)
         text = mutate(choose_text(random), random)
         tally.count += 1
         failure = check_text(text, random)
         if failure is not None:
             tally.failures[failure.kind] += 1
-            _keep(f"text_{number}.mlir", f"// {failure.message}\n{text}", failure, share, tally)
+            _keep(f"text_{seed}.mlir", f"// {failure.message}\n{text}", failure, share, tally)
     tally.seconds = time.perf_counter() - start
     return tally
 
@@ -282,15 +282,15 @@ def fuzz_passes(share: Share) -> Tally:
     """Random sequences of passes on the modules of a generated kernel at every stage; each kernel is one input."""
     tally = Tally("kernels at every stage under random passes", share.first)
     start = time.perf_counter()
-    for number in share.numbers(tally):
-        random = Random(number)
+    for seed in share.seeds(tally):
+        random = Random(seed)
         tally.count += 1
-        for module in stage_modules(KernelGenerator(Random(number), OPS_UNDER_PASSES).generate()):
+        for module in stage_modules(KernelGenerator(Random(seed), OPS_UNDER_PASSES).generate()):
             for passes in random_sequences(random, SEQUENCES):
                 failure = check_passes(module, passes)
                 if failure is not None:
                     tally.failures[failure.kind] += 1
-                    name = f"passes_{number}_{sum(tally.failures.values())}.mlir"
+                    name = f"passes_{seed}_{sum(tally.failures.values())}.mlir"
                     _keep(name, text_with_passes(module, passes), failure, share, tally)
     tally.seconds = time.perf_counter() - start
     return tally

@@ -116,7 +116,7 @@ def in_this_process(run: Any, share: Share) -> Tally:
     if share.first == 13:
         raise LostError("exit status -11")
     tally = Tally("kernels", share.first)
-    for number in share.numbers():
+    for number in share.seeds():
         tally.count += 1
         if number == 12:
             tally.failures["cpu error"] += 1

@@ -48,7 +48,7 @@ def test_copies_of_one_element_are_one_access() -> None:
 
 
 def test_two_programs_write_one_element() -> None:
-    with pytest.raises(RaceError, match="two programs write different values to one place at once"):
+    with pytest.raises(RaceError, match="two programs write different values to one address at once"):
         run(OWN + "st.global.u32 [%d16], %r3;", data(), grid=(2,))
     run(OWN + "st.global.u32 [%d16], 5;", data(), grid=(2,))
     run(OWN + "st.global.u32 [%d16], %r1;", data())  # of one program

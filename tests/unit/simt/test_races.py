@@ -70,7 +70,7 @@ def test_a_barrier_of_the_warp_is_enough_within_a_warp() -> None:
 
 
 def test_two_threads_write_one_place() -> None:
-    with pytest.raises(RaceError, match="two threads write different values to one place at once"):
+    with pytest.raises(RaceError, match="two threads write different values to one address at once"):
         run(SLOT + "st.shared.u32 [%r3], %r1;")
     run(SLOT + "st.shared.u32 [%r3], 5;")
     body = (

@@ -18,12 +18,12 @@ from tilewright.tools.fuzzing.shares import Share
 
 def test_shares_are_all_numbers_once(tmp_path: Path) -> None:
     shares = [Share(100 + job, 3, 110, None, tmp_path) for job in range(3)]
-    assert sorted(number for share in shares for number in share.numbers()) == list(range(100, 110))
-    assert list(shares[1].numbers()) == [101, 104, 107]
+    assert sorted(number for share in shares for number in share.seeds()) == list(range(100, 110))
+    assert list(shares[1].seeds()) == [101, 104, 107]
 
 
 def test_time_ends_a_share(tmp_path: Path) -> None:
-    assert list(Share(0, 1, None, 0.0, tmp_path).numbers()) == []
+    assert list(Share(0, 1, None, 0.0, tmp_path).seeds()) == []
 
 
 @pytest.mark.costly

@@ -39,10 +39,10 @@ class IndexSigns(Signs):
         super().__init__()
         self._graph = graph
 
-    def _prove_result(self, op: Operation, number: int, depth: int) -> bool:
+    def _prove_result(self, op: Operation, index: int, depth: int) -> bool:
         if isinstance(op, arith.DivSIOp | arith.CeilDivSIOp | arith.FloorDivSIOp):
             return self.is_value_nonnegative(op.operands[0], depth)
-        return super()._prove_result(op, number, depth)
+        return super()._prove_result(op, index, depth)
 
     def _prove_block_argument(self, value: SSAValue, depth: int) -> bool:
         function = _function_of_argument(value)

@@ -90,8 +90,8 @@ def _initial_value(op: Operation) -> list[Touch]:
     return [(op.results[0], WRITE, Timing.NOW)] if op.operands else []
 
 
-def _operand(number: int, is_write: bool, timing: Timing = Timing.NOW) -> Callable[[Operation], list[Touch]]:
-    return lambda op: [(op.operands[number], is_write, timing)]
+def _operand(index: int, is_write: bool, timing: Timing = Timing.NOW) -> Callable[[Operation], list[Touch]]:
+    return lambda op: [(op.operands[index], is_write, timing)]
 
 
 def _last_operand(is_write: bool, timing: Timing) -> Callable[[Operation], list[Touch]]:

@@ -244,9 +244,9 @@ class AmxKernelWriter:
         whole = fn.binary("and", "i64", depth, -lanes)
         rest = lanes_below(fn, fn.binary("sub", "i64", depth, whole), lanes)
 
-        def row(number: str) -> None:
-            source = fn.advance(a.first, fn.scaled(number, a.stride))
-            into = fn.advance(target, fn.scaled(number, _COPY_STRIDE))
+        def row(index: str) -> None:
+            source = fn.advance(a.first, fn.scaled(index, a.stride))
+            into = fn.advance(target, fn.scaled(index, _COPY_STRIDE))
 
             def line(k: str) -> None:
                 offset = fn.scaled(k, size)

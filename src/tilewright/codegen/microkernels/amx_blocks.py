@@ -209,9 +209,9 @@ class AmxBlockWriter:
         fn.start(last)
         self._each_c_tile("llvm.x86.tilestored64", self._scratch_rows(scratch))
 
-        def row(number: str) -> None:
-            source = fn.advance(scratch, fn.scaled(number, 4 * BLOCK))
-            target = fn.advance(result.first, fn.scaled(number, result.stride))
+        def row(index: str) -> None:
+            source = fn.advance(scratch, fn.scaled(index, 4 * BLOCK))
+            target = fn.advance(result.first, fn.scaled(index, result.stride))
             # Sums of tile products are never subnormal.
             narrowed = self._narrowed(fn.load(f"<{BLOCK} x float>", source, align=64), flushing=True)
             fn.store(f"<{BLOCK} x i16>", narrowed, target, align=2)
@@ -242,10 +242,10 @@ class AmxBlockWriter:
             wanted = fn.select(step.is_first, lanes, "zeroinitializer", mask)
         add = "add" if self.element.is_integer else "fadd"
 
-        def row(number: str) -> None:
-            partial = fn.advance(scratch, fn.scaled(number, 4 * BLOCK))
-            source = fn.advance(c.first, fn.scaled(number, c.stride))
-            target = fn.advance(result.first, fn.scaled(number, result.stride))
+        def row(index: str) -> None:
+            partial = fn.advance(scratch, fn.scaled(index, 4 * BLOCK))
+            source = fn.advance(c.first, fn.scaled(index, c.stride))
+            target = fn.advance(result.first, fn.scaled(index, result.stride))
             old = self.fn.masked_load(text, source, wanted, align=4)
             total = fn.binary(add, text, old, fn.load(text, partial, align=64))
             if self.narrow is None:
@@ -269,10 +269,10 @@ class AmxBlockWriter:
         size, scalar, lanes = self.element.bytes, self.element.memory, self.k_tile
         text = f"<{lanes} x {scalar}>"
 
-        def row(number: str) -> None:
-            exists = fn.icmp("ult", "i64", number, rows)
-            source = fn.advance(a, fn.scaled(number, stride))
-            into = fn.advance(target, fn.scaled(number, PANEL_BYTES))
+        def row(index: str) -> None:
+            exists = fn.icmp("ult", "i64", index, rows)
+            source = fn.advance(a, fn.scaled(index, stride))
+            into = fn.advance(target, fn.scaled(index, PANEL_BYTES))
             available = fn.select(exists, "i64", depth, 0)
 
             def chunk(k: str) -> None:

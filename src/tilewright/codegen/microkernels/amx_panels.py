@@ -134,9 +134,9 @@ class AmxPanelWriter:
         padded = fn.binary("and", "i64", fn.binary("add", "i64", depth, self.k_tile - 1), -self.k_tile)
 
         def rows(k: str, *, whole: bool) -> None:
-            numbers = [fn.binary("add", "i64", k, position) for position in range(self.group)]
-            sources = [fn.advance(b, fn.scaled(number, stride)) for number in numbers]
-            exist = None if whole else [fn.icmp("ult", "i64", number, depth) for number in numbers]
+            k_rows = [fn.binary("add", "i64", k, position) for position in range(self.group)]
+            sources = [fn.advance(b, fn.scaled(k_row, stride)) for k_row in k_rows]
+            exist = None if whole else [fn.icmp("ult", "i64", k_row, depth) for k_row in k_rows]
             target = fn.advance(panels, fn.scaled(k, 4 * BLOCK // self.group))
 
             def piece(n0: str) -> None:

@@ -228,8 +228,8 @@ class FewRowsWriter(TileWriter):
         last = fn.binary("sub", "i64", "%n_count", 1)
 
         def tile(n0: str) -> None:
-            numbers = [n0, *(fn.binary("add", "i64", n0, column) for column in range(1, _DOT_COLUMNS))]
-            held = [fn.call("i64", "llvm.umin.i64", [("i64", number), ("i64", last)]) for number in numbers]
+            indices = [n0, *(fn.binary("add", "i64", n0, column) for column in range(1, _DOT_COLUMNS))]
+            held = [fn.call("i64", "llvm.umin.i64", [("i64", index), ("i64", last)]) for index in indices]
             columns = self._rows_at(Rows(b, self.strides.b_row), held)
             addresses = [at for column in held for at in self._columns_at(c_rows, column)]
             self._dot_tile(copies, columns, addresses, depth)

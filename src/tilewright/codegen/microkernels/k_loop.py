@@ -220,12 +220,12 @@ class KLoop:
         a_offset = self.fn.binary("add", "i64", state.a_offset, self.a_step)
         return replace(state, a_offset=a_offset, b=self.fn.advance(state.b, self.operands.b_step), sums=sums)
 
-    def _prefetch(self, state: KState, number: int, kinds: tuple[LinesAhead, ...]) -> KState:
+    def _prefetch(self, state: KState, index: int, kinds: tuple[LinesAhead, ...]) -> KState:
         """Prefetch the next line of one kind."""
-        fn, kind, line = self.fn, kinds[number], state.lines[number]
+        fn, kind, line = self.fn, kinds[index], state.lines[index]
         fn.prefetch(line, level=kind.level, is_written=kind.is_written)
         following = fn.advance(line, kind.stride)
-        return replace(state, lines=(*state.lines[:number], following, *state.lines[number + 1 :]))
+        return replace(state, lines=(*state.lines[:index], following, *state.lines[index + 1 :]))
 
     def _repeat(self, begin: KState, end: str, body: Callable[[KState], KState]) -> KState:
         """``do state = body(state) while state.k < end``."""

@@ -97,12 +97,12 @@ class PanelTiles(TileWriter):
         first = self._sums_of_tile()
         return self._without(start, [self.fn.advance(first, str(WORD_BYTES * row)) for row in range(len(start))])
 
-    def start_of_edge(self, c_rows: list[str], numbers: Sequence[str], masks: list[str]) -> list[list[str]]:
-        start = super().start_of_edge(c_rows, numbers, masks)
+    def start_of_edge(self, c_rows: list[str], row_indices: Sequence[str], masks: list[str]) -> list[list[str]]:
+        start = super().start_of_edge(c_rows, row_indices, masks)
         if not self.sums:
             return start
         first = self._sums_of_tile()
-        return self._without(start, [self.fn.advance(first, self.fn.scaled(row, WORD_BYTES)) for row in numbers])
+        return self._without(start, [self.fn.advance(first, self.fn.scaled(row, WORD_BYTES)) for row in row_indices])
 
     def _without(self, start: list[list[str]], sums: list[str]) -> list[list[str]]:
         """Subtract from each row the sum at an address."""

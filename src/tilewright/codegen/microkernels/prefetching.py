@@ -31,8 +31,8 @@ def lines_of_panel(
     fn: FunctionText, tile: RegisterTile, next_panel: str, m0: str, k_panel: int, row_bytes: int
 ) -> Upcoming:
     """Lines of the next panel, one after the other; `row_bytes` are those of a row of a panel."""
-    number = fn.binary("udiv", "i64", m0, tile.rows)
-    lines = fn.scaled(number, k_panel // CHUNK * PREFETCHED_ROWS)
+    tile_index = fn.binary("udiv", "i64", m0, tile.rows)
+    lines = fn.scaled(tile_index, k_panel // CHUNK * PREFETCHED_ROWS)
     offset = fn.binary("urem", "i64", fn.scaled(lines, 64), k_panel * row_bytes)
     return Upcoming(fn.advance(next_panel, offset), str(PREFETCHED_ROWS * 64), "64")
 
@@ -44,11 +44,11 @@ def lines_of_rows(
 
     `position`: the column and the row of the tile; `rows`: how many rows A has.
     """
-    number = _number_of(fn, tile, position, rows)
-    line = fn.binary("and", "i64", fn.scaled(number, 64), GROUP_COLUMNS * element_bytes - 1)
+    tile_index = _tile_index(fn, tile, position, rows)
+    line = fn.binary("and", "i64", fn.scaled(tile_index, 64), GROUP_COLUMNS * element_bytes - 1)
     lines = GROUP_COLUMNS * element_bytes // 64
     blocks = CHUNK // PREFETCHED_ROWS
-    block = fn.binary("and", "i64", fn.binary("udiv", "i64", number, lines), blocks - 1)
+    block = fn.binary("and", "i64", fn.binary("udiv", "i64", tile_index, lines), blocks - 1)
     row = fn.scaled(fn.scaled(block, PREFETCHED_ROWS), b.stride)
     return Upcoming(fn.advance(fn.advance(b.first, line), row), fn.scaled(b.stride, CHUNK), b.stride)
 
@@ -57,12 +57,12 @@ def lines_of_columns(
     fn: FunctionText, tile: RegisterTile, b: Rows, position: tuple[str, str], rows: str, element_bytes: int
 ) -> Upcoming:
     """The same of a transposed B: other columns, and successive chunks of k other lines of these."""
-    number = _number_of(fn, tile, position, rows)
-    column = fn.binary("and", "i64", fn.scaled(number, PREFETCHED_ROWS), GROUP_COLUMNS - 1)
+    tile_index = _tile_index(fn, tile, position, rows)
+    column = fn.binary("and", "i64", fn.scaled(tile_index, PREFETCHED_ROWS), GROUP_COLUMNS - 1)
     return Upcoming(fn.advance(b.first, fn.scaled(column, b.stride)), str(CHUNK * element_bytes), b.stride)
 
 
-def _number_of(fn: FunctionText, tile: RegisterTile, position: tuple[str, str], rows: str) -> str:
+def _tile_index(fn: FunctionText, tile: RegisterTile, position: tuple[str, str], rows: str) -> str:
     """Count the tiles before the one at a position."""
     n0, m0 = position
     panel = fn.binary("udiv", "i64", n0, tile.columns)
@@ -78,9 +78,9 @@ def lines_of_chunk(
 
     In the first, rows of A that are a power of two apart would take the place of the panel.
     """
-    number = fn.binary("udiv", "i64", state.k, CHUNK)
-    c_row = fn.advance(ahead.c.first, fn.scaled(number, ahead.c.stride))
+    chunk_index = fn.binary("udiv", "i64", state.k, CHUNK)
+    c_row = fn.advance(ahead.c.first, fn.scaled(chunk_index, ahead.c.stride))
     c = LinesAhead(c_row, "64", -(-row_bytes // 64), level=3, is_written=True)
     a = LinesAhead(fn.advance(ahead.a, state.a_offset), a_stride, rows, level=ahead.a_level)
-    b = fn.advance(ahead.b.first, fn.scaled(number, ahead.b.per_chunk))
+    b = fn.advance(ahead.b.first, fn.scaled(chunk_index, ahead.b.per_chunk))
     return [(c,), (a, LinesAhead(b, ahead.b.stride, PREFETCHED_ROWS, level=2))]

@@ -177,8 +177,8 @@ class TileWriter:
         masks = [self.vector.lanes_below(columns_left, v * self.tile.lanes) for v in range(vectors)]
 
         def strip(first: str) -> None:
-            numbers = [first, *(fn.binary("add", "i64", first, row) for row in range(1, rows))]
-            held = [fn.call("i64", "llvm.umin.i64", [("i64", number), ("i64", last)]) for number in numbers]
+            row_indices = [first, *(fn.binary("add", "i64", first, row) for row in range(1, rows))]
+            held = [fn.call("i64", "llvm.umin.i64", [("i64", row_index), ("i64", last)]) for row_index in row_indices]
             a_rows = [fn.advance(a, fn.scaled(row, self.strides.a_row)) for row in held]
             c_rows = self._rows_at(Rows(c, self.strides.c_row), held)
             stored = self._rows_at(self.result, held) if self.result is not None else c_rows
@@ -189,11 +189,11 @@ class TileWriter:
 
         fn.loop("0", bound, rows, strip)
 
-    def _rows_at(self, block: Rows, numbers: Sequence[str]) -> list[str]:
-        return [self.fn.advance(block.first, self.fn.scaled(row, block.stride)) for row in numbers]
+    def _rows_at(self, block: Rows, row_indices: Sequence[str]) -> list[str]:
+        return [self.fn.advance(block.first, self.fn.scaled(row, block.stride)) for row in row_indices]
 
-    def start_of_edge(self, c_rows: list[str], numbers: Sequence[str], masks: list[str]) -> list[list[str]]:
-        """Return what the sums of some rows at the edge start from; `numbers` count from the first row of the tile."""
+    def start_of_edge(self, c_rows: list[str], row_indices: Sequence[str], masks: list[str]) -> list[list[str]]:
+        """Return what the sums of some rows at the edge start from; `row_indices` count from the first row."""
         return [[self.masked_start(base, v, mask) for v, mask in enumerate(masks)] for base in c_rows]
 
     def masked_start(self, base: str, vector: int, mask: str) -> str:

@@ -47,9 +47,9 @@ def _emit_widening(name: str, module: ModuleText, element: ElementKind, tile: Re
     adjoin = fn.icmp("eq", "i64", "%step", element.bytes)
     whole = fn.select(adjoin, "i64", fn.binary("and", "i64", "%count", -tile.lanes), 0)
 
-    def line(number: str) -> None:
-        source = fn.advance("%source", fn.scaled(number, "%line_stride"))
-        wide = fn.advance("%wide", fn.scaled(number, "%wide_stride"))
+    def line(index: str) -> None:
+        source = fn.advance("%source", fn.scaled(index, "%line_stride"))
+        wide = fn.advance("%wide", fn.scaled(index, "%wide_stride"))
 
         def lanes(at: str) -> None:
             narrow = fn.advance(source, fn.scaled(at, element.bytes))

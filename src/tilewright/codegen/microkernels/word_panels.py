@@ -71,12 +71,12 @@ class WordPanelWriter(WordWriter):
         nothing = self._zeros(columns * size)
         edges = [self._zeros(columns * size) for _ in range(self.group)]
 
-        def word(number: str) -> None:
-            first = fn.scaled(number, self.group)
+        def word(index: str) -> None:
+            first = fn.scaled(index, self.group)
             rows = [fn.binary("add", "i64", first, n) if n else first for n in range(self.group)]
             exist = [fn.icmp("slt", "i64", row, "%depth") for row in rows]
             held = [fn.advance("%b", fn.scaled(row, "%stride")) for row in rows]
-            target = fn.advance("%panels", fn.scaled(number, self.row_bytes))
+            target = fn.advance("%panels", fn.scaled(index, self.row_bytes))
 
             def piece(n0: str) -> None:
                 into, offset = panel_at(fn, target, "%panel_depth", n0, WORD_BYTES), fn.scaled(n0, size)
@@ -175,9 +175,9 @@ class WordPanelWriter(WordWriter):
         columns = fn.minimum(zero_or_more, lanes)
         count = fn.minimum(k_left, lanes * self.group)
 
-        def column(number: str) -> None:
-            from_k = fn.advance(source, fn.scaled(number, "%stride"))
-            self._copy_elements(fn.advance(buffer, fn.scaled(number, line)), from_k, count)
+        def column(index: str) -> None:
+            from_k = fn.advance(source, fn.scaled(index, "%stride"))
+            self._copy_elements(fn.advance(buffer, fn.scaled(index, line)), from_k, count)
 
         fn.loop("0", columns, 1, column)
         self._square(target, buffer, str(line))

@@ -111,9 +111,9 @@ class WordWriter:
         full = self.whole_lanes(fn.binary("udiv", "i64", "%depth", self.group))
         last = fn.scaled(full, WORD_BYTES)
 
-        def row(number: str) -> None:
-            source = fn.advance("%source", fn.scaled(number, "%row_stride"))
-            copy = fn.advance("%copy", fn.scaled(number, "%line_stride"))
+        def row(index: str) -> None:
+            source = fn.advance("%source", fn.scaled(index, "%row_stride"))
+            copy = fn.advance("%copy", fn.scaled(index, "%line_stride"))
 
             def lanes(word: str) -> None:
                 words = self.load_words(fn.advance(source, fn.scaled(word, self.group * size)))
@@ -167,14 +167,14 @@ class WordWriter:
         self._either(self._sum_rows, self._sum_columns)
 
     def _sum_rows(self) -> None:
-        def row(number: str) -> None:
-            copy = self.fn.advance("%copy", self.fn.scaled(number, "%line_stride"))
+        def row(index: str) -> None:
+            copy = self.fn.advance("%copy", self.fn.scaled(index, "%line_stride"))
             total = self._summed(
                 "%words", self.tile.lanes, lambda at: self.fn.advance(copy, self.fn.scaled(at, WORD_BYTES))
             )
             reduce = f"llvm.vector.reduce.add.v{self.tile.lanes}i32"
             single = self.fn.call("i32", reduce, [(self.words_text, total)])
-            to = self.fn.advance("%sums", self.fn.scaled(number, WORD_BYTES))
+            to = self.fn.advance("%sums", self.fn.scaled(index, WORD_BYTES))
             self.fn.store("i32", self.scalar.shl(single, 7), to, align=WORD_BYTES)
 
         self.fn.loop("0", "%rows", 1, row)

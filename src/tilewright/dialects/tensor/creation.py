@@ -205,8 +205,8 @@ def _verify_element_region(block: Block, type_: TensorType[Attribute]) -> None:
     if [argument.type for argument in block.args] != [INDEX] * type_.get_num_dims():
         if len(block.args) != type_.get_num_dims():
             raise BareVerifyException(f"expected the block to have {type_.get_num_dims()} arguments")
-        number = next(number for number, argument in enumerate(block.args) if argument.type != INDEX)
-        raise VerifyException(f"expected block argument {number + 1} to be an index")
+        index = next(index for index, argument in enumerate(block.args) if argument.type != INDEX)
+        raise VerifyException(f"expected block argument {index + 1} to be an index")
     terminator = block.last_op
     if isinstance(terminator, YieldOp) and terminator.operands[0].type != type_.element_type:
         raise VerifyException("expected yield type to match shape element type")

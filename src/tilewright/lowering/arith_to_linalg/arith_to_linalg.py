@@ -122,10 +122,10 @@ class _ModuleLowering:
         key = (stem, tuple(types), tuple(sorted(attributes.items())))
         if key in self.declared:
             return self.declared[key]
-        number = len(self.declared)
-        while f"{stem}_{number}" in self.names:
-            number += 1
-        name = f"{stem}_{number}"
+        suffix = len(self.declared)
+        while f"{stem}_{suffix}" in self.names:
+            suffix += 1
+        name = f"{stem}_{suffix}"
         self.names.add(name)
         self.declared[key] = name
         function = func.FuncOp.external(name, list(types), [])

@@ -52,15 +52,15 @@ class Accumulators:
 
     def start(self, values: BodyValues, vector: int = 0) -> list[SSAValue]:
         """Return what one set of accumulators starts from: that of vector number `vector` of an unrolled loop."""
-        return [self._start(values, number, vector) for number in self.reducing]
+        return [self._start(values, index, vector) for index in self.reducing]
 
-    def _start(self, values: BodyValues, number: int, vector: int) -> SSAValue:
-        nest, output = values.nest, self.outputs[number]
+    def _start(self, values: BodyValues, index: int, vector: int) -> SSAValue:
+        nest, output = values.nest, self.outputs[index]
         if self.combination is not None or nest.starts_at_first():
-            return self._first_element(values, number, vector)
+            return self._first_element(values, index, vector)
         if nest.vector_reduces():
             assert output.combiner is not None
-            element = self.nest.yielded[number].type
+            element = self.nest.yielded[index].type
             identity = identity_of(output.combiner, element)
             assert identity is not None
             start = values.spread(self.emitter.constant(identity, element), frozenset())
@@ -69,7 +69,7 @@ class Accumulators:
             return start
         return values.spread(read_operand(values, output.init), output.init.dims())
 
-    def _first_element(self, values: BodyValues, number: int, vector: int) -> SSAValue:
+    def _first_element(self, values: BodyValues, index: int, vector: int) -> SSAValue:
         """Return what is combined first: the first element along each reduced dimension, or, where lanes are reduced,
         the elements of one vector."""
         nest, frames = values.nest, values.frames
@@ -78,16 +78,16 @@ class Accumulators:
             Frame(frames[-1].cursor, dim, vector * nest.schedule.lanes)
             for dim in nest.schedule.order[len(frames) - 1 :]
         ]
-        return BodyValues(self.emitter, nest, [*frames, *inner]).get_lanes(nest.combination.right[number])
+        return BodyValues(self.emitter, nest, [*frames, *inner]).get_lanes(nest.combination.right[index])
 
-    def first_term(self, nest: Nest, number: int, accumulator: SSAValue) -> SSAValue | None:
+    def first_term(self, nest: Nest, index: int, accumulator: SSAValue) -> SSAValue | None:
         """Return what an accumulator that still is its identity becomes in one step, if that is the term
         itself.
         """
-        combiner, combined = self.outputs[number].combiner, self.nest.yielded[number].owner
+        combiner, combined = self.outputs[index].combiner, self.nest.yielded[index].owner
         if accumulator not in self._identities or combiner is None or not isinstance(combined, combiner.op_class):
             return None
-        return next((operand for operand in combined.operands if operand is not nest.accumulator(number)), None)
+        return next((operand for operand in combined.operands if operand is not nest.accumulator(index)), None)
 
     # -- combining --------------------------------------------------------------------------------------------------
 
@@ -107,11 +107,11 @@ class Accumulators:
     def _combine_sets(self, left: list[SSAValue], right: list[SSAValue]) -> list[SSAValue]:
         if self.combination is not None:
             return combine(self.emitter, self.combination, left, right)
-        return [self.combine(number, a, b) for number, a, b in zip(self.reducing, left, right, strict=True)]
+        return [self.combine(index, a, b) for index, a, b in zip(self.reducing, left, right, strict=True)]
 
-    def combine(self, number: int, left: SSAValue, right: SSAValue) -> SSAValue:
-        """Two accumulators of the output `number` as one."""
-        combiner = self.outputs[number].combiner
+    def combine(self, index: int, left: SSAValue, right: SSAValue) -> SSAValue:
+        """Two accumulators of the output `index` as one."""
+        combiner = self.outputs[index].combiner
         assert combiner is not None
         return self.emitter.value(
             combiner.op_class,  # pyright: ignore[reportArgumentType]
@@ -127,16 +127,16 @@ class Accumulators:
         nest = values.nest
         if self.combination is not None:
             accumulators = self._fold(values, accumulators)
-        for number, accumulator in zip(self.reducing, accumulators, strict=True):
-            output = self.outputs[number]
+        for index, accumulator in zip(self.reducing, accumulators, strict=True):
+            output = self.outputs[index]
             if self.batched is not None:
-                self.batched.keep(number, values.induction(nest.schedule.order[0]), accumulator, self.combine)
+                self.batched.keep(index, values.induction(nest.schedule.order[0]), accumulator, self.combine)
                 continue
             result = accumulator
             if nest.vector_reduces() and self.combination is None:
-                result = self._across_lanes(values, number, output, accumulator)
+                result = self._across_lanes(values, index, output, accumulator)
             if output.dest is None:
-                self.scalars[number] = result
+                self.scalars[index] = result
             else:
                 write_output(values, output.dest, output.access, result)
 
@@ -149,13 +149,13 @@ class Accumulators:
         starts = [read_operand(values, output.init) for output in self.outputs]
         return combine(self.emitter, self.combination, starts, folded)
 
-    def _across_lanes(self, values: BodyValues, number: int, output: Output, accumulator: SSAValue) -> SSAValue:
+    def _across_lanes(self, values: BodyValues, index: int, output: Output, accumulator: SSAValue) -> SSAValue:
         combiner = output.combiner
         assert combiner is not None
         result = self.emitter.result(vector.ReductionOp(combiner.kind, accumulator, fastmath=("reassoc",)))
         if self.padding is not None:
-            result = self.padding.combine(self.emitter, combiner, result, padded_element(values, self.padding, number))
+            result = self.padding.combine(self.emitter, combiner, result, padded_element(values, self.padding, index))
         start = output.init.source
         if isinstance(start, Splat) and is_identity(combiner, start.value):
             return result
-        return self.combine(number, result, read_operand(values, output.init))
+        return self.combine(index, result, read_operand(values, output.init))

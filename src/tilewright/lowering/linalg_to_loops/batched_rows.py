@@ -43,14 +43,14 @@ class BatchedRows:
     buffers: dict[int, SSAValue]
     """For each output, by its index, the lanes of all its rows."""
 
-    def keep(self, number: int, row: Index, accumulator: SSAValue, combine: Combine) -> None:
+    def keep(self, index: int, row: Index, accumulator: SSAValue, combine: Combine) -> None:
         """Put the lanes of a row aside; those of several registers are combined first."""
         lanes = self.lanes * self.registers
         while lanes > self.lanes:
             lanes //= 2
             low, high = (self.emitter.pick(accumulator, range(first, first + lanes)) for first in (0, lanes))
-            accumulator = combine(number, low, high)
-        self.emitter.vector_store(accumulator, self.buffers[number], self.emitter.mul(row, self.lanes))
+            accumulator = combine(index, low, high)
+        self.emitter.vector_store(accumulator, self.buffers[index], self.emitter.mul(row, self.lanes))
 
     def finish(self, outputs: Sequence[Output], combine: Combine) -> None:
         """Combine the lanes of all rows at the cursor."""
@@ -58,13 +58,13 @@ class BatchedRows:
         loop, body = emitter.open_for(0, self.rows, self.lanes)
         with emitter.at(body):
             first = body.args[0]
-            for number, buffer in self.buffers.items():
+            for index, buffer in self.buffers.items():
                 offsets = [emitter.mul(emitter.add(first, row), self.lanes) for row in range(self.lanes)]
                 rows = [emitter.vector_load(buffer, offset, self.lanes) for offset in offsets]
-                dest = outputs[number].dest
+                dest = outputs[index].dest
                 assert dest is not None
                 emitter.vector_store(
-                    _fold(emitter, rows, lambda a, b, number=number: combine(number, a, b)),
+                    _fold(emitter, rows, lambda a, b, index=index: combine(index, a, b)),
                     dest.flat,
                     emitter.add(dest.offset, first),
                 )
@@ -81,13 +81,13 @@ def plan_batched_rows(emitter: LoopEmitter, nest: Nest, reducing: Sequence[int])
     rows = nest.extents[row_dim]
     if nest.iterators[row_dim] or nest.bounds[row_dim] != rows or rows % lanes:
         return None
-    outputs = [nest.outputs[number] for number in reducing]
+    outputs = [nest.outputs[index] for index in reducing]
     if not all(_is_tile_of_rows(output, row_dim) for output in outputs):
         return None
     buffers: dict[int, SSAValue] = {}
-    for number, output in zip(reducing, outputs, strict=True):
+    for index, output in zip(reducing, outputs, strict=True):
         assert output.dest is not None
-        buffers[number] = emitter.alloca(output.dest.element, rows * lanes)
+        buffers[index] = emitter.alloca(output.dest.element, rows * lanes)
     return BatchedRows(emitter, lanes, nest.schedule.registers, rows, buffers)
 
 

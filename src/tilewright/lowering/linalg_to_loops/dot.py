@@ -138,8 +138,8 @@ class MatmulCalls:
                 self.emitter, rows, kernel.rows, lambda m: self._call(base, m, n, self._block(counts, m, n, needed))
             ))  # fmt: skip
 
-        def of_batch(number: Index) -> None:
-            moved = [_moved(self.emitter, item, item.address, number, item.strides[0]) for item in self.operands]
+        def of_batch(index: Index) -> None:
+            moved = [_moved(self.emitter, item, item.address, index, item.strides[0]) for item in self.operands]
             blocks((moved[0], moved[1], moved[2]))
 
         if len(a.strides) == 3:

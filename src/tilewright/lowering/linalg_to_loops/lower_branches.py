@@ -66,14 +66,14 @@ def lower_view_results(lowering: FunctionLowering, op: scf.IfOp) -> None:
     if has_tensors(op.results):
         lowering.fail(op, "a branch that yields both tensors and views")
     emitter, memory = lowering.emitter, lowering.memory
-    positions = [number for number, result in enumerate(op.results) if is_memref(result.type)]
+    positions = [index for index, result in enumerate(op.results) if is_memref(result.type)]
     chosen: list[list[StridedView]] = []
     before = lowering.accesses.copy()
     for region in op.regions:
         lowering.lower_block(region.block)
         terminator = region.block.last_op
         assert terminator is not None
-        chosen.append([lowering.view_for(op, terminator.operands[number]) for number in positions])
+        chosen.append([lowering.view_for(op, terminator.operands[index]) for index in positions])
     if all(any(not view.owned for view in views) for views in zip(*chosen, strict=True)):
         lowering.accesses = before  # what copies into a buffer is for the rare tile that cannot be read in place
     for region, views in zip(op.regions, chosen, strict=True):
@@ -98,7 +98,7 @@ def lower_view_results(lowering: FunctionLowering, op: scf.IfOp) -> None:
     )
     replace_op(lowering, op, new, positions, added=len(part_types))
     parts = list(new.results[len(kept) :])
-    for position, number in enumerate(positions):
+    for position, index in enumerate(positions):
         first, second = chosen[0][position], chosen[1][position]
         flat, offset, *rest = parts
         rank = len(first.strides)
@@ -109,7 +109,7 @@ def lower_view_results(lowering: FunctionLowering, op: scf.IfOp) -> None:
         parts = rest[rank:]
         root = next((view.root for view in (first, second) if not view.owned), first.root)
         view = StridedView(flat, offset, strides, first.shape, first.element, root)
-        memory.define(op.results[number], view)
+        memory.define(op.results[index], view)
 
 
 @lowers(scf.YieldOp, scf.ConditionOp)

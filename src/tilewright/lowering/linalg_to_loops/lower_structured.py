@@ -100,14 +100,14 @@ def _take_index(lowering: FunctionLowering, op: linalg.StructuredOp, name: str) 
 def _plan_output(
     lowering: FunctionLowering,
     op: linalg.StructuredOp,
-    number: int,
+    index: int,
     dest: StridedView | None,
     stored: StoredResult | None,
 ) -> Output:
     """Plan where a result goes: to `dest`, to where it is stored, to a scalar if it is one sum, or to a buffer."""
-    access, iterators = access_of(op.maps[len(op.inputs) + number]), _reduced_dims(op)
-    init, result, bounds = op.outputs[number], op.results[number], tuple[Index, ...](loop_extents(op))
-    reduces = number in reduced_results(op)
+    access, iterators = access_of(op.maps[len(op.inputs) + index]), _reduced_dims(op)
+    init, result, bounds = op.outputs[index], op.results[index], tuple[Index, ...](loop_extents(op))
+    reduces = index in reduced_results(op)
     view = dest
     if stored is not None:
         view, bounds = stored.dest, stored.sizes
@@ -115,7 +115,7 @@ def _plan_output(
         view = lowering.storage.destination(op, result)
         bounds = lowering.loop_bounds(result, access, loop_extents(op))
     source = lowering.source(init) if init in lowering.values.sources else Splat(init)
-    combiner = combiner_of(op.body.block, number) if reduces else None
+    combiner = combiner_of(op.body.block, index) if reduces else None
     may_overrun, is_cut = dest is None and stored is None, stored is not None
     return Output(view, access, Operand(source, access), bounds, reduces, combiner, may_overrun, is_cut)
 

@@ -56,14 +56,14 @@ def lower_from_vectors(op: linalg_ext.FromVectorsOp, lowering: FunctionLowering)
     if all(
         isinstance(reader, linalg.GenericOp)
         and lanes_in_registers(reader) == lanes
-        and access_of(reader.maps[number]) == EACH_ELEMENT
-        for reader, number in readers
+        and access_of(reader.maps[index]) == EACH_ELEMENT
+        for reader, index in readers
     ):
         lowering.values.vectors[op.result] = list(op.vectors)
         return
     view = lowering.memory.new_tile(op.result)
-    for number, vector in enumerate(op.vectors):
-        emitter.vector_store(vector, view.flat, number * lanes)
+    for index, vector in enumerate(op.vectors):
+        emitter.vector_store(vector, view.flat, index * lanes)
     lowering.storage.put(op.result, view)
 
 
@@ -104,17 +104,16 @@ def run_in_registers(lowering: FunctionLowering, op: linalg.GenericOp, lanes: in
 def _plan(lowering: FunctionLowering, op: linalg.GenericOp, lanes: int) -> Nest:
     body, extents = op.body.block, loop_extents(op)
 
-    def operand(value: SSAValue, number: int) -> Operand:
-        vectors, access = lowering.values.vectors.get(value), access_of(op.maps[number])
+    def operand(value: SSAValue, index: int) -> Operand:
+        vectors, access = lowering.values.vectors.get(value), access_of(op.maps[index])
         if vectors is not None:
             return Operand(Vectors(tuple(vectors)), access)
-        is_read = body.args[number].uses.get_length() > 0
+        is_read = body.args[index].uses.get_length() > 0
         return Operand(lowering.source(value) if is_read else Splat(value), access)
 
-    inputs = [operand(value, number) for number, value in enumerate(op.inputs)]
+    inputs = [operand(value, index) for index, value in enumerate(op.inputs)]
     outputs = [
-        Output(None, EACH_ELEMENT, operand(init, number), extents)
-        for number, init in enumerate(op.outputs, len(inputs))
+        Output(None, EACH_ELEMENT, operand(init, index), extents) for index, init in enumerate(op.outputs, len(inputs))
     ]
     nest = Nest(lowering, body, inputs, outputs, (False,), extents, extents, has_tiles=True)
     return replace(plan_nest(nest, lowering.facts), schedule=Schedule((0,), 0, lanes))

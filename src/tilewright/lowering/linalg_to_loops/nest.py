@@ -162,9 +162,9 @@ class Nest:
         assert terminator is not None
         return tuple(terminator.operands)
 
-    def accumulator(self, number: int) -> SSAValue:
-        """Return the argument of the body that holds output `number` before the step."""
-        return self.body.args[len(self.inputs) + number]
+    def accumulator(self, index: int) -> SSAValue:
+        """Return the argument of the body that holds output `index` before the step."""
+        return self.body.args[len(self.inputs) + index]
 
     @property
     def has_reduction(self) -> bool:

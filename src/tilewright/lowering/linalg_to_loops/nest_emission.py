@@ -186,13 +186,13 @@ class _NestWriter:
             return
         assert isinstance(pays, SSAValue)
         accumulators = self.loops.accumulators
-        kept = [number for number in accumulators.reducing if self.loops.nest.outputs[number].dest is None]
-        choice, *blocks = self.emitter.open_if(pays, [accumulators.nest.yielded[number].type for number in kept])
+        kept = [index for index in accumulators.reducing if self.loops.nest.outputs[index].dest is None]
+        choice, *blocks = self.emitter.open_if(pays, [accumulators.nest.yielded[index].type for index in kept])
         for block, nest in zip(blocks, (segmented, self.loops.plain), strict=True):
             self.loops.nest = nest
             with self.emitter.at(block):
                 self.loops.write_level(0, [Frame(self.emitter.cursor, values=dict(outside.values))])
-                scalars = [accumulators.scalars[number] for number in kept]
+                scalars = [accumulators.scalars[index] for index in kept]
                 self.emitter.yield_([scalar for scalar in scalars if scalar is not None])
-        for number, result in zip(kept, choice.results, strict=True):
-            accumulators.scalars[number] = result
+        for index, result in zip(kept, choice.results, strict=True):
+            accumulators.scalars[index] = result

@@ -272,8 +272,8 @@ class LoopWriter:
         """A frame for each of the iterations that share a reduction."""
         cursor, first = frames[-1].cursor, self._first_jammed(frames)
         with self.emitter.at(cursor):
-            numbers = [self.emitter.add(first, number) for number in range(self.schedule.jammed)]
-        return [Frame(cursor, self.schedule.order[-1], number) for number in numbers]
+            counters = [self.emitter.add(first, index) for index in range(self.schedule.jammed)]
+        return [Frame(cursor, self.schedule.order[-1], counter) for counter in counters]
 
     def _first_jammed(self, frames: list[Frame]) -> Index:
         """Return the first of the iterations that share a reduction."""

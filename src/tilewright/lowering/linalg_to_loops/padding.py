@@ -91,8 +91,8 @@ def find_padding(emitter: LoopEmitter, nest: Nest) -> Padding | None:
     return Padding(total, emitter.sub(nest.extents[dim], total), comparisons)
 
 
-def padded_element(values: BodyValues, padding: Padding, number: int) -> SSAValue:
-    """Return what one lane past the bound contributes to output `number`."""
+def padded_element(values: BodyValues, padding: Padding, index: int) -> SSAValue:
+    """Return what one lane past the bound contributes to output `index`."""
     nest = values.nest
     dim = nest.schedule.vector_dim
     inputs = [
@@ -122,9 +122,9 @@ def padded_element(values: BodyValues, padding: Padding, number: int) -> SSAValu
         frames[0].values[comparison] = values.emitter.constant(int(result), comparison.type)
     yield_op = nest.body.last_op
     assert yield_op is not None
-    combining = yield_op.operands[number].owner
+    combining = yield_op.operands[index].owner
     assert isinstance(combining, Operation)
-    accumulator = nest.body.args[len(nest.inputs) + number]
+    accumulator = nest.body.args[len(nest.inputs) + index]
     element = next(operand for operand in combining.operands if operand is not accumulator)
     return BodyValues(values.emitter, scalar_nest, frames).get(element)
 

@@ -29,8 +29,8 @@ Written = tuple[Output, StridedView, SSAValue]
 def emit_step(values: BodyValues, accumulators: Accumulators, carried: Sequence[SSAValue]) -> list[SSAValue]:
     """Emit one step at the cursor. `carried`: one set of accumulators; returns what they are after the step."""
     nest, emitter, frame = values.nest, values.emitter, values.frames[-1]
-    for number, accumulator in zip(accumulators.reducing, carried, strict=True):
-        frame.values[nest.accumulator(number)] = accumulator
+    for index, accumulator in zip(accumulators.reducing, carried, strict=True):
+        frame.values[nest.accumulator(index)] = accumulator
     if is_straight(nest.body):
         for op in nest.body.ops:
             if isinstance(op, memref.StoreOp):
@@ -45,8 +45,8 @@ def emit_step(values: BodyValues, accumulators: Accumulators, carried: Sequence[
         if output.dest is not None and not output.reduces
     ]
     results = [
-        values.get_lanes(accumulators.first_term(nest, number, accumulator) or nest.yielded[number])
-        for number, accumulator in zip(accumulators.reducing, carried, strict=True)
+        values.get_lanes(accumulators.first_term(nest, index, accumulator) or nest.yielded[index])
+        for index, accumulator in zip(accumulators.reducing, carried, strict=True)
     ]
     for outputs in _interleaved(values, written):
         if len(outputs) > 1:

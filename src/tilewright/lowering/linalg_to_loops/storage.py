@@ -89,18 +89,18 @@ class Storage:
         if depth == 0:
             return None
         for use in value.uses:
-            user, number = use.operation, use.index
-            if (view := self.targets.get((user, number))) is not None:
+            user, index = use.operation, use.index
+            if (view := self.targets.get((user, index))) is not None:
                 return view
             result: SSAValue | None = None
-            if isinstance(user, _MATMULS) and number == 2:
+            if isinstance(user, _MATMULS) and index == 2:
                 result = user.results[0]
-            elif isinstance(user, tensor.InsertOp | tensor.InsertSliceOp) and number == 1:
+            elif isinstance(user, tensor.InsertOp | tensor.InsertSliceOp) and index == 1:
                 result = user.result
-            elif isinstance(user, scf.ForOp) and number >= 3:
-                result = user.results[number - 3]
-            elif isinstance(user, linalg_ext.ScanOp) and number >= len(user.inputs):
-                result = user.results[number - len(user.inputs)]
+            elif isinstance(user, scf.ForOp) and index >= 3:
+                result = user.results[index - 3]
+            elif isinstance(user, linalg_ext.ScanOp) and index >= len(user.inputs):
+                result = user.results[index - len(user.inputs)]
             if result is not None and (found := self.find_target(result, depth - 1)) is not None:
                 return found
         return None

@@ -183,9 +183,9 @@ class AccessRewriter:
             case tt.PtrToIntOp():
                 self._replace(op, self.offsets.address_of(op.src, builder))
             case tt.CallOp():
-                for pointer, number in self.passed[op]:
+                for pointer, index in self.passed[op]:
                     base, offset = self.base_and_offset(op.operands[pointer], builder)
-                    op.operands[pointer], op.operands[number] = base, widened(offset, 64, builder)
+                    op.operands[pointer], op.operands[index] = base, widened(offset, 64, builder)
             case _:
                 self._rebase(op, builder)
 

@@ -72,17 +72,15 @@ def _load(fn: GpuFunctionLowering, plan: ClusterConversion, element: ElementType
     where = {(offset, rank_): register for register, (offset, rank_) in enumerate(zip(offsets, ranks, strict=True))}
     bases: dict[int, str] = {}
     loaded: dict[tuple[int, int], str] = {}
-    for offset, number in where:
+    for offset, cta in where:
         start = offset & -(plan.vector * size)
-        group = [(start + place * size, number) for place in range(plan.vector)]
-        if (offset, number) in loaded:
+        group = [(start + place * size, cta) for place in range(plan.vector)]
+        if (offset, cta) in loaded:
             continue
-        if number not in bases:
-            bases[number] = fn.emitter.address_in_cta(
-                text, scratch, combine(text.value, rank, constant(number)).operand
-            )
+        if cta not in bases:
+            bases[cta] = fn.emitter.address_in_cta(text, scratch, combine(text.value, rank, constant(cta)).operand)
         moved = combine(text.value, part, constant(start)).operand
-        address = text.binary("add", "i32", bases[number], moved)
+        address = text.binary("add", "i32", bases[cta], moved)
         loaded.update(zip(group, load_from_cta(fn, element, address, plan.vector), strict=True))
     return [loaded[place] for place in zip(offsets, ranks, strict=True)]
 

@@ -57,13 +57,13 @@ class Boxes:
         """The number of copies."""
         return prod(extent // size for extent, size in zip(self.shape, self.box, strict=True))
 
-    def coordinates(self, number: int) -> tuple[int, ...]:
+    def coordinates(self, index: int) -> tuple[int, ...]:
         """The coordinates in the buffer of a box's first element."""
         coordinates: list[int] = []
         for extent, size in zip(self.shape, self.box, strict=True):
             boxes = extent // size
-            coordinates.append(number % boxes * size)
-            number //= boxes
+            coordinates.append(index % boxes * size)
+            index //= boxes
         return tuple(coordinates)
 
     def offset_of(self, coordinates: Sequence[int]) -> int:

@@ -62,12 +62,12 @@ class ClusterAddresses:
         self._rank = combine(fn.text.value, among, own)
         self._made: dict[tuple[str, int], str] = {}
 
-    def beside(self, pointer: str, number: int) -> str:
+    def beside(self, pointer: str, bits_of_rank: int) -> str:
         """The address of the same byte in the CTA of a step's `round`, XOR further bits."""
-        if (pointer, number) not in self._made:
-            rank = combine(self._fn.text.value, self._rank, constant(number)).operand
-            self._made[pointer, number] = self._fn.emitter.address_in_cta(self._fn.text, pointer, rank)
-        return self._made[pointer, number]
+        if (pointer, bits_of_rank) not in self._made:
+            rank = combine(self._fn.text.value, self._rank, constant(bits_of_rank)).operand
+            self._made[pointer, bits_of_rank] = self._fn.emitter.address_in_cta(self._fn.text, pointer, rank)
+        return self._made[pointer, bits_of_rank]
 
     def at(self, step: AccessStep, copy: int = 0) -> str:
         """The address of a step, in the copy of the buffer that differs from the own one in some bits."""
@@ -82,9 +82,9 @@ def writers_in_cluster(fn: GpuFunctionLowering, plan: ClusterAccess) -> str | No
     masks = plan.layout.free_variable_masks
     in_block = masks[LANE] | masks[WARP] << len(plan.layout.packed_bases[LANE])
     found: str | None = None
-    for number, mask in ((fn.threads.id, in_block), (fn.threads.block, masks[BLOCK] & ~plan.own)):
+    for index, mask in ((fn.threads.id, in_block), (fn.threads.block, masks[BLOCK] & ~plan.own)):
         if mask:
-            bits = fn.text.binary("and", "i32", number, mask)
+            bits = fn.text.binary("and", "i32", index, mask)
             found = fn.both(found, fn.text.icmp("eq", "i32", bits, 0))
     return found
 

@@ -70,9 +70,9 @@ class _Scanner:
         plan = self.plans[0]
         if plan.prepare is not None:
             tensors = self.scratch.convert([each.prepare for each in self.plans], tensors)
-        numbers = [deposit(index, plan.kept) for index in range(1 << len(plan.kept))]
+        registers = [deposit(index, plan.kept) for index in range(1 << len(plan.kept))]
         rows: list[Operands] = list(zip(*tensors, strict=True))
-        self.rows = {number: rows[number] for number in numbers}
+        self.rows = {register: rows[register] for register in registers}
         for index, run in enumerate(plan.runs):
             match run:
                 case RegisterRun(bits):
@@ -81,15 +81,15 @@ class _Scanner:
                     self._scan_lanes(bits)
                 case WarpRun():
                     self._scan_warps(index, run)
-        tensors = self._spread(plan, numbers)
+        tensors = self._spread(plan, registers)
         if plan.finish is not None:
             tensors = self.scratch.convert([each.finish for each in self.plans], tensors)
         return tensors
 
-    def _spread(self, plan: ScanPlan, numbers: Sequence[int]) -> Tensors:
+    def _spread(self, plan: ScanPlan, registers: Sequence[int]) -> Tensors:
         """All registers, those that repeat elements with them."""
         values = span_of(plan.layout.packed_bases[REGISTER])
-        first = {values[number]: number for number in numbers}
+        first = {values[register]: register for register in registers}
         rows = [self.rows[first[value]] for value in values]
         return [list(column) for column in zip(*rows, strict=True)]
 
@@ -101,7 +101,7 @@ class _Scanner:
 
     def _blocks(self) -> list[int]:
         """The first register of each block."""
-        return [number for number in self.rows if not number & self._done_mask]
+        return [register for register in self.rows if not register & self._done_mask]
 
     def _members(self, block: int) -> list[int]:
         return [block | deposit(index, self.done_registers) for index in range(1 << len(self.done_registers))]
@@ -138,9 +138,9 @@ class _Scanner:
     def _combine_into(self, blocks: Sequence[int], before: dict[int, Operands], condition: str) -> None:
         """Combine what comes before each block into all its registers, where a condition holds."""
         for block in blocks:
-            for number in self._members(block):
-                combined = self.combiner.combine(before[block], self.rows[number])
-                self.rows[number] = self.combiner.select(condition, combined, self.rows[number])
+            for register in self._members(block):
+                combined = self.combiner.combine(before[block], self.rows[register])
+                self.rows[register] = self.combiner.select(condition, combined, self.rows[register])
 
     # --------------------------------------------------------------------------------------------------------- runs
 
@@ -155,8 +155,8 @@ class _Scanner:
             carry: Operands | None = None
             for block in (start | index for index in (reversed(order) if self.reverse else order)):
                 if carry is not None:
-                    for number in self._members(block):
-                        self.rows[number] = self.combiner.combine(carry, self.rows[number])
+                    for register in self._members(block):
+                        self.rows[register] = self.combiner.combine(carry, self.rows[register])
                 if is_local:
                     carry = self.rows[self._last(block)]
                 else:
@@ -221,8 +221,8 @@ class _Scanner:
             compact = [0] * (max(bits) + 1)
             for position, bit in enumerate(bits):
                 compact[bit] = 1 << position
-            number = map_bits(text.value, index, compact).operand
-            moved = text.binary("add", "i32", number, 1 if self.reverse else -1)
+            rank = map_bits(text.value, index, compact).operand
+            moved = text.binary("add", "i32", rank, 1 if self.reverse else -1)
             kept = text.binary("and", "i32", moved, (1 << len(bits)) - 1)
             stepped = map_bits(text.value, kept, [1 << bit for bit in bits]).operand
         own = text.binary("and", "i32", stepped, mask)
@@ -244,7 +244,7 @@ class _Scanner:
         bit_columns = [0] * (max(run.bits) + 1)
         for position, bit in enumerate(run.bits):
             bit_columns[bit] = 1 << position
-        number = map_bits(
+        rank = map_bits(
             text.value, text.binary("and", "i32", self.fn.threads.warp, (1 << len(bit_columns)) - 1), bit_columns
         )
         before: dict[int, Operands] = {}
@@ -252,12 +252,12 @@ class _Scanner:
         order = range(count - 1, -1, -1) if self.reverse else range(count)
         for position, block in enumerate(blocks):
             warps = rows[position * count : (position + 1) * count]
-            before[block], sums[block] = self._prefix(warps, order, number.operand)
-        first = text.icmp("ne", "i32", number.operand, order[0])
+            before[block], sums[block] = self._prefix(warps, order, rank.operand)
+        first = text.icmp("ne", "i32", rank.operand, order[0])
         self._combine_into(blocks, before, first)
         self.totals = sums
 
-    def _prefix(self, warps: Sequence[Operands], order: Sequence[int], number: str) -> tuple[Operands, Operands]:
+    def _prefix(self, warps: Sequence[Operands], order: Sequence[int], rank: str) -> tuple[Operands, Operands]:
         """Return what the warps before this one amount to, and what all do."""
         text = self.fn.text
         running = warps[order[0]]
@@ -265,7 +265,7 @@ class _Scanner:
         for position, warp in enumerate(order[1:], start=1):
             if position > 1:
                 comparison = "sle" if self.reverse else "sge"
-                reached = text.icmp(comparison, "i32", number, warp)
+                reached = text.icmp(comparison, "i32", rank, warp)
                 before = self.combiner.select(reached, running, before)
             running = self.combiner.combine(running, warps[warp])
         return before, running

@@ -222,8 +222,8 @@ def _lower_partitions(
     end = text.new_label("idle")
     for index, (region, (first, count)) in enumerate(zip(op.partitions, warp_ranges, strict=True)):
         mine, other = text.new_label("partition"), text.new_label("other")
-        number = text.binary("sub", "i32", fn.threads.uniform_warp, first)
-        text.branch_if(text.icmp("ult", "i32", number, count), mine, other)
+        warp = text.binary("sub", "i32", fn.threads.uniform_warp, first)
+        text.branch_if(text.icmp("ult", "i32", warp, count), mine, other)
         text.start(mine)
         _bind_captures(op, fn, region, captures, loaded)
         workers.roles += 1
@@ -284,10 +284,10 @@ def _change_registers(workers: Workers, changes: dict[int, tuple[int, int]]) -> 
         return
     done = text.new_label("registers")
     group = text.binary("lshr", "i32", fn.threads.uniform_warp, WARP_GROUP.bit_length() - 1)
-    labels = {number: text.new_label("group") for number in changes}
+    labels = {role: text.new_label("group") for role in changes}
     text.switch("i32", group, done, labels.items())
-    for number, (before, after) in changes.items():
-        text.start(labels[number])
+    for role, (before, after) in changes.items():
+        text.start(labels[role])
         fn.emitter.set_registers(text, before, after)
         text.branch(done)
     text.start(done)

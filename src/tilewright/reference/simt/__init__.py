@@ -1,8 +1,8 @@
 """A simulated GPU: PTX executed for all threads of a grid at once, with every access to memory checked.
 
 `run_ptx` reads PTX text (`parser`), decodes every instruction once into a function (`code`, `instructions/`), and
-executes them for groups of threads that are at the same place (`scheduler`). Shared memory knows who wrote and read
-what when, and reports accesses that nothing orders (`shared_memory`).
+executes them for groups of threads that are at the same instruction (`scheduler`). Shared memory knows who wrote and
+read what when, and reports accesses that nothing orders (`shared_memory`).
 """
 
 from tilewright.reference.simt.errors import (

@@ -70,10 +70,10 @@ class AccessOrder:
         self.num_busy = 0
         """Writes of units that are under way: without any, nothing is busy."""
 
-    def granules(self, places: Array, size: int) -> Array:
+    def granules(self, locations: Array, size: int) -> Array:
         """The granules of accesses of `size` bytes: one row per access."""
         count = max(1, size // self.granule)
-        return (places // self.granule)[:, np.newaxis] + np.arange(count)
+        return (locations // self.granule)[:, np.newaxis] + np.arange(count)
 
     def note_reads(self, granules: Array, threads: Array, *, by_unit: bool = False, of_barriers: bool = False) -> None:
         """Ordinary reads, or uses of mbarriers: of what was written, and ordered after it."""
@@ -204,7 +204,7 @@ class AccessOrder:
         wrong = (times >= 0) & ~self._is_ordered(granules, times, others, threads, of_barriers=of_barriers)
         if not wrong.any():
             return
-        position, element = (int(place) for place in np.argwhere(wrong)[0])
+        position, element = (int(index) for index in np.argwhere(wrong)[0])
         other = int(others[position, element])
         byte = int(granules[position, element]) * self.granule % self.stride
         who = f"thread {other % self.machine.threads_per_cta}" if other >= 0 else _describe(other)
@@ -216,9 +216,9 @@ class AccessOrder:
             who += f" of CTA {other // self.machine.threads_per_cta % self.machine.clusters.size} of the cluster"
         raise Fault(RaceError, f"{action} {who} {earlier} at byte {byte}, with no barrier in between", position)
 
-    def distinct_granules(self, places: Array) -> Array:
+    def distinct_granules(self, locations: Array) -> Array:
         """The granules of bytes, each once, in order."""
-        return _distinct(places // self.granule)
+        return _distinct(locations // self.granule)
 
     # Units, whose accesses begin and end.
 

@@ -20,7 +20,7 @@ class Copy:
     """Bytes of one instruction on their way to shared memory, one row per thread, and each thread's group."""
 
     threads: Array
-    places: Array
+    locations: Array
     rows: Array
     groups: Array
 
@@ -29,7 +29,7 @@ class Copy:
 class BoxCopy:
     """Bytes that arrive in shared memory without any thread's doing."""
 
-    places: Array
+    locations: Array
     """Of every byte."""
     contents: Array
     instruction: int
@@ -74,7 +74,7 @@ class AsyncState:
         self.open_group = np.zeros(machine.total, np.int64)
         """By thread: the group that its next copy belongs to."""
         self.barriers: dict[int, Barrier] = {}
-        """By place in the shared memory of all CTAs."""
+        """By location in the shared memory of all CTAs."""
         self.product_reads: list[tuple[int, int, Array]] = []
         """What products read: warp group, group of products, granules."""
         self.open_product_group: dict[int, int] = {}
@@ -93,12 +93,12 @@ class AsyncState:
 
     # Copies by threads (cp.async).
 
-    def start_copy(self, places: Array, rows: Array) -> None:
-        """Rows of bytes of the active threads are under way to places in shared memory."""
+    def start_copy(self, locations: Array, rows: Array) -> None:
+        """Rows of bytes of the active threads are under way to locations in shared memory."""
         threads = self.machine.threads
         if (order := self.machine.shared.order) is not None:
-            order.begin_write(order.granules(places, rows.shape[1]), threads)
-        self.copies.append(Copy(threads, places, rows, self.open_group[threads]))
+            order.begin_write(order.granules(locations, rows.shape[1]), threads)
+        self.copies.append(Copy(threads, locations, rows, self.open_group[threads]))
 
     def commit_copies(self) -> None:
         """The copies of the active threads so far are a group."""
@@ -121,19 +121,19 @@ class AsyncState:
             if not np.any(done):
                 left.append(copy)
                 continue
-            self._arrive(copy.threads[done], copy.places[done], copy.rows[done])
+            self._arrive(copy.threads[done], copy.locations[done], copy.rows[done])
             if not np.all(done):
                 keep = ~done
-                left.append(Copy(copy.threads[keep], copy.places[keep], copy.rows[keep], copy.groups[keep]))
+                left.append(Copy(copy.threads[keep], copy.locations[keep], copy.rows[keep], copy.groups[keep]))
             elif order is not None:
                 order.num_busy -= 1
         self.copies = left
 
-    def _arrive(self, threads: Array, places: Array, rows: Array) -> None:
+    def _arrive(self, threads: Array, locations: Array, rows: Array) -> None:
         shared = self.machine.shared
-        shared.data[places[:, np.newaxis] + np.arange(rows.shape[1])] = rows
+        shared.data[locations[:, np.newaxis] + np.arange(rows.shape[1])] = rows
         if (order := shared.order) is not None:
-            order.end_write(order.granules(places, rows.shape[1]), threads[:, np.newaxis], is_copied=True)
+            order.end_write(order.granules(locations, rows.shape[1]), threads[:, np.newaxis], is_copied=True)
 
     def arrive_after_copies(self, barrier: Barrier, threads: Array) -> None:
         """Threads arrive at a barrier once their copies so far are there."""
@@ -144,9 +144,9 @@ class AsyncState:
 
     # Boxes, and the barriers that count their bytes.
 
-    def barrier_at(self, place: int) -> Barrier:
-        """The barrier at a place. Raises Fault."""
-        found = self.barriers.get(place)
+    def barrier_at(self, location: int) -> Barrier:
+        """The barrier at a location. Raises Fault."""
+        found = self.barriers.get(location)
         if found is None:
             raise Fault(BarrierMisuseError, "there is no mbarrier here: it was not initialised, or invalidated", 0)
         return found
@@ -178,12 +178,12 @@ class AsyncState:
             given = clusters.released_by(threads)
             barrier.clock = given if barrier.clock is None else np.maximum(barrier.clock, given)
 
-    def start_box(self, barrier: Barrier, thread: int, places: Array, contents: Array) -> None:
-        """A box is under way; `places` of its bytes."""
+    def start_box(self, barrier: Barrier, thread: int, locations: Array, contents: Array) -> None:
+        """A box is under way; `locations` of its bytes."""
         if (order := self.machine.shared.order) is not None:
-            granules = order.distinct_granules(places)[np.newaxis]
+            granules = order.distinct_granules(locations)[np.newaxis]
             order.begin_write(granules, np.array([thread]), by_unit=True)
-        barrier.copies.append(BoxCopy(places, contents, self.machine.pc))
+        barrier.copies.append(BoxCopy(locations, contents, self.machine.pc))
         self.version += 1
 
     def has_completed(self, barrier: Barrier, parity: int) -> bool:
@@ -202,21 +202,21 @@ class AsyncState:
 
     def _arrive_box(self, copy: BoxCopy) -> None:
         machine, shared = self.machine, self.machine.shared
-        shared.data[copy.places] = copy.contents
+        shared.data[copy.locations] = copy.contents
         machine.progress.tick()
         if (order := shared.order) is not None:
-            order.end_write(order.distinct_granules(copy.places), UNIT, is_copied=False)
+            order.end_write(order.distinct_granules(copy.locations), UNIT, is_copied=False)
             order.num_busy -= 1
 
     # What units read.
 
-    def read_by_unit(self, places: Array, thread: int) -> Array:
+    def read_by_unit(self, locations: Array, thread: int) -> Array:
         """An asynchronous unit begins to read bytes in the name of a thread; gives the granules. Raises Fault where
         writes are not ordered before, or not visible to the unit."""
         order = self.machine.shared.order
         if order is None:
-            return places[:0]
-        granules = order.distinct_granules(places)
+            return locations[:0]
+        granules = order.distinct_granules(locations)
         order.begin_unit_read(granules, thread)
         return granules
 
@@ -251,7 +251,7 @@ class AsyncState:
             return self.store_reads[0].instruction
         return next((copy.instruction for barrier in self.barriers.values() for copy in barrier.copies), None)
 
-    def for_active_barriers(self, places: Array, action: Callable[[Barrier, Array], None]) -> None:
+    def for_active_barriers(self, locations: Array, action: Callable[[Barrier, Array], None]) -> None:
         """Call with each barrier that active threads name, and the positions of those threads."""
-        for place in np.unique(places).tolist():
-            action(self.barrier_at(place), np.flatnonzero(places == place))
+        for location in np.unique(locations).tolist():
+            action(self.barrier_at(location), np.flatnonzero(locations == location))

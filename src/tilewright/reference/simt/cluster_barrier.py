@@ -27,7 +27,7 @@ class ClusterBarrier:
         count = machine.total // self.threads
         self.has_arrived = np.zeros(machine.total, np.bool_)
         self.may_pass = np.zeros(machine.total, np.bool_)
-        self.place = np.zeros(machine.total, np.int64)
+        self.pc = np.zeros(machine.total, np.int64)
         """Where waiting threads go on; 0 for others."""
         self.arrival = np.full(machine.num_ctas, -1, np.int64)
         """The time of the last arrival with release order of each CTA's threads, in this phase."""
@@ -61,13 +61,13 @@ class ClusterBarrier:
             for table, clock in zip(self.arriving[is_relaxed:], given[is_relaxed:], strict=True):
                 table[cluster] = np.maximum(table[cluster], clock)
 
-    def wait(self, threads: Array, place: int) -> None:
+    def wait(self, threads: Array, pc: int) -> None:
         """Threads wait, to go on at an instruction. Raises Fault for those that have not arrived."""
         early = np.flatnonzero(~(self.has_arrived[threads] | self.may_pass[threads]))
         if early.size:
             reason = "waits at the barrier of the cluster without having arrived"
             raise Fault(BarrierMisuseError, reason, int(early[0]))
-        self.place[threads] = place
+        self.pc[threads] = pc
         self._release()
 
     def complete(self) -> None:
@@ -89,7 +89,7 @@ class ClusterBarrier:
 
     def _release(self) -> None:
         machine, clusters = self.machine, self.machine.clusters
-        released = np.flatnonzero(self.may_pass & (self.place > 0))
+        released = np.flatnonzero(self.may_pass & (self.pc > 0))
         if not released.size:
             return
         machine.progress.tick()
@@ -97,11 +97,11 @@ class ClusterBarrier:
         synced[released] = np.maximum(synced[released], self.met_at[machine.cta_of_thread[released]])
         if clusters is not None:
             self._let_know(clusters, released)
-        places = self.place[released]
-        self.place[released] = 0
+        pcs = self.pc[released]
+        self.pc[released] = 0
         self.may_pass[released] = False
-        for place in np.unique(places).tolist():
-            self.resume(place, released[places == place])
+        for pc in np.unique(pcs).tolist():
+            self.resume(pc, released[pcs == pc])
 
     def _let_know(self, clusters: Clusters, threads: Array) -> None:
         owners = threads // self.threads

@@ -6,7 +6,7 @@ from dataclasses import field
 
 from tilewright.reference.simt.control import CONTROL, Control, decode_control
 from tilewright.reference.simt.errors import SimulationError
-from tilewright.reference.simt.layout import Image, place
+from tilewright.reference.simt.layout import Image, lay_out
 from tilewright.reference.simt.product_registers import find_tracked
 from tilewright.reference.simt.program import Decoder, Step, decode
 from tilewright.support.ptx.syntax import Function, Immediate, Instruction, Module, Symbol
@@ -41,10 +41,10 @@ class Code:
         found = self._segments.get(start)
         if found is None:
             found = self._segments[start] = []
-            number = start
-            while number in self.steps and (number == start or number not in self.leaders):
-                found.append((number, self.steps[number]))
-                number += 1
+            pc = start
+            while pc in self.steps and (pc == start or pc not in self.leaders):
+                found.append((pc, self.steps[pc]))
+                pc += 1
         return found
 
 
@@ -54,7 +54,7 @@ def assemble(module: Module, kernel: str) -> Code:
     if function is None or not function.is_kernel or function.is_declaration:
         known = ", ".join(sorted(name for name, f in module.functions.items() if f.is_kernel)) or "none"
         raise SimulationError(f"the module has no kernel '{kernel}'; it has {known}")
-    image = place(module, function)
+    image = lay_out(module, function)
     code = Code(module, image, Decoder(module, image))
     order = _called_first(module, function)
     for each in order:
@@ -105,14 +105,14 @@ def _decode_function(code: Code, function: Function) -> None:
     decoder, start = code.decoder, code.decoder.starts[function.name]
     decoder.function = function
     for offset, instruction in enumerate(function.body):
-        number = start + offset
+        pc = start + offset
         jumps = (instruction.target, *instruction.targets)
         code.leaders.update(start + target for target in jumps if target is not None)
         if instruction.name in CONTROL:
-            code.controls[number] = decode_control(instruction, decoder, number)
-            code.leaders.add(number + 1)
+            code.controls[pc] = decode_control(instruction, decoder, pc)
+            code.leaders.add(pc + 1)
         else:
-            code.steps[number] = decode(instruction, decoder)
+            code.steps[pc] = decode(instruction, decoder)
     end = start + len(function.body) - 1
     if not function.body or end not in code.controls:
         last = function.body[-1].line if function.body else 0

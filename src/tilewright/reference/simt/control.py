@@ -27,15 +27,15 @@ CONTROL = {"bra", "brx", "call", "ret", "exit", "trap", "bar", "barrier"}
 B32, PREDICATE = parse_type("b32"), parse_type("pred")
 
 
-def decode_control(instruction: Instruction, decoder: Decoder, number: int) -> Control:
-    """The function that executes an instruction and gives its threads new places."""
+def decode_control(instruction: Instruction, decoder: Decoder, pc: int) -> Control:
+    """The function that executes an instruction and gives its threads new pcs."""
     match instruction.name:
         case "bra":
             return _branch(instruction, decoder)
         case "brx":
-            control = _branch_by_number(instruction, decoder)
+            control = _branch_by_index(instruction, decoder)
         case "call":
-            control = _call(instruction, decoder, number)
+            control = _call(instruction, decoder, pc)
         case "ret":
             control = _return(decoder)
         case "exit":
@@ -43,13 +43,13 @@ def decode_control(instruction: Instruction, decoder: Decoder, number: int) -> C
         case "trap":
             control = _trap
         case "bar" | "barrier":
-            control = _barrier(instruction, decoder, number)
+            control = _barrier(instruction, decoder, pc)
         case _:
             raise unknown(instruction)
-    return _guarded(instruction, control, number)
+    return _guarded(instruction, control, pc)
 
 
-def _guarded(instruction: Instruction, control: Control, number: int) -> Control:
+def _guarded(instruction: Instruction, control: Control, pc: int) -> Control:
     """Under a guard, threads for which it does not hold go on after it."""
     guard = instruction.guard
     if guard is None:
@@ -59,7 +59,7 @@ def _guarded(instruction: Instruction, control: Control, number: int) -> Control
     def run(scheduler: Scheduler, machine: Machine) -> None:
         taken, others = _divide(machine, register, negated)
         if others is not None:
-            scheduler.add(number + 1, others)
+            scheduler.add(pc + 1, others)
         if taken is not None:
             machine.active = _none_if_all(machine, taken)
             control(scheduler, machine)
@@ -104,30 +104,30 @@ def _branch(instruction: Instruction, decoder: Decoder) -> Control:
     return run
 
 
-def _branch_by_number(instruction: Instruction, decoder: Decoder) -> Control:
-    """`brx.idx number, table;`: on at a label of a table, by its number there."""
+def _branch_by_index(instruction: Instruction, decoder: Decoder) -> Control:
+    """`brx.idx index, table;`: on at a label of a table, by its index there."""
     start = decoder.starts[decoder.function.name]
-    places = [start + target for target in instruction.targets if target is not None]
-    if instruction.modifiers[:1] != ("idx",) or not places or len(places) != len(instruction.targets):
+    pcs = [start + target for target in instruction.targets if target is not None]
+    if instruction.modifiers[:1] != ("idx",) or not pcs or len(pcs) != len(instruction.targets):
         raise unknown(instruction, "the labels are not in the function")
     assert B32 is not None
     which = decoder.source(instruction.operands[0], B32, instruction)
 
     def run(scheduler: Scheduler, machine: Machine) -> None:
-        numbers, threads = machine.spread(which(machine)), machine.threads
-        outside = np.flatnonzero(numbers >= len(places))
+        indices, threads = machine.spread(which(machine)), machine.threads
+        outside = np.flatnonzero(indices >= len(pcs))
         if outside.size:
             first = int(outside[0])
-            raise Fault(SimulationError, f"label {numbers[first]} of a table of {len(places)}", first)
-        for index, place in enumerate(places):
-            chosen = threads[numbers == index]
+            raise Fault(SimulationError, f"label {indices[first]} of a table of {len(pcs)}", first)
+        for index, pc in enumerate(pcs):
+            chosen = threads[indices == index]
             if chosen.size:
-                scheduler.add(place, chosen)
+                scheduler.add(pc, chosen)
 
     return run
 
 
-def _call(instruction: Instruction, decoder: Decoder, number: int) -> Control:
+def _call(instruction: Instruction, decoder: Decoder, pc: int) -> Control:
     """`call.uni (results), function, (arguments);`"""
     operands = list(instruction.operands)
     results = operands[0] if isinstance(operands[0], Vector) else Vector(())
@@ -136,7 +136,7 @@ def _call(instruction: Instruction, decoder: Decoder, number: int) -> Control:
     arguments = operands[1] if len(operands) > 1 and isinstance(operands[1], Vector) else Vector(())
     names = [item.name for item in arguments.items if isinstance(item, Symbol)]
     if name in LIBRARY:
-        return LIBRARY[name](decoder, names, number)
+        return LIBRARY[name](decoder, names, pc)
     callee = decoder.module.functions.get(name)
     if callee is None or name not in decoder.starts:
         raise unknown(instruction, f"'{name}' has no definition")
@@ -149,8 +149,8 @@ def _call(instruction: Instruction, decoder: Decoder, number: int) -> Control:
     def run(scheduler: Scheduler, machine: Machine) -> None:
         for source, target in decoder.copies_in(link):
             machine.put(target, _copied(machine.get(source)))
-        machine.put(back, np.uint64(number + 1))
-        scheduler.returns[number + 1] = decoder.copies_out(link)
+        machine.put(back, np.uint64(pc + 1))
+        scheduler.returns[pc + 1] = decoder.copies_out(link)
         scheduler.add(start, machine.threads)
 
     return run
@@ -166,13 +166,13 @@ def _return(decoder: Decoder) -> Control:
     register = decoder.returns[decoder.function.name]
 
     def run(scheduler: Scheduler, machine: Machine) -> None:
-        places, threads = machine.get(register), machine.threads
-        for place in np.unique(places).tolist():
-            chosen = threads if places.ndim == 0 else threads[places == place]
+        pcs, threads = machine.get(register), machine.threads
+        for pc in np.unique(pcs).tolist():
+            chosen = threads if pcs.ndim == 0 else threads[pcs == pc]
             machine.active = _none_if_all(machine, chosen)
-            for source, target in scheduler.returns[place]:
+            for source, target in scheduler.returns[pc]:
                 machine.put(target, _copied(machine.get(source)))
-            scheduler.add(place, chosen)
+            scheduler.add(pc, chosen)
 
     return run
 
@@ -185,14 +185,14 @@ def _trap(scheduler: Scheduler, machine: Machine) -> None:
     raise Fault(DeviceTrap, "the kernel stopped itself with a trap", 0)
 
 
-def _barrier(instruction: Instruction, decoder: Decoder, number: int) -> Control:
+def _barrier(instruction: Instruction, decoder: Decoder, pc: int) -> Control:
     """`bar.sync a{, b}`, `bar.arrive a, b`, `bar.red.op d, a{, b}, p`, and the barrier of a cluster."""
     is_relaxed = "relaxed" in instruction.modifiers
     parts = [part for part in instruction.modifiers if part not in ("cta", "aligned", "release", "relaxed", "acquire")]
     if parts[:1] == ["warp"]:
-        return _warp_barrier(number)
+        return _warp_barrier(pc)
     if parts[:1] == ["cluster"]:
-        return _cluster_barrier(number, waits="wait" in parts, is_relaxed=is_relaxed)
+        return _cluster_barrier(pc, waits="wait" in parts, is_relaxed=is_relaxed)
     kind = parts[0] if parts else "sync"
     if kind not in ("sync", "arrive", "red"):
         raise unknown(instruction)
@@ -205,23 +205,23 @@ def _barrier(instruction: Instruction, decoder: Decoder, number: int) -> Control
 
     def run(scheduler: Scheduler, machine: Machine) -> None:
         expected = None if count is None else int(scalar_of(count(machine)))
-        for identifier, threads in _by_number(machine, which(machine)):
+        for identifier, threads in _by_barrier(machine, which(machine)):
             if kind == "arrive":
                 scheduler.arrive(identifier, threads, expected)
-                scheduler.add(number + 1, threads)
+                scheduler.add(pc + 1, threads)
             else:
-                scheduler.wait(identifier, threads, number + 1, expected)
+                scheduler.wait(identifier, threads, pc + 1, expected)
 
     if result is None or predicate is None:
         return run
     return _reduction(instruction, decoder, parts, run, result, decoder.source(predicate, PREDICATE, instruction))
 
 
-def _by_number(machine: Machine, numbers: Array) -> list[tuple[int, Array]]:
-    """The active threads by the number of the barrier that they name."""
-    if numbers.ndim == 0:
-        return [(int(numbers), machine.threads)]
-    return [(number, machine.threads[numbers == number]) for number in np.unique(numbers).tolist()]
+def _by_barrier(machine: Machine, identifiers: Array) -> list[tuple[int, Array]]:
+    """The active threads by the barrier that they name."""
+    if identifiers.ndim == 0:
+        return [(int(identifiers), machine.threads)]
+    return [(identifier, machine.threads[identifiers == identifier]) for identifier in np.unique(identifiers).tolist()]
 
 
 def _reduction(
@@ -247,23 +247,23 @@ def _reduction(
     return reduce
 
 
-def _warp_barrier(number: int) -> Control:
+def _warp_barrier(pc: int) -> Control:
     def run(scheduler: Scheduler, machine: Machine) -> None:
         machine.check_whole_warps()
         machine.progress.warp_synced[machine.warps()] = machine.progress.tick()
         if machine.clusters is not None:
             machine.clusters.join(machine.threads, machine.threads // WARP)
-        scheduler.add(number + 1, machine.threads)
+        scheduler.add(pc + 1, machine.threads)
 
     return run
 
 
-def _cluster_barrier(number: int, *, waits: bool, is_relaxed: bool) -> Control:
+def _cluster_barrier(pc: int, *, waits: bool, is_relaxed: bool) -> Control:
     def run(scheduler: Scheduler, machine: Machine) -> None:
         if waits:
-            scheduler.cluster_barrier.wait(machine.threads, number + 1)
+            scheduler.cluster_barrier.wait(machine.threads, pc + 1)
         else:
             scheduler.cluster_barrier.arrive(machine.threads, is_relaxed=is_relaxed)
-            scheduler.add(number + 1, machine.threads)
+            scheduler.add(pc + 1, machine.threads)
 
     return run

@@ -25,7 +25,7 @@ class MemoryAccessError(SimulationError):
 
 
 class RaceError(SimulationError):
-    """Two threads touch one place in shared or global memory, one of them writing, and nothing orders them."""
+    """Two threads access the same bytes of shared or global memory, one of them writing, and nothing orders them."""
 
 
 class DeadlockError(SimulationError):
@@ -61,7 +61,7 @@ def error_at(instruction: Instruction, reason: str, kind: type[SimulationError])
 
 
 class Fault(Exception):
-    """What went wrong in an instruction; whoever executes it adds the place. `position` counts the active threads."""
+    """What went wrong in an instruction; whoever executes it adds where. `position` counts the active threads."""
 
     def __init__(self, kind: type[SimulationError], reason: str, position: int | None = None) -> None:
         super().__init__(reason)

@@ -135,7 +135,7 @@ class GlobalRaces:
         if wrong.any():
             row = int(np.flatnonzero(wrong)[0])
             position = row if isinstance(part.chosen, slice) else int(part.chosen[row])
-            raise Fault(RaceError, "two programs write different values to one place at once", position)
+            raise Fault(RaceError, "two programs write different values to one address at once", position)
 
     def note_atomics(self, machine: Machine, part: Part, size: int, threads: Array, order: str) -> None:
         """Atomic accesses; `order` is acquire, release, acq_rel, or anything for none."""
@@ -197,17 +197,17 @@ class GlobalRaces:
     ) -> None:
         writers = np.broadcast_to((threads + self.first_thread)[:, np.newaxis], granules.shape)
         chosen = np.broadcast_to(chosen, granules.shape)
-        places, who = granules[chosen], writers[chosen]
-        shadow.writer[places] = who
-        several = shadow.writer[places] != who
+        written, who = granules[chosen], writers[chosen]
+        shadow.writer[written] = who
+        several = shadow.writer[written] != who
         if several.any():
-            mixed, programs = places[several], who[several] // self.program
+            mixed, programs = written[several], who[several] // self.program
             is_one = self._program_of(shadow.writer[mixed]) == programs
             shadow.writer[mixed[is_one]] = OF_PROGRAM - programs[is_one]
             shadow.writer[mixed[~is_one]] = SEVERAL
-        shadow.write_time[places] = shadow.last_write = machine.progress.time
-        shadow.is_atomic[places] = is_atomic
-        shadow.read_time[places] = 0
+        shadow.write_time[written] = shadow.last_write = machine.progress.time
+        shadow.is_atomic[written] = is_atomic
+        shadow.read_time[written] = 0
 
     def _synchronise(
         self, machine: Machine, shadow: Shadow, part: Part, threads: Array, *, acquires: bool, releases: bool
@@ -222,8 +222,8 @@ class GlobalRaces:
                 continue
             seen.add((program, key))
             if acquires:
-                for place in (address, -shadow.low):
-                    if (clock := self.released.get(place)) is not None:
+                for released in (address, -shadow.low):
+                    if (clock := self.released.get(released)) is not None:
                         self.known.setdefault(program, Clock()).join(clock)
             if releases:
                 clock = self.released.setdefault(key, Clock())
@@ -285,7 +285,7 @@ class GlobalRaces:
         wrong = ~self._is_ordered(machine, times, others, threads)
         if not wrong.any():
             return
-        row, column = (int(place) for place in np.argwhere(wrong)[0])
+        row, column = (int(index) for index in np.argwhere(wrong)[0])
         position = row if isinstance(part.chosen, slice) else int(part.chosen[row])
         offset = int(part.offsets[row]) - part.allocation.start + column * self.granule
         who = self._describe(int(others[row, column]), int(threads[row]) + self.first_thread)

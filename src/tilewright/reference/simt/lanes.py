@@ -13,7 +13,7 @@ import numpy as np
 from tilewright.dialects.numeric import Array
 from tilewright.reference.simt.errors import SimulationError, UnknownInstruction
 from tilewright.reference.simt.instructions import arithmetic, bits, conversions, floats, moves
-from tilewright.reference.simt.layout import place
+from tilewright.reference.simt.layout import lay_out
 from tilewright.reference.simt.machine import Machine
 from tilewright.reference.simt.program import Decoder, decode, find_decoder
 from tilewright.reference.simt.types import storage_of
@@ -33,7 +33,7 @@ def run_lanes(assembly: InlineAssembly, arguments: Sequence[Array], lanes: int) 
     if len(arguments) + assembly.num_results != len(assembly.bits):
         expected = len(assembly.bits) - assembly.num_results
         raise SimulationError(f"it has {len(arguments)} registers of arguments, of {expected}")
-    decoder = Decoder(assembly.module, place(assembly.module, function))
+    decoder = Decoder(assembly.module, lay_out(assembly.module, function))
     decoder.function = function
     body = [instruction for instruction in function.body if not is_idle(instruction)]
     steps = [decode(_checked(instruction), decoder) for instruction in body]

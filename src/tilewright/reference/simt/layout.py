@@ -50,7 +50,7 @@ class Image:
         return self.local_addresses.get((function, name))
 
 
-def place(module: Module, kernel: Function) -> Image:
+def lay_out(module: Module, kernel: Function) -> Image:
     """Give every variable its address."""
     image = Image(kernel.name)
     _place_shared(module, image)

@@ -78,7 +78,7 @@ def format_text(template: str, arguments: Arguments) -> str:
     return CONVERSION.sub(convert, template)
 
 
-def _vprintf(decoder: Decoder, names: list[str], number: int) -> Any:
+def _vprintf(decoder: Decoder, names: list[str], pc: int) -> Any:
     template, pointer = (decoder.parameter(decoder.function.name, name, 0) for name in names)
     result = decoder.parameter(decoder.function.name, RETURN_VALUE, 0)
 
@@ -89,12 +89,12 @@ def _vprintf(decoder: Decoder, names: list[str], number: int) -> Any:
             text = read_string(machine, int(templates[position]), thread)
             machine.output.append(format_text(text, Arguments(machine, int(pointers[position]), thread)))
         machine.put(result, np.uint64(0))
-        scheduler.add(number + 1, threads)
+        scheduler.add(pc + 1, threads)
 
     return run
 
 
-def _assertfail(decoder: Decoder, names: list[str], number: int) -> Any:
+def _assertfail(decoder: Decoder, names: list[str], pc: int) -> Any:
     registers = [decoder.parameter(decoder.function.name, name, 0) for name in names]
     line = decoder.parameter(decoder.function.name, names[2], 0)
 
@@ -103,8 +103,8 @@ def _assertfail(decoder: Decoder, names: list[str], number: int) -> Any:
         message, file, function = (
             read_string(machine, int(np.atleast_1d(machine.get(registers[index]))[0]), thread) for index in (0, 1, 3)
         )
-        place = int(np.atleast_1d(machine.get(line))[0])
-        raise Fault(DeviceAssertionFailed, f"{file}:{place}: {function}: assertion failed: {message}", 0)
+        line_number = int(np.atleast_1d(machine.get(line))[0])
+        raise Fault(DeviceAssertionFailed, f"{file}:{line_number}: {function}: assertion failed: {message}", 0)
 
     return run
 

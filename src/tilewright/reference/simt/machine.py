@@ -1,7 +1,7 @@
 """The threads of some CTAs: their registers, and which of them take part in the instruction that is executed.
 
 Every register is one NumPy array with an element per thread, or a scalar while all threads have one value. An
-instruction is executed for all threads of a group at once: `active` are their numbers, None if that is all threads.
+instruction is executed for all threads of a group at once: `active` are their indices, None if that is all threads.
 """
 
 from __future__ import annotations
@@ -81,29 +81,29 @@ class Machine:
         self._whole: Array | None = None
         """The active threads that were found to be whole warps last: those of one basic block stay the same array."""
 
-    def get(self, number: int) -> Values:
+    def get(self, register: int) -> Values:
         """A register of the active threads."""
-        values = self.registers[number]
+        values = self.registers[register]
         return values if self.active is None or values.ndim == 0 else values[self.active]
 
-    def put(self, number: int, values: Values) -> None:
+    def put(self, register: int, values: Values) -> None:
         """Set a register of the active threads. The values are the machine's from now on."""
         if self.active is None:
-            self.registers[number] = values
+            self.registers[register] = values
             return
-        old = self.registers[number]
+        old = self.registers[register]
         if old.ndim == 0:
-            old = self.registers[number] = np.full(self.total, old)
+            old = self.registers[register] = np.full(self.total, old)
         old[self.active] = values
 
     @property
     def threads(self) -> Array:
-        """The numbers of the active threads."""
+        """The indices of the active threads."""
         return self.all_threads if self.active is None else self.active
 
     @property
     def count(self) -> int:
-        """The number of active threads."""
+        """How many threads are active."""
         return self.total if self.active is None else self.active.size
 
     @contextmanager
@@ -137,5 +137,5 @@ class Machine:
         self._whole = active
 
     def warps(self) -> Array:
-        """The numbers of the warps of the active threads, in order, each once."""
+        """The indices of the warps of the active threads, in order, each once."""
         return np.unique(self.threads // WARP)

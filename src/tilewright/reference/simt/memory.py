@@ -49,7 +49,7 @@ class Bytes:
         self.stride = stride
         self.size = stride or data.size
 
-    def places(self, machine: Machine, addresses: Values, size: int) -> Array:
+    def locate(self, machine: Machine, addresses: Values, size: int) -> Array:
         """The offsets of accesses in the data, one per address. Raises Fault."""
         offsets = np.atleast_1d(addresses).astype(np.int64)
         outside = np.flatnonzero((offsets < 0) | (offsets + size > self.size))
@@ -62,14 +62,14 @@ class Bytes:
         return machine.threads * self.stride + offsets
 
     def load(self, machine: Machine, addresses: Values, dtype: np.dtype[Any], count: int) -> Rows:
-        places = self.places(machine, addresses, dtype.itemsize * count)
-        raw = self.data[places[:, np.newaxis] + np.arange(dtype.itemsize * count)]
+        offsets = self.locate(machine, addresses, dtype.itemsize * count)
+        raw = self.data[offsets[:, np.newaxis] + np.arange(dtype.itemsize * count)]
         return np.ascontiguousarray(raw).view(dtype)
 
     def store(self, machine: Machine, addresses: Values, rows: Rows) -> None:
         size = rows.dtype.itemsize * rows.shape[1]
-        places = self.places(machine, addresses, size)
-        self.data[places[:, np.newaxis] + np.arange(size)] = np.ascontiguousarray(rows).view(np.uint8)
+        offsets = self.locate(machine, addresses, size)
+        self.data[offsets[:, np.newaxis] + np.arange(size)] = np.ascontiguousarray(rows).view(np.uint8)
 
 
 class Memory:

@@ -64,11 +64,11 @@ class ProductRegisters:
 
     def finish(self, group: int, before: int) -> None:
         """End the products of a warp group whose groups have smaller numbers than `before`."""
-        for numbers in (self.accumulates, self.is_read):
-            column = numbers[:, group]
+        for rows in (self.accumulates, self.is_read):
+            column = rows[:, group]
             column[column < before] = IDLE
 
-    def start(self, product: StartedProduct, groups: Array, numbers: Sequence[int]) -> None:
+    def start(self, product: StartedProduct, groups: Array, tracked: Sequence[int]) -> None:
         """Issue a product in warp groups, each in its group of products. Raises Fault."""
         used, into, out_of = ((rows, groups) for rows in (product.used, product.accumulators, product.operands))
         if not np.all(self.fenced[groups]):
@@ -80,7 +80,7 @@ class ProductRegisters:
         earlier = self.product_shape[into]
         if ((earlier != 0) & (earlier != product.shape)).any():
             raise _fault("wgmma accumulates where one of another shape did, with no wgmma.fence in between")
-        self.accumulates[into] = self.is_read[out_of] = np.asarray(numbers)
+        self.accumulates[into] = self.is_read[out_of] = np.asarray(tracked)
         self.product_shape[into] = product.shape
 
     def access(self, uses: Uses, groups: Array) -> None:
@@ -176,8 +176,8 @@ def watched(instruction: Instruction, step: Step, tracked: dict[int, int]) -> St
 
 
 def _watched_product(instruction: Instruction, step: Step, tracked: dict[int, int]) -> Step:
-    rows = {tracked[number] for number in _registers(instruction.operands[0])}
-    of_a = {tracked[number] for number in _registers_of_a(instruction)}
+    rows = {tracked[register] for register in _registers(instruction.operands[0])}
+    of_a = {tracked[register] for register in _registers_of_a(instruction)}
     product = StartedProduct(_column(rows), _column(of_a), _column(rows | of_a), hash(instruction.opcode) or 1)
 
     def run(machine: Machine) -> None:
@@ -206,14 +206,14 @@ def _uses(instruction: Instruction) -> tuple[list[int], list[int]]:
     if first is None:
         return [], []
     if instruction.name in WITHOUT_RESULT or isinstance(first, Address):
-        return [], [number for operand in instruction.operands for number in _registers(operand)]
-    return list(_registers(first)), [number for operand in others for number in _registers(operand)]
+        return [], [register for operand in instruction.operands for register in _registers(operand)]
+    return list(_registers(first)), [register for operand in others for register in _registers(operand)]
 
 
 def _registers(operand: Operand) -> Iterator[int]:
     match operand:
-        case Register(number=number):
-            yield number
+        case Register(number=register):
+            yield register
         case Vector(items=items):
             for item in items:
                 yield from _registers(item)

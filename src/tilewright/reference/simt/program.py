@@ -45,9 +45,9 @@ DECODERS: dict[str, Decode] = {}
 """By the longest prefix of an opcode."""
 
 AXES = ("x", "y", "z")
-PLACES = ("tid", "ntid", "ctaid", "nctaid", "clusterid", "nclusterid", "cluster_ctaid", "cluster_nctaid")
+BY_AXIS = ("tid", "ntid", "ctaid", "nctaid", "clusterid", "nclusterid", "cluster_ctaid", "cluster_nctaid")
 SPECIAL = (
-    *(f"{place}.{axis}" for place in PLACES for axis in AXES),
+    *(f"{name}.{axis}" for name in BY_AXIS for axis in AXES),
     "laneid",
     "warpid",
     "nwarpid",
@@ -131,7 +131,7 @@ class Decoder:
         """Calls: caller, callee, the parameters that are passed, those that are given back."""
 
     def new_register(self, bits: int, value: int = 0) -> int:
-        """The number of a further register."""
+        """The index of a further register."""
         self.registers.append(storage_of(bits).type(value))
         return len(self.registers) - 1
 
@@ -191,10 +191,10 @@ class Decoder:
         ]
 
     def register_of(self, operand: Operand, bits: int, instruction: Instruction) -> tuple[int, int]:
-        """The number and width of the register that holds an operand."""
+        """The index and width of the register that holds an operand."""
         match operand:
-            case Register(number=number, bits=width):
-                return number, width
+            case Register(number=register, bits=width):
+                return register, width
             case Immediate():
                 return self.constant(immediate_bits(operand, bits), bits), bits
             case Symbol(name=name, offset=offset):
@@ -216,19 +216,19 @@ class Decoder:
             return lambda machine: ~inner(machine)
         if isinstance(operand, Symbol) and operand.name[1:] in COUNTERS:
             return _counter(type_)
-        number, bits = self.register_of(operand, type_.total_bits, instruction)
+        register, bits = self.register_of(operand, type_.total_bits, instruction)
         dtype = type_.dtype if type_.lanes == 1 else storage_of(type_.total_bits)
         if bits == type_.total_bits and storage_of(bits) == dtype:
 
             def plain(machine: Machine) -> Values:
-                values = machine.registers[number]
+                values = machine.registers[register]
                 return values if machine.active is None or values.ndim == 0 else values[machine.active]
 
             return plain
         if storage_of(bits).itemsize == dtype.itemsize:
-            return lambda machine: machine.get(number).view(dtype)
+            return lambda machine: machine.get(register).view(dtype)
         unsigned = np.dtype(f"u{dtype.itemsize}")
-        return lambda machine: machine.get(number).astype(unsigned).view(dtype)
+        return lambda machine: machine.get(register).astype(unsigned).view(dtype)
 
     def sources(self, operands: Sequence[Operand], type_: Type, instruction: Instruction) -> list[Source]:
         """Several operands of one type."""
@@ -240,20 +240,20 @@ class Decoder:
             return lambda machine, values: None
         if not isinstance(operand, Register):
             raise error_at(instruction, f"{operand} cannot be written", UnknownInstruction)
-        number, bits = operand.number, operand.bits
+        register, bits = operand.number, operand.bits
         storage = storage_of(bits)
         if bits == 1:
-            return lambda machine, values: machine.put(number, values)
+            return lambda machine, values: machine.put(register, values)
         if type_.total_bits == bits and storage.itemsize * 8 == bits:
 
             def plain(machine: Machine, values: Values) -> None:
-                machine.put(number, values.view(storage))
+                machine.put(register, values.view(storage))
 
             return plain
         if type_.is_float:
             unsigned = np.dtype(f"u{type_.bits // 8}")
-            return lambda machine, values: machine.put(number, values.view(unsigned).astype(storage))
-        return lambda machine, values: machine.put(number, resized(values, type_, bits))
+            return lambda machine, values: machine.put(register, values.view(unsigned).astype(storage))
+        return lambda machine, values: machine.put(register, resized(values, type_, bits))
 
     def type_of(self, instruction: Instruction, position: int = -1) -> Type:
         """The type among the modifiers of an opcode; UnknownInstruction where it has none."""
@@ -284,10 +284,10 @@ def guarded(instruction: Instruction, step: Step) -> Step:
     guard = instruction.guard
     if guard is None:
         return step
-    number, negated = guard.number, instruction.guard_negated
+    register, negated = guard.number, instruction.guard_negated
 
     def run(machine: Machine) -> None:
-        holds = machine.get(number)
+        holds = machine.get(register)
         if negated:
             holds = ~holds
         if holds.ndim == 0:

@@ -145,9 +145,9 @@ def _with_rationals(result: Array, chosen: Array, operands: tuple[Values, Values
     """Those elements whose intermediate results are too large or small for doubles, by exact arithmetic."""
     flat = result.reshape(-1).copy()
     spread = [np.broadcast_to(operand, result.shape).reshape(-1) for operand in operands]
-    for place in np.flatnonzero(chosen.reshape(-1)).tolist():
-        a, b, c = (Fraction(float(operand[place])) for operand in spread)
-        flat[place] = _of_rational(a * b + c)
+    for position in np.flatnonzero(chosen.reshape(-1)).tolist():
+        a, b, c = (Fraction(float(operand[position])) for operand in spread)
+        flat[position] = _of_rational(a * b + c)
     return flat.reshape(result.shape)
 
 

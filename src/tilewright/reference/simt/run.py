@@ -160,7 +160,7 @@ def _fill_special_registers(
     within = (machine.all_threads % machine.threads_per_cta).astype(np.uint32)
     lane = within % np.uint32(WARP)
     x, y, _ = extents
-    place = (ctas % x, ctas // x % y, ctas // (x * y))
+    program_id = (ctas % x, ctas // x % y, ctas // (x * y))
     one = np.uint32(1)
     values: dict[str, Any] = {
         "tid.x": within,
@@ -181,7 +181,7 @@ def _fill_special_registers(
         "total_smem_size": np.uint32(size),
     }
     for axis, name in enumerate("xyz"):
-        values[f"ctaid.{name}"] = _uniform(place[axis].astype(np.uint32), machine)
+        values[f"ctaid.{name}"] = _uniform(program_id[axis].astype(np.uint32), machine)
         values[f"nctaid.{name}"] = np.uint32(extents[axis])
     for name, value in values.items():
         machine.registers[code.decoder.special[name]] = value

@@ -37,7 +37,7 @@ class Waiting:
     """The threads at one barrier: where each goes on, 0 for those that are not here, -1 for those that have only
     arrived; and how many the barrier expects, by CTA (0: all)."""
 
-    place: Array
+    pc: Array
     expected: Array
 
 
@@ -64,7 +64,7 @@ class Turns:
         if not self.is_favoured:
             return first
         self.jumps_back = 0
-        return min(ready, key=lambda place: self.last_run.get(place, -1))
+        return min(ready, key=lambda pc: self.last_run.get(pc, -1))
 
 
 @dataclass
@@ -91,11 +91,11 @@ class Scheduler:
         machine = self.machine
         self.cluster_barrier = ClusterBarrier(machine, self.add)
         self.groups[self.code.entry] = np.flatnonzero(~machine.exited)
-        place = self.code.entry
+        pc = self.code.entry
         try:
             while self.groups:
-                place = self._choose(place)
-                self._run_group(place)
+                pc = self._choose(pc)
+                self._run_group(pc)
                 self.steps += 1
                 if self.steps > self.step_limit:
                     raise Fault(DeadlockError, f"the kernel has not ended after {self.step_limit} steps", 0)
@@ -104,18 +104,18 @@ class Scheduler:
         self._check_barriers()
         self._check_copies()
 
-    def _run_group(self, place: int) -> None:
-        machine, threads = self.machine, self.groups.pop(place)
+    def _run_group(self, pc: int) -> None:
+        machine, threads = self.machine, self.groups.pop(pc)
         machine.active = None if threads.size == machine.total else threads
-        machine.pc = place
+        machine.pc = pc
         machine.stalled = False
         self.turns.moved_to.clear()
-        self.turns.last_run[place] = self.steps
+        self.turns.last_run[pc] = self.steps
         try:
-            segment = self.code.segment(place)
+            segment = self.code.segment(pc)
             for machine.pc, step in segment:
                 step(machine)
-            end = segment[-1][0] + 1 if segment else place
+            end = segment[-1][0] + 1 if segment else pc
             control = self.code.controls.get(end)
             if control is None or (segment and end in self.code.leaders):
                 self.add(end, threads)
@@ -126,50 +126,50 @@ class Scheduler:
             self._defer(machine.pc, threads)
             return
         if machine.stalled:
-            self._note_stall(place)
+            self._note_stall(pc)
 
-    def add(self, place: int, threads: Array) -> None:
+    def add(self, pc: int, threads: Array) -> None:
         """Threads go on at an instruction."""
-        there = self.groups.get(place)
+        there = self.groups.get(pc)
         if there is not None:
             threads = np.sort(np.concatenate([there, threads]))
-            self.deferred.discard(place)
-        self.groups[place] = threads
-        self.turns.moved_to.append(place)
+            self.deferred.discard(pc)
+        self.groups[pc] = threads
+        self.turns.moved_to.append(pc)
         if self.machine.stalled:
-            self.turns.last_run[place] = self.steps
+            self.turns.last_run[pc] = self.steps
 
     def _choose(self, last: int) -> int:
         """The group that runs next."""
         if len(self.groups) == 1:
             return next(iter(self.groups))
-        ready = [place for place in self.groups if place not in self.deferred]
+        ready = [pc for pc in self.groups if pc not in self.deferred]
         if not ready:
             self._fail_unconverged()
         return self.turns.choose(ready, last, is_stalled=self.machine.stalled)
 
-    def _defer(self, place: int, threads: Array) -> None:
+    def _defer(self, pc: int, threads: Array) -> None:
         """A part of a warp waits for the rest."""
-        there = self.groups.get(place)
+        there = self.groups.get(pc)
         if there is None:
-            self.groups[place] = threads
-            self.deferred.add(place)
+            self.groups[pc] = threads
+            self.deferred.add(pc)
         else:
-            self.groups[place] = np.sort(np.concatenate([there, threads]))
-            self.deferred.discard(place)
+            self.groups[pc] = np.sort(np.concatenate([there, threads]))
+            self.deferred.discard(pc)
 
     def _fail_unconverged(self) -> None:
-        place = min(self.groups)
-        self.machine.active, self.machine.pc = self.groups[place], place
+        pc = min(self.groups)
+        self.machine.active, self.machine.pc = self.groups[pc], pc
         raise Fault(
             DivergenceError, "an instruction of whole warps is executed by some threads of a warp, and never by all", 0
         )
 
-    def _note_stall(self, place: int) -> None:
+    def _note_stall(self, pc: int) -> None:
         """Fault if everybody polls for something that nobody will do."""
         version = self.machine.asynchronous.version
         for group in self.groups:
-            if self.turns.last_run.get(group) == self.steps or group == place:
+            if self.turns.last_run.get(group) == self.steps or group == pc:
                 self.stalled[group] = version
         if all(self.stalled.get(group) == version for group in self.groups):
             raise Fault(BarrierDeadlockError, self.machine.asynchronous.describe_stall(), 0)
@@ -188,7 +188,7 @@ class Scheduler:
         self._enter(identifier, threads, -1, expected)
         self._release(identifier)
 
-    def wait(self, identifier: int, threads: Array, place: int, expected: int | None) -> None:
+    def wait(self, identifier: int, threads: Array, pc: int, expected: int | None) -> None:
         """Threads wait at a barrier, to go on at an instruction."""
         machine = self.machine
         if threads.size == machine.total and expected in (None, machine.threads_per_cta):
@@ -197,26 +197,26 @@ class Scheduler:
                 machine.progress.floor = now
             else:
                 machine.clusters.join(threads, machine.cta_of_thread)
-            self.add(place, threads)
+            self.add(pc, threads)
             return
-        self._enter(identifier, threads, place, expected)
+        self._enter(identifier, threads, pc, expected)
         self._release(identifier)
 
-    def _enter(self, identifier: int, threads: Array, place: int, expected: int | None) -> None:
+    def _enter(self, identifier: int, threads: Array, pc: int, expected: int | None) -> None:
         machine = self.machine
         waiting = self.barriers.get(identifier)
         if waiting is None:
             waiting = Waiting(np.zeros(machine.total, np.int64), np.zeros(machine.num_ctas, np.int64))
             self.barriers[identifier] = waiting
-        if waiting.place[threads].any():
+        if waiting.pc[threads].any():
             raise Fault(BarrierMisuseError, f"threads come to barrier {identifier} again before others have come", 0)
-        waiting.place[threads] = place
+        waiting.pc[threads] = pc
         waiting.expected[machine.cta_of_thread[threads]] = expected or 0
 
     def _release(self, identifier: int) -> None:
         """Let the threads of those CTAs go on of which enough are here."""
         machine, waiting = self.machine, self.barriers[identifier]
-        here = waiting.place != 0
+        here = waiting.pc != 0
         per_cta = here.reshape(machine.num_ctas, -1).sum(1)
         gone = machine.exited.reshape(machine.num_ctas, -1).sum(1)
         expected = choose(waiting.expected == 0, machine.threads_per_cta - gone, waiting.expected)
@@ -227,15 +227,15 @@ class Scheduler:
         machine.progress.synced[released] = machine.progress.tick()
         if machine.clusters is not None:
             machine.clusters.join(released, machine.cta_of_thread[released])
-        places = waiting.place[released]
-        waiting.place[released] = 0
-        for place in np.unique(places[places > 0]).tolist():
-            self.add(place, released[places == place])
+        pcs = waiting.pc[released]
+        waiting.pc[released] = 0
+        for pc in np.unique(pcs[pcs > 0]).tolist():
+            self.add(pc, released[pcs == pc])
 
     def _check_barriers(self) -> None:
         """DeadlockError if threads still wait, BarrierMisuseError if some have arrived that nothing waits for."""
         for identifier, waiting in self.barriers.items():
-            left = np.flatnonzero(waiting.place > 0)
+            left = np.flatnonzero(waiting.pc > 0)
             if left.size:
                 cta = int(self.machine.cta_of_thread[left[0]])
                 here = int((self.machine.cta_of_thread[left] == cta).sum())
@@ -243,9 +243,9 @@ class Scheduler:
                     f"{here} of {self.machine.threads_per_cta} threads wait at barrier {identifier} "
                     "for others that never come"
                 )
-                instruction = self.code.instructions[int(waiting.place[left[0]]) - 1]
+                instruction = self.code.instructions[int(waiting.pc[left[0]]) - 1]
                 raise error_at(instruction, reason, DeadlockError)
-            if waiting.place.any():
+            if waiting.pc.any():
                 reason = f"threads have arrived at barrier {identifier} where nobody waits any more"
                 raise error_at(self.code.instructions[-1], reason, BarrierMisuseError)
 
@@ -266,17 +266,17 @@ class Scheduler:
 
     def describe_thread(self, thread: int) -> str:
         """Program and thread, for messages."""
-        x, y, z = self.place_of_cta(int(self.machine.cta_of_thread[thread]))
+        x, y, z = self.program_of_cta(int(self.machine.cta_of_thread[thread]))
         return f"program ({x}, {y}, {z}), thread {thread % self.machine.threads_per_cta}"
 
     first_cta: int = 0
     extents: tuple[int, int, int] = (1, 1, 1)
 
-    def place_of_cta(self, cta: int) -> tuple[int, int, int]:
+    def program_of_cta(self, cta: int) -> tuple[int, int, int]:
         """The program id of a CTA of this machine."""
-        number = self.first_cta + cta
+        program = self.first_cta + cta
         return (
-            number % self.extents[0],
-            number // self.extents[0] % self.extents[1],
-            number // (self.extents[0] * self.extents[1]),
+            program % self.extents[0],
+            program // self.extents[0] % self.extents[1],
+            program // (self.extents[0] * self.extents[1]),
         )

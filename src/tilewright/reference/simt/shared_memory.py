@@ -14,7 +14,7 @@ from tilewright.reference.simt.types import Values
 
 
 class SharedMemory:
-    """The bytes of all CTAs, one CTA after the other."""
+    """The bytes of all CTAs, one CTA after the other. The location of a byte is its offset among all of them."""
 
     def __init__(self, machine: Machine, size: int, granule: int, *, detects_races: bool) -> None:
         self.machine = machine
@@ -32,8 +32,8 @@ class SharedMemory:
             found = self.views[dtype] = self.data.view(dtype)
         return found
 
-    def places(self, addresses: Values, size: int, *, may_reach: bool = False, by_unit: bool = False) -> Array:
-        """Return where accesses of the active threads, or `by_unit`, in their name, lie in the data. Raises Fault.
+    def locate(self, addresses: Values, size: int, *, may_reach: bool = False, by_unit: bool = False) -> Array:
+        """Return the locations that the active threads access, or units in their name (`by_unit`). Raises Fault.
         Those that `may_reach` into other CTAs of the cluster do."""
         offsets = self.machine.spread(addresses).astype(np.int64)
         ctas = self.machine.cta_of_thread[self.machine.threads]
@@ -44,7 +44,7 @@ class SharedMemory:
         self.check_inside(offsets, size)
         return ctas * self.stride + offsets
 
-    def unit_places(self, thread: int, offset: int, size: int, alignment: int) -> Array:
+    def locate_for_unit(self, thread: int, offset: int, size: int, alignment: int) -> Array:
         """Return where the bytes lie that an asynchronous unit moves for a thread, in the memory of its CTA or the one
         that the address is mapped to. Raises Fault.
         """
@@ -68,35 +68,35 @@ class SharedMemory:
         if (offsets & (size - 1)).any():
             raise misaligned(offsets, size)
 
-    def store_rows(self, places: Array, rows: Array, threads: Array) -> None:
-        """Set a row of elements at each place, in the name of threads."""
+    def store_rows(self, locations: Array, rows: Array, threads: Array) -> None:
+        """Set a row of elements at each location, in the name of threads."""
         size, count = rows.dtype.itemsize, int(rows.shape[1])
-        index: Array = (places // size)[:, np.newaxis] + np.arange(count)
+        index: Array = (locations // size)[:, np.newaxis] + np.arange(count)
         view = self.view(rows.dtype)
         if self.order is not None:
             same = (_bits(view[index]) == _bits(rows)).all(axis=1)
-            self.order.note_writes(self.order.granules(places, size * count), threads, same)
+            self.order.note_writes(self.order.granules(locations, size * count), threads, same)
         view[index] = rows
         if self.order is not None:
             lost = np.flatnonzero((_bits(view[index]) != _bits(rows)).any(axis=1))
             if lost.size:
-                raise Fault(RaceError, "two threads write different values to one place at once", int(lost[0]))
+                raise Fault(RaceError, "two threads write different values to one address at once", int(lost[0]))
 
     def load(self, addresses: Values, dtype: np.dtype[Any], count: int, *, may_reach: bool = False) -> Array:
         """A row of `count` elements for every active thread."""
         size = dtype.itemsize
-        places = self.places(addresses, size * count, may_reach=may_reach)
+        locations = self.locate(addresses, size * count, may_reach=may_reach)
         if self.order is not None:
-            self.order.note_reads(self.order.granules(places, size * count), self.machine.threads)
-        first = places // size
+            self.order.note_reads(self.order.granules(locations, size * count), self.machine.threads)
+        first = locations // size
         view = self.view(dtype)
         return view[first][:, np.newaxis] if count == 1 else view[first[:, np.newaxis] + np.arange(count)]
 
     def store(self, addresses: Values, rows: Array, *, may_reach: bool = False) -> None:
         """Set a row of elements for every active thread."""
         size, count = rows.dtype.itemsize, rows.shape[1]
-        places = self.places(addresses, size * count, may_reach=may_reach)
-        self.store_rows(places, np.broadcast_to(rows, (places.size, count)), self.machine.threads)
+        locations = self.locate(addresses, size * count, may_reach=may_reach)
+        self.store_rows(locations, np.broadcast_to(rows, (locations.size, count)), self.machine.threads)
 
 
 def _bits(values: Array) -> Array:

@@ -91,7 +91,7 @@ class TensorMap:
         has_pixels = int(self.pixels is not None)
         head = (rank - 1, self.element, self.swizzle, int(self.fills_nan), has_pixels, self.address & ((1 << 64) - 1))
         strides, box = (*self.strides, 0, *pad), (*self.box, *((0,) * (MAX_RANK - len(self.box))))
-        walk = [number for part in self.pixels or ((), (), ()) for number in _sized(part, MOST_PIXEL_DIMS)]
+        walk = [size for part in self.pixels or ((), (), ()) for size in _sized(part, MOST_PIXEL_DIMS)]
         return FORMAT.pack(*head, *self.extents, *pad, *strides, *box, *walk).ljust(MAP_BYTES, b"\0")
 
     @staticmethod

@@ -88,14 +88,14 @@ def _program_loop(fn: FunctionText, module: LoweredModule, arguments: list[tuple
     first_z = _narrow(fn, fn.binary("udiv", "i64", row, wide_y))
     fn.branch(loop)
     fn.start(loop)
-    number = fn.phi("i64", "program")
+    program = fn.phi("i64", "program")
     x, y, z = (fn.phi("i32", axis) for axis in "xyz")
-    for phi, value in ((number, "%lo"), (x, first_x), (y, first_y), (z, first_z)):
+    for phi, value in ((program, "%lo"), (x, first_x), (y, first_y), (z, first_z)):
         phi.add(value, begin)
-    _note(fn, "i64", number.name, PROGRAM_INDEX_OFFSET)
+    _note(fn, "i64", program.name, PROGRAM_INDEX_OFFSET)
     passed = [*arguments, *(("i32", extent) for extent in (gx, gy, gz)), *(("i32", p.name) for p in (x, y, z))]
     _call_program(fn, module, passed, end)
-    next_number = fn.binary("add nuw", "i64", number.name, 1)
+    next_program = fn.binary("add nuw", "i64", program.name, 1)
     stepped = fn.binary("add", "i32", x.name, 1)
     wrap_x = fn.icmp("eq", "i32", stepped, gx)
     next_x = fn.select(wrap_x, "i32", 0, stepped)
@@ -103,8 +103,8 @@ def _program_loop(fn: FunctionText, module: LoweredModule, arguments: list[tuple
     wrap_y = fn.icmp("eq", "i32", carried_y, gy)
     next_y = fn.select(wrap_y, "i32", 0, carried_y)
     next_z = fn.binary("add", "i32", z.name, fn.cast("zext", "i1", wrap_y, "i32"))
-    again = fn.icmp("ult", "i64", next_number, "%hi")
-    for phi, value in ((number, next_number), (x, next_x), (y, next_y), (z, next_z)):
+    again = fn.icmp("ult", "i64", next_program, "%hi")
+    for phi, value in ((program, next_program), (x, next_x), (y, next_y), (z, next_z)):
         phi.add(value, fn.label)
     fn.branch_if(again, loop, end)
     fn.start(end)

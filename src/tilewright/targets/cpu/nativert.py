@@ -114,10 +114,10 @@ class KernelLibraries:
         return "\n".join(lines)
 
 
-def _unpacked(name: str, kind: Any, slot: int, number: int) -> str:
+def _unpacked(name: str, kind: Any, slot: int, index: int) -> str:
     """The statement that fills a slot. Raises TargetError for types that PyTorch passes in no known way."""
     if isinstance(kind, str) and kind.startswith("*"):
-        return f"slots[{slot}] = (uint64_t)(uintptr_t)args[{number}];"
+        return f"slots[{slot}] = (uint64_t)(uintptr_t)args[{index}];"
     if kind == "fp64":
         raise TargetError(
             f"parameter '{name}' is a float64, for which PyTorch's C++ passes a float: have it declare float32, by "
@@ -125,7 +125,7 @@ def _unpacked(name: str, kind: Any, slot: int, number: int) -> str:
         )
     if kind not in SCALAR_BYTES:
         raise TargetError(f"parameter '{name}' is of type {kind}, which PyTorch's C++ does not pass to kernels on CPUs")
-    return f"memcpy(&slots[{slot}], args[{number}], {SCALAR_BYTES[kind]});"
+    return f"memcpy(&slots[{slot}], args[{index}], {SCALAR_BYTES[kind]});"
 
 
 @lru_cache(maxsize=1)

@@ -41,16 +41,16 @@ def asked_architecture(option: str | None) -> int | None:
     return read_architecture(name) if name else None
 
 
-def present_architecture(number: int | None = None) -> int:
+def present_architecture(ordinal: int | None = None) -> int:
     """The compute capability of a GPU that is there, by default the current one, for which is compiled unless another
     is named. Raises NoDriverError where there is none."""
     from tilewright.targets.cuda.driver import cuda_driver
     from tilewright.targets.cuda.placement import current_device
 
     try:
-        device = cuda_driver().device(current_device() if number is None else number)
+        device = cuda_driver().device(current_device() if ordinal is None else ordinal)
     except NoDriverError as error:
-        if number is not None:  # somebody asks for that GPU, not for code
+        if ordinal is not None:  # somebody asks for that GPU, not for code
             raise
         raise NoDriverError(
             f"{error}. To compile for a GPU that is not there, name it: the option arch='sm90', or "

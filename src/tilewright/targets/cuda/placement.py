@@ -24,9 +24,9 @@ def device_of(arrays: Mapping[int, Any]) -> int:
             if ordinal >= 0:
                 return ordinal
             continue
-        kind, _, number = str(getattr(value, "device", "")).partition(":")
+        kind, _, index = str(getattr(value, "device", "")).partition(":")
         if kind == "cuda":
-            return int(number or 0)
+            return int(index or 0)
     return current_device()
 
 

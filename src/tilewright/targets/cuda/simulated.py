@@ -79,7 +79,7 @@ class SimulatedTarget(CudaTarget):
     def _present(self) -> int:
         return SIMULATED
 
-    def on_device(self, number: int) -> SimulatedTarget:
+    def on_device(self, ordinal: int) -> SimulatedTarget:
         """There is one."""
         return self
 

@@ -77,9 +77,9 @@ class CudaTarget:
     def _present(self) -> int:
         return present_architecture()
 
-    def on_device(self, number: int) -> CudaTarget:
+    def on_device(self, ordinal: int) -> CudaTarget:
         """The target for one of this machine's GPUs."""
-        return _target_for(present_architecture(number))
+        return _target_for(present_architecture(ordinal))
 
     @cached_property
     def facts(self) -> NvptxFacts:

@@ -92,18 +92,18 @@ class ReferenceKernel:
                     yield type_
 
     @staticmethod
-    def _argument(number: int, type_: Attribute, slots: Sequence[int], extents: Mapping[int, Extent]) -> Any:
+    def _argument(index: int, type_: Attribute, slots: Sequence[int], extents: Mapping[int, Extent]) -> Any:
         """Return what a slot holds: memory, or a number from its low bits."""
         from tilewright.dialects.numeric import dtype_of
         from tilewright.dialects.tt import PointerType
         from tilewright.dialects.types import is_float
         from tilewright.reference import ByteRange
 
-        bits = slots[number]
+        bits = slots[index]
         if isinstance(type_, PointerType):
-            if number not in extents:
+            if index not in extents:
                 return bits
-            low, high = extents[number]
+            low, high = extents[index]
             memory = (ctypes.c_uint8 * (high - low)).from_address(low)
             return ByteRange(np.ctypeslib.as_array(memory), bits - low)
         if is_float(type_):

@@ -71,8 +71,8 @@ def launcher(function: CFunction, variant: Variant) -> str:
     return "\n".join(lines)
 
 
-def _filled(number: int, slot: passing.Slot) -> str:
+def _filled(index: int, slot: passing.Slot) -> str:
     """The statement that fills a slot: the bits of a parameter, or a number."""
     if slot.type:
-        return f"tw_slots[{number}] = (uint64_t){slot.value};"
-    return f"memcpy(&tw_slots[{number}], &{slot.value}, sizeof {slot.value});"
+        return f"tw_slots[{index}] = (uint64_t){slot.value};"
+    return f"memcpy(&tw_slots[{index}], &{slot.value}, sizeof {slot.value});"

@@ -184,22 +184,22 @@ def _body(function: CFunction, variant: Variant, facts: KernelFacts, slots: Sequ
     return [*lines, "  return tw_status;"]
 
 
-def _parameter_name(facts: KernelFacts, number: int, slots: Sequence[Slot]) -> str:
+def _parameter_name(facts: KernelFacts, index: int, slots: Sequence[Slot]) -> str:
     """Return where a kernel's parameter stands: the function's own, or a variable."""
-    parameter = facts.parameters[number]
+    parameter = facts.parameters[index]
     if isinstance(parameter, int) and not slots[parameter].type:
         return slots[parameter].value
-    return f"tw_parameter_{number}"
+    return f"tw_parameter_{index}"
 
 
-def _parameter(facts: KernelFacts, number: int, slots: Sequence[Slot]) -> list[str]:
+def _parameter(facts: KernelFacts, index: int, slots: Sequence[Slot]) -> list[str]:
     """The lines that make a parameter's variable, where it has one."""
-    parameter = facts.parameters[number]
+    parameter = facts.parameters[index]
     if isinstance(parameter, TensorMapParameter):
-        return _tensor_map(f"tw_parameter_{number}", parameter, slots)
+        return _tensor_map(f"tw_parameter_{index}", parameter, slots)
     assert isinstance(parameter, int), "ahead of time, no kernel computes tensor maps"
     slot = slots[parameter]
-    return [f"  {slot.type} tw_parameter_{number} = {slot.value};"] if slot.type else []
+    return [f"  {slot.type} tw_parameter_{index} = {slot.value};"] if slot.type else []
 
 
 def _tensor_map(name: str, map: TensorMapParameter, slots: Sequence[Slot]) -> list[str]:

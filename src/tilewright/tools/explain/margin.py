@@ -58,9 +58,9 @@ class _Printer:
         report = self._report
         return place is not None and place.filename == report.file and report.first_line <= place.line < self._end
 
-    def _line(self, number: int, line: str, here: Sequence[Finding]) -> None:
+    def _line(self, line_number: int, line: str, here: Sequence[Finding]) -> None:
         mark, style = (">", "yellow") if here else (" ", "dim")
-        start = (f"{number:>{self._digits}} {mark} ", style)
+        start = (f"{line_number:>{self._digits}} {mark} ", style)
         self._console.print(Text.assemble(start, line), soft_wrap=True)
         margin = " " * (self._digits + 3 + len(line) - len(line.lstrip()))
         for one in here:

@@ -98,9 +98,9 @@ class Recording:
         """The last step of each stage, in order."""
         return {step.stage: step for step in self.steps}
 
-    def before(self, number: int) -> Sequence[PrintedLine]:
+    def before(self, index: int) -> Sequence[PrintedLine]:
         """The text before a step."""
-        return self.steps[number - 1].lines if number else ()
+        return self.steps[index - 1].lines if index else ()
 
 
 def record(source: Source, options: CompileOptions, target: Target, launch: Launch | None = None) -> Recording:

@@ -83,11 +83,11 @@ def print_passes(recording: Recording, name: str, console: Console) -> None:
     if not found:
         known = dict.fromkeys(step.name.partition("{")[0] for step in recording.steps[1:])
         raise ExploreError(f"no pass {name!r} ran{did_you_mean(name, known)}; these did: {', '.join(known)}")
-    for number, step in found:
+    for index, step in found:
         console.print(f"{step.stage}: {step.name}", style="bold", highlight=False, markup=False)
         if not step.is_changed:
             console.print("  no change", style="dim")
-        for line in diff(recording.before(number), step.lines):
+        for line in diff(recording.before(index), step.lines):
             style = {"+": "green", "-": "red", "@": "cyan"}.get(line[0])
             console.print(Text(line, style=style or ""), highlight=False, soft_wrap=True)
 

@@ -53,7 +53,7 @@ class Tally:
 
 @dataclass(frozen=True)
 class Share:
-    """The inputs of one process: numbers `first`, `first` + `step`, ... below `end`, until the time is over."""
+    """The inputs of one process: seeds `first`, `first` + `step`, ... below `end`, until the time is over."""
 
     first: int
     step: int
@@ -68,22 +68,22 @@ class Share:
     is_shown: bool = False
     """Whether a terminal sees how far it is: of several processes the first one's share."""
 
-    def numbers(self, tally: Tally | None = None) -> Iterator[int]:
-        """The numbers of the inputs; a terminal sees how far the tally is."""
+    def seeds(self, tally: Tally | None = None) -> Iterator[int]:
+        """The seeds of the inputs; a terminal sees how far the tally is."""
         start = time.perf_counter()
         tally = tally or Tally("inputs", self.first)
         size = None if self.end is None else len(range(self.first, self.end, self.step))
         with progress(tally.name, size or self.seconds) if self.is_shown else nullcontext(_ignore) as tell:
-            for done, number in enumerate(count(self.first, self.step)):
+            for done, seed in enumerate(count(self.first, self.step)):
                 seconds = time.perf_counter() - start
                 failed = sum(tally.failures.values())
                 of = "" if size is None else f" of {size}"
                 tell(done if size is not None else seconds, f"{done}{of}, {failed} failures")
-                if self.end is not None and number >= self.end:
+                if self.end is not None and seed >= self.end:
                     return
                 if self.seconds is not None and seconds >= self.seconds:
                     return
-                yield number
+                yield seed
 
 
 def _ignore(done: float, note: str) -> None:

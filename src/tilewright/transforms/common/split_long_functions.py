@@ -101,10 +101,10 @@ class SplitLongFunctionsPass(Pass):
         call = func.CallOp(function.sym_name.data, operands, kinds)
         call.location = function.location
         block.insert_op_before(call, following)
-        numbers: dict[SSAValue, int] = {result: index for index, result in enumerate(results)}
+        indices: dict[SSAValue, int] = {result: index for index, result in enumerate(results)}
         for use in outside:
             op = use.operation
-            op.operands[use.index] = call.results[numbers[op.operands[use.index]]]
+            op.operands[use.index] = call.results[indices[op.operands[use.index]]]
         for old, new in zip(results, call.results, strict=True):
             new.name_hint = old.name_hint
         module.body.block.add_op(function)

@@ -107,10 +107,10 @@ def find_byte_product(op: linalg.StructuredOp) -> ByteProduct | None:
     else:
         generic, inner = product
         arguments = list[SSAValue](generic.body.block.args)
-        numbers = [arguments.index(operand) for operand in inner.operands if operand in arguments]
-        if len(numbers) != len(inner.operands):
+        indices = [arguments.index(operand) for operand in inner.operands if operand in arguments]
+        if len(indices) != len(inner.operands):
             return None
-        parts = [(generic.inputs[number], _through(generic, number, access)) for number in numbers]
+        parts = [(generic.inputs[index], _through(generic, index, access)) for index in indices]
     factors = [_find_bytes(part, at, dim) for part, at in parts]
     if any(factor is None for factor in factors):
         return None
@@ -145,13 +145,13 @@ def _single_op(value: SSAValue, cls: type[Operation]) -> tuple[linalg.Structured
     return generic, first
 
 
-def _through(generic: linalg.StructuredOp, number: int, access: Access) -> Access:
+def _through(generic: linalg.StructuredOp, index: int, access: Access) -> Access:
     """The access of an operand of a generic, from that of its result."""
     loops: list[AffineExpr] = [AffineConstantExpr(0)] * len(generic.iterators)
     for expr, outer in zip(generic.maps[-1].results, access, strict=True):
         assert isinstance(expr, AffineDimExpr)
         loops[expr.position] = outer
-    return tuple(substitute(expr, loops) for expr in generic.maps[number].results)
+    return tuple(substitute(expr, loops) for expr in generic.maps[index].results)
 
 
 def origin(value: SSAValue, access: Access) -> tuple[SSAValue, Access]:
@@ -211,10 +211,10 @@ def _bitwise(value: SSAValue) -> tuple[linalg.StructuredOp, Operation, list[SSAV
             continue
         generic, inner = found
         arguments, output = list[SSAValue](generic.body.block.args), generic.maps[-1]
-        numbers = [arguments.index(operand) for operand in inner.operands if operand in arguments]
-        if len(numbers) != len(inner.operands) or any(generic.maps[number] != output for number in numbers):
+        indices = [arguments.index(operand) for operand in inner.operands if operand in arguments]
+        if len(indices) != len(inner.operands) or any(generic.maps[index] != output for index in indices):
             return None
-        operands = [generic.operands[number] for number in numbers]
+        operands = [generic.operands[index] for index in indices]
         if cls in _SHIFTS and _splat_byte(operands[1]) not in range(8):
             return None
         return generic, inner, operands

@@ -185,10 +185,10 @@ class _Fusion:
 
     def _inlined(self, producer: linalg.StructuredOp, value: SSAValue, access: tuple[AffineExpr, ...]) -> SSAValue:
         maps = [map_.results for map_ in producer.maps]
-        number = list[SSAValue](producer.results).index(value)
+        index = list[SSAValue](producer.results).index(value)
         count = len(producer.inputs)
         loops: list[AffineExpr] = [AffineConstantExpr(0)] * len(producer.iterators)
-        for expr, outer in zip(maps[count + number], access, strict=True):
+        for expr, outer in zip(maps[count + index], access, strict=True):
             assert isinstance(expr, AffineDimExpr)
             loops[expr.position] = outer
         body = producer.body.block
@@ -197,7 +197,7 @@ class _Fusion:
             if argument.uses.get_length():
                 inner = tuple(substitute(expr, loops) for expr in operand_map)
                 mapping[argument] = self._operand(operand, inner)
-        return self.inline(body, mapping, tuple(loops))[number]
+        return self.inline(body, mapping, tuple(loops))[index]
 
     def _operand(self, operand: SSAValue, access: tuple[AffineExpr, ...]) -> SSAValue:
         return self.element(operand, access) if is_tensor(operand.type) else operand

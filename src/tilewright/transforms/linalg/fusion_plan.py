@@ -44,8 +44,8 @@ class _Writes:
         """Return whether memory that an op reads may be written between it and a reader of its result."""
         first, last = self.order[op], self.order[reader]
         return any(
-            first < number < last and self.memory.may_disturb(writer, root)
-            for number, writer in self.ops
+            first < position < last and self.memory.may_disturb(writer, root)
+            for position, writer in self.ops
             for root in roots
         )
 
@@ -53,8 +53,8 @@ class _Writes:
 def plan_fusion(block: Block, writers: Writers, memory: Disjointness) -> FusionPlan:
     """The plan for the structured ops of one block."""
     plan = FusionPlan()
-    order = {op: number for number, op in enumerate(block.ops)}
-    writes = _Writes(order, [(number, op) for op, number in order.items() if writers.may_write(op)], memory)
+    order = {op: position for position, op in enumerate(block.ops)}
+    writes = _Writes(order, [(position, op) for op, position in order.items() if writers.may_write(op)], memory)
     for op in block.ops:
         if isinstance(op, linalg.StructuredOp) and op.results:
             describe(op, plan)

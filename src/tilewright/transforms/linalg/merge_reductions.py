@@ -97,8 +97,8 @@ class _Candidate:
             return None
         if _start_of(op.outputs[0]) is None or combiner_of(body, 0) is None:
             return None
-        numbers = (*body.args, *(result for inner in body.ops for result in inner.results))
-        return cls(op, max(bit_width(value.type) for value in numbers if not isinstance(value.type, IndexType)))
+        values = (*body.args, *(result for inner in body.ops for result in inner.results))
+        return cls(op, max(bit_width(value.type) for value in values if not isinstance(value.type, IndexType)))
 
     def may_take(self, other: _Candidate, hoisting: Hoisting) -> bool:
         """Return whether another one, further down the block, may become a part of this."""

@@ -77,7 +77,7 @@ def merge_block(block: Block, hoisting: Hoisting, writers: Writers) -> None:
         position: int | None = None
         while True:  # what joined one may now join another, too
             values = (*loop.op.inputs, *loop.op.results) if position is not None else loop.op.inputs
-            near = {number for value in values for number in _with_room(touching.get(value), heads)}
+            near = {index for value in values for index in _with_room(touching.get(value), heads)}
             nearest = sorted(near, reverse=True)[:MOST_LOOPS_TRIED]
             merged = _merge_with_one(loop, position, nearest, heads, before, hoisting)
             if merged is None:
@@ -104,25 +104,25 @@ def _merge_with_one(
     hoisting: Hoisting,
 ) -> tuple[int, SiblingLoop] | None:
     """Merge a loop, which may be one of the heads itself, with the first of some heads before it that it may join."""
-    for number in near:
-        head = heads[number]
-        if head is None or number == position:
+    for index in near:
+        head = heads[index]
+        if head is None or index == position:
             continue
         if position is not None and not head.op.is_before_in_block(loop.op):
             continue
         if (anchor := choose_merge_point(head, loop, before, hoisting)) is not None:
             merged = Merge(head, loop, anchor).write(hoisting)
             before[merged.op] = before[anchor]
-            return number, merged
+            return index, merged
     return None
 
 
-def _with_room(numbers: set[int] | None, heads: Sequence[SiblingLoop | None]) -> set[int]:
-    """The heads of some numbers that may get further results; the others are struck out for good."""
-    if numbers is None:
+def _with_room(indices: set[int] | None, heads: Sequence[SiblingLoop | None]) -> set[int]:
+    """The indices of heads that may get further results; the others are struck out for good."""
+    if indices is None:
         return set()
-    numbers -= {number for number in numbers if (head := heads[number]) is None or _is_full(head.op)}
-    return numbers
+    indices -= {index for index in indices if (head := heads[index]) is None or _is_full(head.op)}
+    return indices
 
 
 def _is_full(op: linalg.GenericOp) -> bool:

@@ -74,26 +74,26 @@ def _narrow(
     producer: linalg.GenericOp, position: int, conversion: arith.TruncFOp | arith.TruncIOp, narrow: SSAValue
 ) -> None:
     """Write the producer anew, with the narrow value in place of its output at an operand position."""
-    number = position - len(producer.inputs)
+    index = position - len(producer.inputs)
     parent, block = producer.parent_block(), producer.body.block
     end = block.last_op
     assert parent is not None and end is not None and is_tensor(narrow.type)
     copy = type(conversion).create(
-        operands=[end.operands[number]],
+        operands=[end.operands[index]],
         result_types=[conversion.results[0].type],
         properties=dict(conversion.properties),
         attributes=dict(conversion.attributes),
     )
     copy.location = conversion.location
     block.insert_op_before(copy, end)
-    end.operands = [*end.operands[:number], copy.results[0], *end.operands[number + 1 :]]
+    end.operands = [*end.operands[:index], copy.results[0], *end.operands[index + 1 :]]
     block.erase_arg(block.args[position])
     block.insert_arg(element_type(narrow.type), position)
     empty = tensor.EmptyOp.create(result_types=[narrow.type])
     empty.location = producer.location
     parent.insert_op_before(empty, producer)
     operands, types = list(producer.operands), [result.type for result in producer.results]
-    operands[position], types[number] = empty.results[0], narrow.type
+    operands[position], types[index] = empty.results[0], narrow.type
     new = linalg.GenericOp.create(
         operands=operands,
         result_types=types,
@@ -104,8 +104,8 @@ def _narrow(
     new.location = producer.location
     parent.insert_op_before(new, producer)
     for other, (old, result) in enumerate(zip(producer.results, new.results, strict=True)):
-        if other != number:
+        if other != index:
             old.replace_all_uses_with(result)
-    narrow.replace_all_uses_with(new.results[number])
+    narrow.replace_all_uses_with(new.results[index])
     producer.detach()
     producer.erase(safe_erase=False)

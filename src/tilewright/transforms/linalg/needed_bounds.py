@@ -47,14 +47,14 @@ class NeededBounds:
                 return extents
         return extents if joined is None else joined
 
-    def _of_use(self, user: Operation, number: int, value: SSAValue, extents: tuple[int, ...]) -> tuple[Index, ...]:
+    def _of_use(self, user: Operation, index: int, value: SSAValue, extents: tuple[int, ...]) -> tuple[Index, ...]:
         if isinstance(user, tensor.ExtractSliceOp) and find_store(user.result) is not None:
             if all(start == 0 for start in user.mixed_offsets) and all(step == 1 for step in user.mixed_strides):
                 return tuple(user.mixed_sizes)
             return extents
         if not isinstance(user, linalg.StructuredOp) or not is_elementwise(user) or not user.results:
             return extents
-        if number >= len(user.inputs) or user.parent_block() is not _block_of(value) or needs_all(user):
+        if index >= len(user.inputs) or user.parent_block() is not _block_of(value) or needs_all(user):
             return extents
         maps = user.maps
         by_dim: dict[int, Index] = {}
@@ -64,7 +64,7 @@ class NeededBounds:
                     return extents
         return tuple(
             by_dim.get(expr.position, extent) if isinstance(expr, AffineDimExpr) else extent
-            for expr, extent in zip(access_of(maps[number]), extents, strict=True)
+            for expr, extent in zip(access_of(maps[index]), extents, strict=True)
         )
 
 

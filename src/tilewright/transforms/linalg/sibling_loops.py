@@ -79,10 +79,10 @@ class Merge:
         results = [*first.results, *op.results]
         for result in results:
             self._replace_placeholders(result)
-        kept = [number for number, result in enumerate(results) if self._is_read_elsewhere(result)]
-        new = self._build(block, inputs, [results[number].type for number in kept], [yielded[n] for n in kept])
-        for number, result in zip(kept, new.results, strict=True):
-            results[number].replace_all_uses_with(result)
+        kept = [index for index, result in enumerate(results) if self._is_read_elsewhere(result)]
+        new = self._build(block, inputs, [results[index].type for index in kept], [yielded[n] for n in kept])
+        for index, result in zip(kept, new.results, strict=True):
+            results[index].replace_all_uses_with(result)
         for old in (op, first):
             old.detach()
             old.erase(safe_erase=False)

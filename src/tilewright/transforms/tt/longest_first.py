@@ -86,10 +86,10 @@ def _is_positive(value: SSAValue) -> bool:
 
 
 def rounds(builder: OpBuilder, total: SSAValue) -> tuple[scf.ForOp, SSAValue]:
-    """A loop, without a terminator, over the rounds of a program; with the number of what it does in each."""
+    """A loop, without a terminator, over the rounds of a program; with the index of what it does in each."""
     own = builder.result(tt.GetProgramIdOp(0))
     count = builder.result(tt.GetNumProgramsOp(0))
-    zero, one = (builder.result(arith.constant_int(number, i32)) for number in (0, 1))
+    zero, one = (builder.result(arith.constant_int(value, i32)) for value in (0, 1))
     whole = builder.result(arith.DivSIOp(total, count))
     rest = builder.result(arith.RemSIOp(total, count))
     takes_part = builder.result(arith.CmpiOp(own, rest, "slt"))
@@ -99,26 +99,32 @@ def rounds(builder: OpBuilder, total: SSAValue) -> tuple[scf.ForOp, SSAValue]:
     loop = scf.ForOp(zero, builder.result(arith.AddiOp(whole, more)), one, [], Block(arg_types=[i32]))
     builder.insert(loop)
     inside = OpBuilder.at_end(loop.body.block, loop.location)
-    number = loop.induction_variable
-    is_odd = inside.result(arith.CmpiOp(inside.result(arith.AndIOp(number, one)), one, "eq"))
-    is_whole = inside.result(arith.CmpiOp(number, whole, "slt"))
+    round_index = loop.induction_variable
+    is_odd = inside.result(arith.CmpiOp(inside.result(arith.AndIOp(round_index, one)), one, "eq"))
+    is_whole = inside.result(arith.CmpiOp(round_index, whole, "slt"))
     turns = inside.result(arith.AndIOp(is_odd, is_whole))
-    place = inside.result(arith.SelectOp(turns, mirrored, own))
-    return loop, inside.result(arith.AddiOp(inside.result(arith.MuliOp(number, count)), place))
+    within = inside.result(arith.SelectOp(turns, mirrored, own))
+    return loop, inside.result(arith.AddiOp(inside.result(arith.MuliOp(round_index, count)), within))
 
 
 def columns_last(
-    outside: OpBuilder, inside: OpBuilder, number: SSAValue, total: SSAValue, first: SSAValue, width: SSAValue, way: int
+    outside: OpBuilder,
+    inside: OpBuilder,
+    program: SSAValue,
+    total: SSAValue,
+    first: SSAValue,
+    width: SSAValue,
+    way: int,
 ) -> tuple[SSAValue, SSAValue]:
-    """The place along x, and along the other axes, of the program with a number; those from `first` on are counted
-    down the columns, from the one with the most work on.
+    """The index along x, and along the other axes, of a program; those from `first` on are counted down the columns,
+    from the one with the most work on.
     """
     one = outside.result(arith.constant_int(1, i32))
     above = outside.result(arith.DivSIOp(first, width))
     sorted_rows = outside.result(arith.DivSIOp(outside.result(arith.SubiOp(total, first)), width))
     height = outside.result(arith.MaxSIOp(sorted_rows, one))
-    is_last = inside.result(arith.CmpiOp(number, first, "sge"))
-    counted = inside.result(arith.SelectOp(is_last, inside.result(arith.SubiOp(number, first)), number))
+    is_last = inside.result(arith.CmpiOp(program, first, "sge"))
+    counted = inside.result(arith.SelectOp(is_last, inside.result(arith.SubiOp(program, first)), program))
     divisor = inside.result(arith.SelectOp(is_last, height, width))
     quotient = inside.result(arith.DivSIOp(counted, divisor))
     rest = inside.result(arith.RemSIOp(counted, divisor))

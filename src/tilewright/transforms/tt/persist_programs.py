@@ -133,14 +133,14 @@ def _persist(function: tt.FuncOp, way: int) -> None:
     moved = [op for op in block.ops if op is not end]
     builder = OpBuilder.before(end, function.location)
     total = _grid(function, "all")
-    number: SSAValue
+    program: SSAValue
     if way:
-        loop, number = rounds(builder, total)
+        loop, program = rounds(builder, total)
     else:
         first = builder.result(tt.GetProgramIdOp(0))
         count = builder.result(tt.GetNumProgramsOp(0))
         loop = builder.insert(scf.ForOp(first, total, count, [], Block(arg_types=[i32])))
-        number = loop.induction_variable
+        program = loop.induction_variable
     loop.attributes[TILES] = UNIT
     body = loop.body.block
     before = OpBuilder.at_end(body, function.location)
@@ -149,10 +149,10 @@ def _persist(function: tt.FuncOp, way: int) -> None:
         extents = [_grid(function, axis) for axis in "xyz"]
         if way:
             last = _grid(function, LAST)
-            x, rest = columns_last(OpBuilder.before(loop), before, number, total, last, extents[0], way)
+            x, rest = columns_last(OpBuilder.before(loop), before, program, total, last, extents[0], way)
         else:
-            x = before.result(arith.RemSIOp(number, extents[0]))
-            rest = before.result(arith.DivSIOp(number, extents[0]))
+            x = before.result(arith.RemSIOp(program, extents[0]))
+            rest = before.result(arith.DivSIOp(program, extents[0]))
         y, z = (before.result(kind(rest, extents[1])) for kind in (arith.RemSIOp, arith.DivSIOp))
         _answer(asking, (x, y, z), extents)
     for op in moved:

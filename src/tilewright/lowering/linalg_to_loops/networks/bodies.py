@@ -90,7 +90,7 @@ def _constant(value: SSAValue) -> BitNumber | None:
 
 
 class BodyOfRegister:
-    """The values of a step's body for the register of index `number`, given the vectors of its arguments."""
+    """The values of a step's body for the register of index `register`, given the vectors of its arguments."""
 
     def __init__(
         self,
@@ -98,13 +98,13 @@ class BodyOfRegister:
         loop: LoopBits,
         numbers: Mapping[SSAValue, BitNumber],
         layout: Layout,
-        number: int,
+        register: int,
         arguments: Mapping[SSAValue, SSAValue],
     ):
         self.builder = builder
         self.loop = loop
         self.numbers = numbers
-        self.indices = [ones | number for ones in lane_sets(layout)]
+        self.indices = [ones | register for ones in lane_sets(layout)]
         self.vectors: dict[SSAValue, SSAValue | Inverted] = dict(arguments)
 
     def get(self, value: SSAValue) -> SSAValue:

@@ -22,7 +22,7 @@ from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLoweri
 from tilewright.lowering.linalg_to_loops.networks.bodies import BodyOfRegister, LoopBits, index_numbers
 from tilewright.lowering.linalg_to_loops.networks.parities import BitNumber
 from tilewright.lowering.linalg_to_loops.networks.plan import Network, Step, find_networks
-from tilewright.lowering.linalg_to_loops.networks.registers import Registers, VectorBuilder, numbers_of
+from tilewright.lowering.linalg_to_loops.networks.registers import Registers, VectorBuilder, indices_of
 from tilewright.lowering.linalg_to_loops.networks.segment_memory import SegmentMemory
 from tilewright.lowering.linalg_to_loops.networks.segments import Layout, Segment, cut_into_segments, find_results
 from tilewright.lowering.linalg_to_loops.sources import Splat, StridedView
@@ -117,11 +117,11 @@ class _SegmentWriter:
         last = step.op.body.block.last_op
         assert last is not None
         made: list[dict[int, SSAValue]] = [{} for _ in step.op.results]
-        for number in numbers_of(self.segment.register_bits(step.bits, layout)):
-            arguments = {argument: lanes.vectors[number & has] for argument, (lanes, has) in operands.items()}
-            body = BodyOfRegister(self.builder, self.loop, numbers, layout, number, arguments)
+        for register in indices_of(self.segment.register_bits(step.bits, layout)):
+            arguments = {argument: lanes.vectors[register & has] for argument, (lanes, has) in operands.items()}
+            body = BodyOfRegister(self.builder, self.loop, numbers, layout, register, arguments)
             for vectors, yielded in zip(made, last.operands, strict=True):
-                vectors[number] = body.get(yielded)
+                vectors[register] = body.get(yielded)
         for result, vectors in zip(step.op.results, made, strict=True):
             self.values[result] = Registers(layout, vectors)
 
@@ -141,14 +141,14 @@ class _SegmentWriter:
         left = tuple(None if lane == bit else lane for lane in layout)
         pair = _Pair(step, layout, left, index_numbers(step), operands)
         made: list[dict[int, SSAValue]] = [{} for _ in step.op.results]
-        for number in numbers_of(self.segment.register_bits([other for other in step.bits if other != bit], left)):
-            values = self._combined(pair, number) if step.combiner is not None else self._one_by_one(pair, number)
+        for register in indices_of(self.segment.register_bits([other for other in step.bits if other != bit], left)):
+            values = self._combined(pair, register) if step.combiner is not None else self._one_by_one(pair, register)
             for vectors, value in zip(made, values, strict=True):
-                vectors[number] = value
+                vectors[register] = value
         for result, vectors in zip(step.op.results, made, strict=True):
             self.values[result] = Registers(left, vectors)
 
-    def _combined(self, pair: _Pair, number: int) -> list[SSAValue]:
+    def _combined(self, pair: _Pair, register: int) -> list[SSAValue]:
         """Combine both elements by a commutative op."""
         step, builder = pair.step, self.builder
         assert step.combiner is not None
@@ -156,9 +156,9 @@ class _SegmentWriter:
         op = pair.yielded[0].owner
         assert isinstance(op, Operation)
         term = op.operands[1] if op.operands[0] is accumulator else op.operands[0]
-        first = self._body(pair, pair.layout, number, pair.elements(number)).get(term)
+        first = self._body(pair, pair.layout, register, pair.elements(register)).get(term)
         if pair.lane_bit is None:
-            partner = number | 1 << pair.bit
+            partner = register | 1 << pair.bit
             second = self._body(pair, pair.layout, partner, pair.elements(partner)).get(term)
         else:
             second = builder.across(first, pair.lane_bit)
@@ -166,13 +166,13 @@ class _SegmentWriter:
         start = self.lowering.values.sources.get(step.op.outputs[0])
         if isinstance(start, Splat) and is_identity(step.combiner, start.value):
             return [total]
-        return [builder.same(op, (total, pair.starts(number)[0]), total.type)]
+        return [builder.same(op, (total, pair.starts(register)[0]), total.type)]
 
-    def _one_by_one(self, pair: _Pair, number: int) -> list[SSAValue]:
+    def _one_by_one(self, pair: _Pair, register: int) -> list[SSAValue]:
         """The body run for the first element, then for the second."""
-        carried = pair.starts(number)
+        carried = pair.starts(register)
         for upper in (False, True):
-            here = number | upper << pair.bit
+            here = register | upper << pair.bit
             arguments = pair.elements(here)
             if pair.lane_bit is not None:
                 for argument in arguments:
@@ -183,8 +183,10 @@ class _SegmentWriter:
             carried = [body.get(value) for value in pair.yielded]
         return carried
 
-    def _body(self, pair: _Pair, layout: Layout, number: int, arguments: Mapping[SSAValue, SSAValue]) -> BodyOfRegister:
-        return BodyOfRegister(self.builder, self.loop, pair.numbers, layout, number, arguments)
+    def _body(
+        self, pair: _Pair, layout: Layout, register: int, arguments: Mapping[SSAValue, SSAValue]
+    ) -> BodyOfRegister:
+        return BodyOfRegister(self.builder, self.loop, pair.numbers, layout, register, arguments)
 
 
 @dataclass(slots=True)
@@ -217,19 +219,19 @@ class _Pair:
         assert last is not None
         return last.operands
 
-    def elements(self, number: int) -> dict[SSAValue, SSAValue]:
-        """Return the register of index `number` of each input."""
+    def elements(self, register: int) -> dict[SSAValue, SSAValue]:
+        """Return the register of index `register` of each input."""
         inputs = self.step.op.body.block.args[: len(self.step.op.inputs)]
         return {
-            argument: self.operands[argument][0].vectors[number & self.operands[argument][1]]
+            argument: self.operands[argument][0].vectors[register & self.operands[argument][1]]
             for argument in inputs
             if argument in self.operands
         }
 
-    def starts(self, number: int) -> list[SSAValue]:
+    def starts(self, register: int) -> list[SSAValue]:
         """Return what the results start from."""
         found: list[SSAValue] = []
         for argument in self.accumulators:
             lanes, has = self.operands[argument]
-            found.append(lanes.vectors[number & has])
+            found.append(lanes.vectors[register & has])
         return found

@@ -30,11 +30,11 @@ class Registers:
     vectors: dict[int, SSAValue]
 
 
-def numbers_of(bits: Iterable[int]) -> Iterator[int]:
+def indices_of(bits: Iterable[int]) -> Iterator[int]:
     """All sets of some bits, as integers, in ascending order of the bits as they are given."""
     found = [0]
     for bit in bits:
-        found += [number | 1 << bit for number in found]
+        found += [register | 1 << bit for register in found]
     return iter(found)
 
 
@@ -129,12 +129,12 @@ class VectorBuilder:
         assert lane_bit is not None
         moved: dict[int, SSAValue] = {}
         orders = exchange_orders(self.lanes, 1 << position)
-        for number, first in tensor.vectors.items():
-            if number >> register_bit & 1:
+        for register, first in tensor.vectors.items():
+            if register >> register_bit & 1:
                 continue
-            second = tensor.vectors[number | 1 << register_bit]
-            moved[number] = self.shuffle(first, second, orders[0])
-            moved[number | 1 << lane_bit] = self.shuffle(first, second, orders[1])
+            second = tensor.vectors[register | 1 << register_bit]
+            moved[register] = self.shuffle(first, second, orders[0])
+            moved[register | 1 << lane_bit] = self.shuffle(first, second, orders[1])
         return Registers((*tensor.layout[:position], register_bit, *tensor.layout[position + 1 :]), moved)
 
     # -- memory -----------------------------------------------------------------------------------------------------

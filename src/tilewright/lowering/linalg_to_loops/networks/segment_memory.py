@@ -13,7 +13,7 @@ from xdsl.ir import SSAValue
 
 from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering
-from tilewright.lowering.linalg_to_loops.networks.registers import Registers, VectorBuilder, numbers_of
+from tilewright.lowering.linalg_to_loops.networks.registers import Registers, VectorBuilder, indices_of
 from tilewright.lowering.linalg_to_loops.networks.segments import Layout, Segment
 from tilewright.lowering.linalg_to_loops.sources import Source, Splat, StridedView
 
@@ -87,15 +87,15 @@ class SegmentMemory:
         source = self._source(value)
         if isinstance(source, Splat):
             vector = self.builder.spread(source.value)
-            return Registers(layout, dict.fromkeys(numbers_of(self.segment.register_bits(bits, layout)), vector))
+            return Registers(layout, dict.fromkeys(indices_of(self.segment.register_bits(bits, layout)), vector))
         key = value, tuple(bit if bit in bits else None for bit in layout)
         if (found := self._loaded.get(key)) is None:
             assert isinstance(source, StridedView)
             strides = self._strides[value]
             start = self._start(source, strides)
             vectors = {
-                number: self.builder.load(source, self._offset(start, strides, number), strides, key[1])
-                for number in numbers_of(self.segment.register_bits(bits, layout))
+                register: self.builder.load(source, self._offset(start, strides, register), strides, key[1])
+                for register in indices_of(self.segment.register_bits(bits, layout))
             }
             found = self._loaded[key] = Registers(key[1], vectors)
         return found
@@ -105,8 +105,8 @@ class SegmentMemory:
         view, strides = self.lowering.source(value), self._strides[value]
         assert isinstance(view, StridedView)
         start = self._start(view, strides)
-        for number, lanes in registers.vectors.items():
-            self.builder.store(lanes, view, self._offset(start, strides, number), strides, registers.layout)
+        for register, lanes in registers.vectors.items():
+            self.builder.store(lanes, view, self._offset(start, strides, register), strides, registers.layout)
 
-    def _offset(self, start: Index, strides: Mapping[int, int], number: int) -> Index:
-        return self.lowering.emitter.add(start, sum(step for bit, step in strides.items() if number >> bit & 1))
+    def _offset(self, start: Index, strides: Mapping[int, int], register: int) -> Index:
+        return self.lowering.emitter.add(start, sum(step for bit, step in strides.items() if register >> bit & 1))

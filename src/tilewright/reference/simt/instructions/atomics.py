@@ -96,8 +96,8 @@ def _atomic(instruction: Instruction, decoder: Decoder, *, gives: bool) -> Step:
         check_aligned(addresses, size * len(elements))
         values = [[machine.spread(source(machine)) for source in sources] for sources in elements]
         for index, element in enumerate(values):
-            places = find_places(machine, space, addresses + addresses.dtype.type(size * index), size, order)
-            before = places.sum_up(element[0], type_) if sums else places.apply(update, element, bits.dtype)
+            locations = find_locations(machine, space, addresses + addresses.dtype.type(size * index), size, order)
+            before = locations.sum_up(element[0], type_) if sums else locations.apply(update, element, bits.dtype)
             if targets:
                 targets[index](machine, before)
 
@@ -129,7 +129,7 @@ def _of_bits(name: str, type_: Type) -> Update:
     return run
 
 
-class Places:
+class Locations:
     """Elements of memory, one for each active thread; several threads may have one."""
 
     def __init__(self, keys: Array, read: Callable[[Array, Any], Array], write: Callable[[Array, Array], None]) -> None:
@@ -167,31 +167,31 @@ class Places:
         return before
 
 
-def find_places(machine: Machine, space: str, addresses: Array, size: int, order: str = "relaxed") -> Places:
+def find_locations(machine: Machine, space: str, addresses: Array, size: int, order: str = "relaxed") -> Locations:
     """The elements at aligned addresses of the active threads, which are accessed atomically. Raises Fault."""
     if not space and addresses.size and SHARED_WINDOW <= int(addresses[0]) < SHARED_WINDOW + WINDOW_SIZE:
         space, addresses = CLUSTER, (addresses - np.uint64(SHARED_WINDOW)).astype(np.uint32)
     if space in ("shared", CLUSTER):
-        return _shared_places(machine, addresses, size, may_reach=space == CLUSTER)
-    return _global_places(machine, addresses, size, order)
+        return _shared_locations(machine, addresses, size, may_reach=space == CLUSTER)
+    return _global_locations(machine, addresses, size, order)
 
 
-def _shared_places(machine: Machine, addresses: Array, size: int, *, may_reach: bool) -> Places:
+def _shared_locations(machine: Machine, addresses: Array, size: int, *, may_reach: bool) -> Locations:
     shared = machine.shared
-    places = shared.places(addresses, size, may_reach=may_reach)
+    locations = shared.locate(addresses, size, may_reach=may_reach)
     if (order := shared.order) is not None:
-        order.note_atomics(order.granules(places, size), machine.threads)
+        order.note_atomics(order.granules(locations, size), machine.threads)
 
     def read(chosen: Array, dtype: np.dtype[Any]) -> Array:
-        return shared.view(dtype)[places[chosen] // size]
+        return shared.view(dtype)[locations[chosen] // size]
 
     def write(chosen: Array, values: Array) -> None:
-        shared.view(values.dtype)[places[chosen] // size] = values
+        shared.view(values.dtype)[locations[chosen] // size] = values
 
-    return Places(places, read, write)
+    return Locations(locations, read, write)
 
 
-def _global_places(machine: Machine, addresses: Array, size: int, order: str) -> Places:
+def _global_locations(machine: Machine, addresses: Array, size: int, order: str) -> Locations:
     memory = machine.memory
     for part in memory.locate(addresses, size, writes=True):
         if memory.races is not None:
@@ -207,4 +207,4 @@ def _global_places(machine: Machine, addresses: Array, size: int, order: str) ->
         for part in memory.locate(addresses[chosen], size):
             write_rows(part, values[part.chosen][:, np.newaxis])
 
-    return Places(addresses, read, write)
+    return Locations(addresses, read, write)

@@ -20,7 +20,7 @@ from tilewright.support.ptx.syntax import Address, Instruction, Operand
 SIZE = 8
 
 
-def barrier_places(machine: Machine, addresses: Array, *, may_reach: bool = False, by_unit: bool = False) -> Array:
+def locate_barriers(machine: Machine, addresses: Array, *, may_reach: bool = False, by_unit: bool = False) -> Array:
     """Return where the barriers that active threads name, or units in their name, lie in the shared memory of all
     CTAs."""
     flat = machine.spread(addresses)
@@ -28,18 +28,18 @@ def barrier_places(machine: Machine, addresses: Array, *, may_reach: bool = Fals
         may_reach = True
         flat = choose(flat >= np.uint64(SHARED_WINDOW), flat - np.uint64(SHARED_WINDOW), flat)
     machine.shared.check_aligned(flat.astype(np.int64), SIZE)
-    return machine.shared.places(flat, SIZE, may_reach=may_reach, by_unit=by_unit)
+    return machine.shared.locate(flat, SIZE, may_reach=may_reach, by_unit=by_unit)
 
 
-def note_uses(machine: Machine, places: Array, *, by_unit: bool = False) -> None:
+def note_uses(machine: Machine, locations: Array, *, by_unit: bool = False) -> None:
     """Threads use barriers: after whoever initialised them, and before whoever takes their memory for something
     else, who knows of what units do as the barriers count it. Uses are not ordered among themselves. Fault where there
     is no barrier."""
     shared = machine.shared
-    for place in np.unique(places).tolist():
-        machine.asynchronous.barrier_at(place)
+    for location in np.unique(locations).tolist():
+        machine.asynchronous.barrier_at(location)
     if (order := shared.order) is not None:
-        granules = order.granules(places, SIZE)
+        granules = order.granules(locations, SIZE)
         order.note_reads(granules, machine.threads, of_barriers=True, by_unit=by_unit)
 
 
@@ -50,13 +50,13 @@ def initialise(instruction: Instruction, decoder: Decoder) -> Step:
     count = decoder.source(instruction.operands[1], B32, instruction)
 
     def run(machine: Machine) -> None:
-        places, shared = barrier_places(machine, address(machine)), machine.shared
+        locations, shared = locate_barriers(machine, address(machine)), machine.shared
         if (order := shared.order) is not None:
-            order.note_writes(order.granules(places, SIZE), machine.threads)
-        shared.data[places[:, np.newaxis] + np.arange(SIZE)] = 0
+            order.note_writes(order.granules(locations, SIZE), machine.threads)
+        shared.data[locations[:, np.newaxis] + np.arange(SIZE)] = 0
         counts = machine.spread(count(machine))
-        for place, number in zip(places.tolist(), counts.tolist(), strict=True):
-            machine.asynchronous.barriers[place] = Barrier(number, number)
+        for location, number in zip(locations.tolist(), counts.tolist(), strict=True):
+            machine.asynchronous.barriers[location] = Barrier(number, number)
         machine.asynchronous.version += 1
 
     return run
@@ -67,12 +67,12 @@ def invalidate(instruction: Instruction, decoder: Decoder) -> Step:
     address = address_of(instruction.operands[0], decoder, instruction)
 
     def run(machine: Machine) -> None:
-        places, shared, state = barrier_places(machine, address(machine)), machine.shared, machine.asynchronous
+        locations, shared, state = locate_barriers(machine, address(machine)), machine.shared, machine.asynchronous
         if (order := shared.order) is not None:
-            order.note_writes(order.granules(places, SIZE), machine.threads)
-        for place in places.tolist():
-            state.barrier_at(place)
-            del state.barriers[place]
+            order.note_writes(order.granules(locations, SIZE), machine.threads)
+        for location in locations.tolist():
+            state.barrier_at(location)
+            del state.barriers[location]
 
     return run
 
@@ -81,9 +81,9 @@ def _for_each(
     machine: Machine, address: Source, action: Callable[[Barrier, Array], None], *, may_reach: bool = False
 ) -> None:
     """Do something with each barrier that active threads name, and the positions of those threads."""
-    places = barrier_places(machine, address(machine), may_reach=may_reach)
-    note_uses(machine, places)
-    machine.asynchronous.for_active_barriers(places, action)
+    locations = locate_barriers(machine, address(machine), may_reach=may_reach)
+    note_uses(machine, locations)
+    machine.asynchronous.for_active_barriers(locations, action)
 
 
 def _number(operand: Operand | None, decoder: Decoder, instruction: Instruction) -> Source:
@@ -164,7 +164,7 @@ def wait(instruction: Instruction, decoder: Decoder) -> Step:
 
         _for_each(machine, address, each)
         if holds.any():  # what others do to the barrier from now on comes after the wait, not after the phase
-            note_uses(machine, barrier_places(machine, address(machine)))
+            note_uses(machine, locate_barriers(machine, address(machine)))
         machine.stalled = not holds.any()
         target(machine, holds)
 

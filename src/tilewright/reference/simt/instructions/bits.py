@@ -219,14 +219,14 @@ def find_counted_bit(instruction: Instruction, decoder: Decoder) -> Step:
     def run(mask: Values, base: Values, offset: Values) -> Values:
         offset = offset.view(np.int32).astype(np.int64)
         step, left = choose(offset < 0, -1, 1), np.maximum(np.abs(offset), 1)
-        place, found = base.astype(np.int64), np.int64(-1)
+        position, found = base.astype(np.int64), np.int64(-1)
         for _ in range(32):
-            is_bit = (base < 32) & (place >= 0) & (place < 32)
-            ones = choose(is_bit, mask >> np.clip(place, 0, 31).astype(np.uint32) & np.uint32(1), 0)
+            is_bit = (base < 32) & (position >= 0) & (position < 32)
+            ones = choose(is_bit, mask >> np.clip(position, 0, 31).astype(np.uint32) & np.uint32(1), 0)
             left = left - ones
-            found = choose((ones != 0) & (left == 0), place, found)
+            found = choose((ones != 0) & (left == 0), position, found)
             # Of an offset of 0, only the first bit counts.
-            place = choose(offset == 0, 32, place + step)
+            position = choose(offset == 0, 32, position + step)
         return np.asarray(found).astype(np.uint32)
 
     return mapped(instruction, decoder, B32, run)

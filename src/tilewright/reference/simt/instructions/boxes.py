@@ -11,7 +11,7 @@ from tilewright.dialects.numeric import Array
 from tilewright.dialects.ttng.pixels import Pixels
 from tilewright.reference.simt.async_state import Barrier
 from tilewright.reference.simt.errors import Fault, MemoryAccessError, SimulationError
-from tilewright.reference.simt.instructions.barriers import barrier_places, note_uses
+from tilewright.reference.simt.instructions.barriers import locate_barriers, note_uses
 from tilewright.reference.simt.instructions.bits import B16, B32, B64
 from tilewright.reference.simt.instructions.memory import address_of, elements_of
 from tilewright.reference.simt.machine import Machine
@@ -48,30 +48,30 @@ class Box:
         return self.addresses.size * self.dtype.itemsize
 
 
-def box_at(tensor: TensorMap, coordinates: Sequence[int], *, by_rows: bool, is_stored: bool = False) -> Box:
-    """The box at coordinates, fastest first; `by_rows`, one column and the rows that the box takes together. Rows that
-    are stored go on to the end of a piece, as an H100 writes them.
+def box_at(tensor: TensorMap, corner: Sequence[int], *, by_rows: bool, is_stored: bool = False) -> Box:
+    """The box at a corner, whose coordinates are fastest first; `by_rows`, one column and the rows that the box takes
+    together. Rows that are stored go on to the end of a piece, as an H100 writes them.
     """
     size = tensor.dtype.itemsize
     row = -(-tensor.extents[0] * size // PIECE) * PIECE // size if is_stored else tensor.extents[0]
     extents = (row, *tensor.extents[1:])
     strides = (size, *tensor.strides)
     if by_rows:
-        column, *rows = coordinates
-        places = [np.array(rows)[:, np.newaxis], column + np.arange(tensor.box[0])[np.newaxis]]
+        column, *rows = corner
+        coordinates = [np.array(rows)[:, np.newaxis], column + np.arange(tensor.box[0])[np.newaxis]]
         axes = [1, 0]
     else:
         rank = len(tensor.extents)
         axes = list(reversed(range(rank)))
-        places = [
-            (coordinates[axis] + np.arange(tensor.box[axis])).reshape([-1 if n == at else 1 for n in range(rank)])
+        coordinates = [
+            (corner[axis] + np.arange(tensor.box[axis])).reshape([-1 if n == at else 1 for n in range(rank)])
             for at, axis in enumerate(axes)
         ]
     addresses: Any = np.int64(np.uint64(tensor.address).astype(np.int64))
     inside: Any = np.bool_(True)
-    for axis, place in zip(axes, places, strict=True):
-        addresses = addresses + place.astype(np.int64) * strides[axis]
-        inside = inside & (place >= 0) & (place < extents[axis])
+    for axis, coordinate in zip(axes, coordinates, strict=True):
+        addresses = addresses + coordinate.astype(np.int64) * strides[axis]
+        inside = inside & (coordinate >= 0) & (coordinate < extents[axis])
     return _box(tensor, addresses, inside)
 
 
@@ -86,20 +86,20 @@ def _box(tensor: TensorMap, addresses: Array, inside: Array) -> Box:
     )
 
 
-def pixels_at(tensor: TensorMap, coordinates: Sequence[int], offsets: Sequence[int]) -> Box:
-    """Pixels by channels: those of the walk from coordinates on, each moved by offsets; all of them width first."""
+def pixels_at(tensor: TensorMap, corner: Sequence[int], offsets: Sequence[int]) -> Box:
+    """Pixels by channels: those of the walk from a corner on, each moved by offsets; all of them width first."""
     assert tensor.pixels is not None
     channels, count = tensor.box
-    channel, *start = coordinates
+    channel, *start = corner
     walk = Pixels(*(part[::-1] for part in tensor.pixels))
-    places = np.array(list(walk.walk(start[::-1], tensor.extents[1:-1][::-1], count)), np.int64)
-    places[:, 1:] += np.array(offsets[::-1], np.int64)
+    coordinates = np.array(list(walk.walk(start[::-1], tensor.extents[1:-1][::-1], count)), np.int64)
+    coordinates[:, 1:] += np.array(offsets[::-1], np.int64)
     columns = channel + np.arange(channels, dtype=np.int64)
     addresses: Any = np.int64(np.uint64(tensor.address).astype(np.int64)) + columns[np.newaxis] * tensor.dtype.itemsize
     inside: Any = ((columns >= 0) & (columns < tensor.extents[0]))[np.newaxis]
-    for place, extent, stride in zip(places.T[::-1], tensor.extents[1:], tensor.strides, strict=True):
-        addresses = addresses + place[:, np.newaxis] * stride
-        inside = inside & ((place >= 0) & (place < extent))[:, np.newaxis]
+    for coordinate, extent, stride in zip(coordinates.T[::-1], tensor.extents[1:], tensor.strides, strict=True):
+        addresses = addresses + coordinate[:, np.newaxis] * stride
+        inside = inside & ((coordinate >= 0) & (coordinate < extent))[:, np.newaxis]
     return _box(tensor, addresses, inside)
 
 
@@ -139,14 +139,14 @@ class BoxOperand:
         if self.offsets:
             moves = [machine.spread(source(machine)).view(np.int16).tolist() for source in self.offsets]
             return [
-                pixels_at(read_map(machine, address), place, offsets)
-                for address, place, offsets in zip(
+                pixels_at(read_map(machine, address), corner, offsets)
+                for address, corner, offsets in zip(
                     addresses, zip(*columns, strict=True), zip(*moves, strict=True), strict=True
                 )
             ]
         return [
-            box_at(read_map(machine, address), place, by_rows=self.by_rows, is_stored=is_stored)
-            for address, *place in zip(addresses, *columns, strict=True)
+            box_at(read_map(machine, address), corner, by_rows=self.by_rows, is_stored=is_stored)
+            for address, *corner in zip(addresses, *columns, strict=True)
         ]
 
 
@@ -167,9 +167,9 @@ def _multicast(machine: Machine, start: Array, barrier: Array, mask: int) -> lis
     for rank in range(mask.bit_length()):
         if mask >> rank & 1:
             into, counting = (machine.clusters.map(address, np.array([rank])) for address in (start, barrier))
-            places = barrier_places(machine, counting, may_reach=True, by_unit=True)
-            note_uses(machine, places, by_unit=True)
-            result.append((into, machine.asynchronous.barrier_at(int(places[0]))))
+            locations = locate_barriers(machine, counting, may_reach=True, by_unit=True)
+            note_uses(machine, locations, by_unit=True)
+            result.append((into, machine.asynchronous.barrier_at(int(locations[0]))))
     return result
 
 
@@ -192,10 +192,10 @@ def copy_box(instruction: Instruction, decoder: Decoder) -> Step:
         boxes, state = box.of_threads(machine), machine.asynchronous
         starts, barriers = machine.spread(target(machine)), machine.spread(barrier(machine))
         masks = None if mask is None else machine.spread(mask(machine))
-        places = np.zeros(0, np.int64)
+        locations = np.zeros(0, np.int64)
         if masks is None:
-            places = barrier_places(machine, barriers, may_reach=True)
-            note_uses(machine, places)
+            locations = locate_barriers(machine, barriers, may_reach=True)
+            note_uses(machine, locations)
 
         def each(position: int, thread: int) -> None:
             part = boxes[position]
@@ -207,11 +207,11 @@ def copy_box(instruction: Instruction, decoder: Decoder) -> Step:
                 contents[part.inside] = round_to_tf32(found) if part.rounds_to_tf32 else found
             at = starts[position : position + 1]
             if masks is None:
-                reached = [(at, state.barrier_at(int(places[position])))]
+                reached = [(at, state.barrier_at(int(locations[position])))]
             else:
                 reached = _multicast(machine, at, barriers[position : position + 1], int(masks[position]))
             for start, counting in reached:
-                bytes_of_box = machine.shared.unit_places(thread, int(start[0]), part.num_bytes, BOX_ALIGNMENT)
+                bytes_of_box = machine.shared.locate_for_unit(thread, int(start[0]), part.num_bytes, BOX_ALIGNMENT)
                 state.start_box(counting, thread, swizzled(bytes_of_box, part.swizzle), contents.view(np.uint8))
 
         _one_by_one(machine, each)
@@ -251,11 +251,11 @@ def _store_box(instruction: Instruction, decoder: Decoder, combine: Callable[[Ar
 
         def each(position: int, thread: int) -> None:
             part = boxes[position]
-            held = shared.unit_places(thread, int(starts[position]), part.num_bytes, BOX_ALIGNMENT)
-            places = swizzled(held, part.swizzle)
-            granules = state.read_by_unit(places, thread)
+            held = shared.locate_for_unit(thread, int(starts[position]), part.num_bytes, BOX_ALIGNMENT)
+            locations = swizzled(held, part.swizzle)
+            granules = state.read_by_unit(locations, thread)
             state.hold_for_store(thread, granules)
-            contents = np.ascontiguousarray(shared.data[places]).view(part.dtype)[part.inside]
+            contents = np.ascontiguousarray(shared.data[locations]).view(part.dtype)[part.inside]
             addresses = part.addresses[part.inside]
             if not addresses.size:
                 return
@@ -299,14 +299,14 @@ def copy_bytes(instruction: Instruction, decoder: Decoder) -> Step:
     def run(machine: Machine) -> None:
         starts, sources = machine.spread(target(machine)), machine.spread(source(machine))
         sizes = machine.spread(size(machine))
-        barriers = barrier_places(machine, barrier(machine), may_reach=True, by_unit=True)
+        barriers = locate_barriers(machine, barrier(machine), may_reach=True, by_unit=True)
 
         def each(position: int, thread: int) -> None:
             count, shared, state = int(sizes[position]), machine.shared, machine.asynchronous
             shared.check_aligned(np.array([count, int(sources[position]) % BULK_ALIGNMENT]), BULK_ALIGNMENT)
-            places = shared.unit_places(thread, int(starts[position]), count, BULK_ALIGNMENT)
+            locations = shared.locate_for_unit(thread, int(starts[position]), count, BULK_ALIGNMENT)
             contents = machine.memory.load_bytes(machine, sources[position : position + 1], count)[0]
-            state.start_box(state.barrier_at(int(barriers[position])), thread, places, contents)
+            state.start_box(state.barrier_at(int(barriers[position])), thread, locations, contents)
 
         _one_by_one(machine, each)
 

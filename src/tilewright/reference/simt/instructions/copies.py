@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from tilewright.reference.simt.errors import Fault, MemoryAccessError
-from tilewright.reference.simt.instructions.barriers import barrier_places, note_uses
+from tilewright.reference.simt.instructions.barriers import locate_barriers, note_uses
 from tilewright.reference.simt.instructions.bits import B32, PREDICATE
 from tilewright.reference.simt.instructions.memory import address_of, elements_of
 from tilewright.reference.simt.machine import Machine
@@ -31,8 +31,8 @@ def copy(instruction: Instruction, decoder: Decoder) -> Step:
     width = size.value
 
     def run(machine: Machine) -> None:
-        places = machine.shared.places(target(machine), width)
-        machine.shared.check_aligned(places, width)
+        locations = machine.shared.locate(target(machine), width)
+        machine.shared.check_aligned(locations, width)
         rows = np.zeros((machine.count, width), np.uint8)
         given = np.full(machine.count, width, np.int64)
         if count is not None:
@@ -44,7 +44,7 @@ def copy(instruction: Instruction, decoder: Decoder) -> Step:
             chosen = np.flatnonzero(given == length)
             with machine.only(machine.threads[chosen]):
                 rows[chosen, :length] = machine.memory.load_bytes_by_threads(machine, addresses[chosen], length)
-        machine.asynchronous.start_copy(places, rows)
+        machine.asynchronous.start_copy(locations, rows)
 
     return run
 
@@ -89,16 +89,16 @@ def store_async(instruction: Instruction, decoder: Decoder) -> Step:
     def run(machine: Machine) -> None:
         rows = rows_of(machine, [source(machine) for source in sources])
         contents = np.ascontiguousarray(np.broadcast_to(rows, (machine.count, len(sources)))).view(np.uint8)
-        into = machine.shared.places(target(machine), contents.shape[1], may_reach=True, by_unit=True)
+        into = machine.shared.locate(target(machine), contents.shape[1], may_reach=True, by_unit=True)
         machine.shared.check_aligned(into, contents.shape[1])
-        places = barrier_places(machine, barrier(machine), may_reach=True, by_unit=True)
-        note_uses(machine, places, by_unit=True)
+        locations = locate_barriers(machine, barrier(machine), may_reach=True, by_unit=True)
+        note_uses(machine, locations, by_unit=True)
         state, stride = machine.asynchronous, machine.shared.stride
         size = int(contents.shape[1])
-        if np.any(into // stride != places // stride):
+        if np.any(into // stride != locations // stride):
             raise Fault(MemoryAccessError, "the mbarrier of a store is not in the CTA that it stores to", 0)
         for position, thread in enumerate(machine.threads.tolist()):
-            counting = state.barrier_at(int(places[position]))
+            counting = state.barrier_at(int(locations[position]))
             state.start_box(counting, thread, int(into[position]) + np.arange(size), contents[position])
 
     return run

@@ -28,7 +28,7 @@ G, T = LANE // 4, LANE % 4
 
 
 @cache
-def places_of_a(rows: int, registers: int, elements: int) -> tuple[Array, Array]:
+def coordinates_of_a(rows: int, registers: int, elements: int) -> tuple[Array, Array]:
     """Row and column of each element of A that a lane holds: arrays (lane, register, element)."""
     r, j = np.arange(registers)[:, np.newaxis], np.arange(elements)
     g, t = G[:, np.newaxis, np.newaxis], T[:, np.newaxis, np.newaxis]
@@ -38,7 +38,7 @@ def places_of_a(rows: int, registers: int, elements: int) -> tuple[Array, Array]
 
 
 @cache
-def places_of_b(registers: int, elements: int) -> tuple[Array, Array]:
+def coordinates_of_b(registers: int, elements: int) -> tuple[Array, Array]:
     """Row and column of each element of B that a lane holds."""
     r, j = np.arange(registers)[:, np.newaxis], np.arange(elements)
     g, t = G[:, np.newaxis, np.newaxis], T[:, np.newaxis, np.newaxis]
@@ -46,7 +46,7 @@ def places_of_b(registers: int, elements: int) -> tuple[Array, Array]:
 
 
 @cache
-def places_of_c(columns: int, count: int) -> tuple[Array, Array]:
+def coordinates_of_c(columns: int, count: int) -> tuple[Array, Array]:
     """Row and column of the n-th of a lane's elements of C, for tiles of 8 columns side by side."""
     n = np.arange(count)
     g, t = G[:, np.newaxis], T[:, np.newaxis]
@@ -96,9 +96,9 @@ def multiply(instruction: Instruction, decoder: Decoder) -> Step:
         raise unknown(instruction, "the operands do not fit the shape")
     targets = [decoder.target(item, register, instruction) for item in d]
     sources = [decoder.sources(items, register, instruction) for items in (a, b, c)]
-    at_a, at_b = places_of_a(m, len(a), elements), places_of_b(len(b), elements)
+    at_a, at_b = coordinates_of_a(m, len(a), elements), coordinates_of_b(len(b), elements)
     count = m * n // WARP
-    at_c = places_of_c(n, count)
+    at_c = coordinates_of_c(n, count)
     saturates = "satfinite" in instruction.modifiers
 
     def run(machine: Machine) -> None:
@@ -127,15 +127,15 @@ def _matrix_shape(instruction: Instruction) -> tuple[int, bool]:
     return next((int(part[1:]) for part in modifiers if part in ("x1", "x2", "x4")), 1), "trans" in modifiers
 
 
-def _row_places(machine: Machine, addresses: Any, count: int) -> tuple[Array, Array]:
+def _locate_rows(machine: Machine, addresses: Any, count: int) -> tuple[Array, Array]:
     """Return where the rows of matrices lie, (warp, matrix, row), and the threads that name them."""
     rows = machine.by_warp(addresses)[:, : 8 * count]
     threads = machine.threads.reshape(-1, WARP)[:, : 8 * count]
     offsets = rows.astype(np.int64)
     machine.shared.check_inside(offsets, 16)
     machine.shared.check_aligned(offsets, 16)
-    places = machine.cta_of_thread[threads] * machine.shared.stride + offsets
-    return places, threads
+    locations = machine.cta_of_thread[threads] * machine.shared.stride + offsets
+    return locations, threads
 
 
 @decodes("ldmatrix.sync")
@@ -146,11 +146,11 @@ def load_matrices(instruction: Instruction, decoder: Decoder) -> Step:
     address = address_of(instruction.operands[1], decoder, instruction)
 
     def run(machine: Machine) -> None:
-        places, threads = _row_places(machine, address(machine), count)
+        locations, threads = _locate_rows(machine, address(machine), count)
         shared = machine.shared
         if (order := shared.order) is not None:
-            order.note_reads(order.granules(places.reshape(-1), 16), threads.reshape(-1))
-        rows = shared.view(np.dtype(np.uint16))[places[..., np.newaxis] // 2 + np.arange(8)]
+            order.note_reads(order.granules(locations.reshape(-1), 16), threads.reshape(-1))
+        rows = shared.view(np.dtype(np.uint16))[locations[..., np.newaxis] // 2 + np.arange(8)]
         matrices = rows.reshape(-1, count, 8, 8)
         if transposes:
             matrices = matrices.swapaxes(2, 3)
@@ -169,12 +169,12 @@ def store_matrices(instruction: Instruction, decoder: Decoder) -> Step:
     sources = decoder.sources(elements_of(instruction.operands[1]), B32, instruction)
 
     def run(machine: Machine) -> None:
-        places, threads = _row_places(machine, address(machine), count)
+        locations, threads = _locate_rows(machine, address(machine), count)
         words = np.stack([machine.by_warp(source(machine)) for source in sources], axis=1)
         matrices = np.ascontiguousarray(words).view(np.uint16).reshape(-1, count, 8, 8)
         if transposes:
             matrices = matrices.swapaxes(2, 3)
         rows = np.ascontiguousarray(matrices).reshape(-1, 8)
-        machine.shared.store_rows(places.reshape(-1), rows, threads.reshape(-1))
+        machine.shared.store_rows(locations.reshape(-1), rows, threads.reshape(-1))
 
     return run

@@ -12,7 +12,14 @@ import numpy as np
 
 from tilewright.dialects.numeric import Array
 from tilewright.reference.simt.instructions.bits import B32, B64, PREDICATE
-from tilewright.reference.simt.instructions.matrices import SHAPE, exact, finish, gathered, places_of_a, places_of_c
+from tilewright.reference.simt.instructions.matrices import (
+    SHAPE,
+    coordinates_of_a,
+    coordinates_of_c,
+    exact,
+    finish,
+    gathered,
+)
 from tilewright.reference.simt.instructions.memory import elements_of
 from tilewright.reference.simt.machine import WARP, Machine, NotConverged
 from tilewright.reference.simt.product_registers import GROUP
@@ -75,12 +82,12 @@ def _read(
     addresses = _kept_places(descriptor.tobytes(), size, k, width, contiguous)
     shared, state = machine.shared, machine.asynchronous
     shared.check_inside(addresses.reshape(-1), width)
-    places = addresses + (machine.cta_of_thread[groups[:, 0]] * shared.stride)[:, np.newaxis, np.newaxis]
+    locations = addresses + (machine.cta_of_thread[groups[:, 0]] * shared.stride)[:, np.newaxis, np.newaxis]
     if shared.order is not None:
-        for row, group in zip(places, groups[:, 0].tolist(), strict=True):
+        for row, group in zip(locations, groups[:, 0].tolist(), strict=True):
             granules = state.read_by_unit(row, group)
             state.product_reads.append((group // GROUP, state.open_product_group.get(group // GROUP, 0), granules))
-    return shared.view(type_.dtype)[places // width]
+    return shared.view(type_.dtype)[locations // width]
 
 
 def _of_groups(machine: Machine, source: Source) -> Array:
@@ -122,7 +129,7 @@ def multiply(instruction: Instruction, decoder: Decoder) -> Step:
             left = _read(machine, _of_groups(machine, a_descriptor), groups, 64, k, of_a, not transpose_a)
         right = _read(machine, _of_groups(machine, b_descriptor), groups, n, k, of_b, not transpose_b)
         product = sign * (exact(left, of_a) @ exact(right, of_b).swapaxes(1, 2))
-        row, column = places_of_c(n, count)
+        row, column = coordinates_of_c(n, count)
         tiles = product.reshape(groups.shape[0] * 4, 16, n)[:, row, column]
         old = exact(gathered(machine, start, of_d).reshape(-1, WARP, count), of_d)
         keeps = machine.by_warp(uses(machine))[:, :1, np.newaxis]
@@ -136,7 +143,7 @@ def multiply(instruction: Instruction, decoder: Decoder) -> Step:
 
 def _from_registers(values: Array, k: int) -> Array:
     """A in registers of four warps, (warp, lane, register, element), as (group, 64, k)."""
-    row, column = places_of_a(16, values.shape[2], values.shape[3])
+    row, column = coordinates_of_a(16, values.shape[2], values.shape[3])
     matrix = np.zeros((values.shape[0], 16, k), values.dtype)
     matrix[:, row, column] = values
     return matrix.reshape(-1, 64, k)

@@ -25,22 +25,22 @@ class Rows:
 
     warps: Array
     """The warps, by row."""
-    places: tuple[Array, Array] | None
+    positions: tuple[Array, Array] | None
     """Row and lane of every active thread; None where all lanes of all rows are active, in order."""
     present: Array
 
     def spread(self, machine: Machine, values: Values) -> Array:
         """Values of threads in rows; lanes that are not present have 0."""
         flat = machine.spread(values)
-        if self.places is None:
+        if self.positions is None:
             return flat.reshape(-1, WARP)
         result = np.zeros(self.present.shape, flat.dtype)
-        result[self.places] = flat
+        result[self.positions] = flat
         return result
 
     def collect(self, rows: Array) -> Array:
         """The values of the active threads, from rows."""
-        return np.ascontiguousarray(rows).reshape(-1) if self.places is None else rows[self.places]
+        return np.ascontiguousarray(rows).reshape(-1) if self.positions is None else rows[self.positions]
 
 
 def rows_of_warps(machine: Machine, mask: Values) -> Rows:
@@ -50,14 +50,14 @@ def rows_of_warps(machine: Machine, mask: Values) -> Rows:
         machine.check_whole_warps()
     except NotConverged:
         warps, row = np.unique(threads // WARP, return_inverse=True)
-        places = row, threads % WARP
+        positions = row, threads % WARP
         present = np.zeros((warps.size, WARP), np.bool_)
-        present[places] = True
+        present[positions] = True
         members = (np.uint32(scalar_of(mask)) & BIT) != 0
         gone = machine.exited.reshape(-1, WARP)[warps]
         if np.any(members & ~present & ~gone):
             raise NotConverged from None
-        return Rows(warps, places, present)
+        return Rows(warps, positions, present)
     return Rows(threads[::WARP] // WARP, None, np.ones((threads.size // WARP, WARP), np.bool_))
 
 
@@ -199,7 +199,7 @@ def reduce(instruction: Instruction, decoder: Decoder) -> Step:
     def run(machine: Machine) -> None:
         rows = rows_of_warps(machine, mask(machine))
         values = rows.spread(machine, source(machine))
-        if rows.places is not None:
+        if rows.positions is not None:
             first = np.argmax(rows.present, axis=1)[:, np.newaxis]
             neutral = np.take_along_axis(values, first, 1) if combine is not np.add else values.dtype.type(0)
             neutral = values.dtype.type(0) if combine is np.bitwise_xor else neutral

@@ -318,13 +318,13 @@ def _split_starts(state: Lanes, columns: int, stride: Polynomial, expansion: Exp
     for term in rest.terms.items():
         quotient = divide_term(term, stride)
         part = Polynomial(dict([term if quotient is None else quotient]))
-        number = columns if quotient is None else 1 - columns
-        if state.dims[number].wrap is not None:
+        axis = columns if quotient is None else 1 - columns
+        if state.dims[axis].wrap is not None:
             raise Unprovable("something is added to a row that wraps around")
-        starts[number] = starts[number].plus(part)
-    for number, dim in enumerate(state.dims):
+        starts[axis] = starts[axis].plus(part)
+    for axis, dim in enumerate(state.dims):
         if dim.wrap is not None:
-            starts[number] = _start_of_wrapped(dim, number == columns, stride, expansion)
+            starts[axis] = _start_of_wrapped(dim, axis == columns, stride, expansion)
     return starts
 
 

@@ -242,7 +242,7 @@ class LoadLowering:
             return op.results[0]
 
         added = len(loop.results) - self._carried.count
-        index, phase = (loop.results[added + ring.position + number] for number in (0, 1))
+        index, phase = (loop.results[added + ring.position + offset] for offset in (0, 1))
         one, zero, count = self._number(1), self._number(0), self._number(ring.count)
         for _ in range(ring.ahead):
             following = add(arith.AddiOp(index, one))

@@ -92,9 +92,9 @@ class Schedule:
 
     def write(self, loop: scf.ForOp) -> None:
         """Put the schedule on the ops, clusters numbered from 0 without gaps."""
-        numbers = {cluster: index for index, cluster in enumerate(sorted(set(self.clusters.values())))}
+        indices = {cluster: index for index, cluster in enumerate(sorted(set(self.clusters.values())))}
         for op in body_ops(loop):
-            op.attributes[CLUSTER] = i32_attr(numbers[self.clusters[op]])
+            op.attributes[CLUSTER] = i32_attr(indices[self.clusters[op]])
             op.attributes[STAGE] = i32_attr(self.stages[op])
         loop.attributes[MAX_STAGE] = i32_attr(self.max_stage)
 

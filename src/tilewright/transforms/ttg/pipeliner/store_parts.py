@@ -104,14 +104,14 @@ def store_in_parts(plan: StoreParts, buffers: list[SSAValue]) -> None:
     """Put the copies of all parts in place of a store."""
     op, part = plan.op, plan.first
     builder, indices = OpBuilder.before(op), list(op.indices)
-    number = len(indices) - len(plan.type.get_shape()) + part.dim
+    axis = len(indices) - len(plan.type.get_shape()) + part.dim
     if part.dim == 0:
         set_argument(op.desc, COPY_ROWS, i32_attr(part.size))
     for n, value in enumerate(_cut(builder, plan.value, part.dim, plan.count)):
         buffer, coordinates = buffers[n % len(buffers)], list(indices)
         if n:
             step = builder.result(arith.constant_int(n * part.size, i32))
-            coordinates[number] = builder.result(arith.AddiOp(coordinates[number], step))
+            coordinates[axis] = builder.result(arith.AddiOp(coordinates[axis], step))
         builder.insert(ttng.TMAStoreWaitOp(len(buffers) - 1, read_only=True))
         builder.insert(ttg.LocalStoreOp(value, buffer))
         builder.insert(ttng.FenceAsyncSharedOp())

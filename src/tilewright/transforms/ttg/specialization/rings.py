@@ -50,8 +50,8 @@ def free(builder: OpBuilder, memory: Memory) -> None:
 
 def at(builder: OpBuilder, barriers: SSAValue, slot: int) -> SSAValue:
     """One of several barriers."""
-    number = builder.result(arith.constant_int(slot, i32))
-    return builder.result(ttg.MemDescIndexOp(barriers, number))
+    index = builder.result(arith.constant_int(slot, i32))
+    return builder.result(ttg.MemDescIndexOp(barriers, index))
 
 
 SLOT_VALUES = 2
