@@ -2215,3 +2215,135 @@ func.func @f(%n: index, %m: memref<8xf32>, %z: f32) {
   }
   return
 }
+
+// -----
+
+func.func @f(%p: i1, %x: i32) -> i32 {
+  cf.cond_br %p, ^bb1(%x : i32), ^bb2
+^bb1(%a: i32):
+  %0 = arith.muli %a, %a : i32
+  cf.br ^bb3(%0 : i32)
+^bb2:
+  cf.br ^bb3(%a : i32)
+^bb3(%r: i32):
+  return %r : i32
+}
+
+// -----
+
+func.func @f(%p: i1, %x: i32) -> i32 {
+  cf.cond_br %p, ^bb1(%x : i32), ^bb2
+^bb1(%a: i32):
+  %0 = arith.muli %a, %a : i32
+  cf.br ^bb3(%0 : i32)
+^bb2:
+  cf.br ^bb3(%0 : i32)
+^bb3(%r: i32):
+  return %r : i32
+}
+
+// -----
+
+func.func @f(%p: i1, %x: i32) -> i32 {
+  %1 = arith.muli %0, %x : i32
+  %0 = arith.muli %x, %x : i32
+  return %1 : i32
+}
+
+// -----
+
+func.func @f(%p: i1, %x: i32) -> i32 {
+  scf.if %p {
+  %1 = arith.muli %0, %x : i32
+  }
+  %0 = arith.muli %x, %x : i32
+  return %0 : i32
+}
+
+// -----
+
+func.func @f(%p: i1, %x: i32) -> i32 {
+  "scf.if" (%p) ({
+  %1 = arith.muli %x, %x : i32
+  scf.yield
+  }, {}) : (i1) -> ()
+  return %1 : i32
+}
+
+// -----
+
+func.func @f(%p: i1, %x: index) -> index {
+  cf.cond_br %p, ^bb1(%x : index), ^bb2
+^bb1(%a: index):
+  return %a : index
+^bb2:
+  scf.for %i = %x to %x step %x {
+    %0 = arith.muli %a, %x : index
+  }
+  return %x : index
+}
+
+// -----
+
+func.func @f(%p: i1, %x: index) -> index {
+  scf.if %p {
+    %2 = arith.muli %x, %x : index
+  } else {
+    %3 = arith.muli %2, %x : index
+  }
+  return %x : index
+}
+
+// -----
+
+func.func @f() -> memref<4xf32> {
+  %0 = memref.get_global @g : memref<4xf32>
+  return %0 : memref<4xf32>
+}
+
+// -----
+
+memref.global "private" constant @g : memref<5xf32> = dense<1.0>
+func.func @f() -> memref<4xf32> {
+  %0 = memref.get_global @g : memref<4xf32>
+  return %0 : memref<4xf32>
+}
+
+// -----
+
+func.func private @g()
+func.func @f() -> memref<4xf32> {
+  %0 = memref.get_global @g : memref<4xf32>
+  return %0 : memref<4xf32>
+}
+
+// -----
+
+func.func @f(%n: index) {
+  %c0 = arith.constant 0 : index
+  scf.parallel (%i) = (%c0) to (%n) step (%c0) {
+    scf.reduce
+  }
+  return
+}
+
+// -----
+
+func.func @f(%v: memref<16xf32>, %i: index, %x: vector<8xf32>) {
+  vector.transfer_write %x, %v[%i %i] : vector<8xf32>, memref<16xf32>
+  return
+}
+
+// -----
+
+func.func @f(%i: index) {
+  %0 = affine.apply affine_map<(d0) -> (d0)>(%i %i)
+  return
+}
+
+// -----
+
+func.func @f(%i: index) {
+  %0 = affine.apply affine_map<(d0)[s0] -> (d0 + s0)>(%i)[%i
+  return
+}

@@ -144,7 +144,10 @@ def _parse_bound(parser: Parser, extreme: str) -> Bound:
 def parse_map_operands(parser: Parser) -> list[SSAValue]:
     """``(%i)[%n]``: dimensions, then symbols."""
     delimiters = (parser.Delimiter.PAREN, parser.Delimiter.SQUARE)
-    groups = [parser.parse_optional_comma_separated_list(d, lambda: parser.parse_operand(INDEX)) for d in delimiters]
+    groups = (
+        parser.parse_optional_comma_separated_list(d, lambda: parser.parse_operand(INDEX), " in operand list")
+        for d in delimiters
+    )
     return [value for group in groups for value in group or ()]
 
 

@@ -165,7 +165,8 @@ class _Checker:
         for op in block.ops:
             for index, operand in enumerate(op.operands):
                 if id(operand) not in defined:
-                    raise verify_error(op, _explain(operand, index), _definition(operand, op), bare=True)
+                    reason = f"operand #{index} does not dominate this use"
+                    raise verify_error(op, reason, _definition(operand, op), bare=True)
             if op.regions:
                 self._check_regions(op)
             for result in op.results:
@@ -183,29 +184,45 @@ class _Checker:
             self.check_region(region)
 
 
-def _explain(operand: SSAValue, index: int) -> str:
-    owner = operand.owner
-    if isinstance(owner, Block):
-        return f"operand #{index} is an argument of a block that does not dominate this use"
-    return f"operand #{index} does not dominate this use"
-
-
 def _definition(operand: SSAValue, user: Operation) -> list[Note]:
     """Say where a value is defined that does not dominate its use, in upstream's words."""
     owner = operand.owner
     block = owner if isinstance(owner, Block) else owner.parent
     if block is None:
         return []
-    what = "operand defined as a block argument" if isinstance(owner, Block) else "operand defined here"
-    here = user.parent
-    relation = "in the same region" if here is not None and block.parent is here.parent else "in another region"
-    if block is here:
-        where = "op in the same block"
+    relation = _relation_of(block.parent, user.parent_region())
+    if isinstance(owner, Block):
+        assert block.parent is not None
+        number = next(index for index, other in enumerate(block.parent.blocks) if other is block)
+        said = f"operand defined as a block argument (block #{number} {relation})"
     else:
-        where = f"{'block' if isinstance(owner, Block) else 'op in a block'} {relation}"
+        place = "in the same block" if block is user.parent else relation
+        said = f"operand defined here (op {'is ' * place.startswith('neither')}{place})"
     holder = owner.parent_op() if isinstance(owner, Block) else owner
-    place = None if holder is None else op_place(holder)
-    return [Note(f"{what} ({where})", place if isinstance(place, Span) else None)]
+    span = None if holder is None else op_place(holder)
+    return [Note(said, span if isinstance(span, Span) else None)]
+
+
+def _relation_of(region: Region | None, other: Region | None) -> str:
+    """Say where a region is, seen from another."""
+    if region is other:
+        return "in the same region"
+    if region is not None and other is not None:
+        if _holds(region, other):
+            return "in a parent region"
+        if _holds(other, region):
+            return "in a child region"
+    return "neither in a parent nor in a child region"
+
+
+def _holds(region: Region, inner: Region) -> bool:
+    """Return whether a region is within another, at any depth."""
+    op = inner.parent
+    while op is not None:
+        if op.parent_region() is region:
+            return True
+        op = op.parent_op()
+    return False
 
 
 def verify_dominance(root: Operation) -> None:

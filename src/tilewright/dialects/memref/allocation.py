@@ -18,11 +18,18 @@ from xdsl.dialects.builtin import (
     UnitAttr,
     i32,
 )
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, Operation
 from xdsl.irdl import AttrSizedOperandSegments, ParsePropInAttrDict, VarConstraint, base, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import MemoryAllocEffect, MemoryFreeEffect, Pure, SymbolOpInterface
+from xdsl.traits import (
+    MemoryAllocEffect,
+    MemoryFreeEffect,
+    Pure,
+    SymbolOpInterface,
+    SymbolTable,
+    SymbolUserOpInterface,
+)
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.construction import (
@@ -189,6 +196,20 @@ def _parse_elements(parser: Parser, type_: TensorType[Attribute]) -> DenseIntOrF
     return parser.parse_dense_int_or_fp_elements_attr(cast(TensorType[IntegerType], type_))
 
 
+class NamesGlobal(SymbolUserOpInterface):
+    """The global exists, and is of the type of the result."""
+
+    def verify(self, op: Operation) -> None:
+        assert isinstance(op, GetGlobalOp)
+        found, name, type_ = SymbolTable.lookup_symbol(op, op.name_), op.name_.string_value(), op.memref.type
+        if not isinstance(found, GlobalOp):
+            raise VerifyException(f"'{name}' does not reference a valid global memref")
+        if found.type != type_:
+            raise VerifyException(
+                f"result type '{type_}' does not match type '{found.type}' of the global memref @{name}"
+            )
+
+
 class GetGlobalOp(Op):
     """``%0 = memref.get_global @table : memref<4xf32>``."""
 
@@ -197,6 +218,6 @@ class GetGlobalOp(Op):
     name_: SymbolRefAttr = prop_def(SymbolRefAttr, prop_name="name", converter=SymbolRefAttr)
     memref: Result = result_def(MemRefType)
 
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), NamesGlobal())
 
     assembly_format = "$name `:` type($memref) attr-dict"

@@ -13,6 +13,7 @@ from xdsl.printer import Printer
 from xdsl.traits import RecursivelySpeculatable, RecursiveMemoryEffect, SingleBlockImplicitTerminator
 from xdsl.utils.exceptions import VerifyException
 
+from tilewright.dialects.arith import find_constant_int
 from tilewright.dialects.construction import unit_if
 from tilewright.dialects.definition import Op
 from tilewright.dialects.fields import (
@@ -241,6 +242,8 @@ class ParallelOp(Op):
         rank = len(self.lowerBound)
         if not len(self.upperBound) == len(self.step) == rank or len(self.body.block.args) != rank:
             raise VerifyException("bounds, steps and counters differ in number")
+        if any(step is not None and step <= 0 for step in (find_constant_int(step) for step in self.step)):
+            raise VerifyException("constant step operand must be positive")
         terminator = self.body.block.last_op
         if isinstance(terminator, ReduceOp) and len(terminator.operands) != len(self.initVals):
             raise VerifyException("'scf.reduce' does not combine as many values as the loop starts from")

@@ -28,7 +28,7 @@ from tilewright.dialects.fields import (
     result_def,
     var_operand_def,
 )
-from tilewright.dialects.text import write
+from tilewright.dialects.text import parse_values, write
 from tilewright.dialects.types import INDEX, bool_like, element_type, shape_of
 
 
@@ -88,7 +88,7 @@ def _shown_attributes(
 
 
 def _parse_indexed(parser: Parser) -> tuple[Sequence[SSAValue], list[object]]:
-    indices = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: parser.parse_operand(INDEX))
+    indices = parse_values(parser, INDEX, parser.Delimiter.SQUARE)
     rest: list[object] = []
     while parser.parse_optional_punctuation(",") is not None:
         rest.append(parser.parse_unresolved_operand())
