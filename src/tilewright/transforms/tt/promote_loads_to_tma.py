@@ -62,7 +62,7 @@ class PromoteLoadsToTMAPass(Pass):
         %x = tt.descriptor_load %d[%start, %c0] : !tt.tensordesc<64x128xf16> -> tensor<64x128xf16>
     ```
     Either all loads of a loop's matmuls are converted, or none; for operands computed in registers, this means the
-    loads they are computed from. Rows of numbers that a chain of matmuls is computed with (the gradients of attention)
+    loads they are computed from. 1-D tiles that a chain of matmuls is computed with (the gradients of attention)
     are copied, too. A loop that advances over several elements per byte counts its iterations. If a launch's arguments
     do not permit this form (an unaligned tensor, blocks that begin before the tensor, ...), the launch runs the form of
     the kernel without this pass.
@@ -141,7 +141,7 @@ def _prepare_all(
 
 
 def _prepare_rows(promotion: Promotion, loop: scf.ForOp) -> Iterator[tuple[Block, DictionaryAttr]]:
-    """Rows of numbers that a chain of products is computed with, as far as they can be copied."""
+    """1-D tiles that a chain of matmuls is computed with, as far as they can be copied."""
     if len(dots_of(loop)) < 2:
         return
     for load in [op for op in loop.body.block.ops if isinstance(op, tt.LoadOp)]:

@@ -1,4 +1,4 @@
-"""Accesses through pointers as blocks of two dimensions, or rows of numbers, in tensors of up to five dimensions,
+"""Accesses through pointers as tiles of one or two dimensions, in tensors of up to five dimensions,
 which a tensor map can describe.
 """
 
@@ -22,8 +22,8 @@ from tilewright.transforms.tt.tma.polynomial import Atom, Expansion, Monomial, P
 
 OPERAND_BITS = (8, 16)
 STORED_BITS = (8, 16, 32)
-NUMBER_BITS = (16, 32)
-MOST_NUMBERS = 256
+ROW_BITS = (16, 32)
+MOST_IN_A_ROW = 256
 """Of a row that one copy moves."""
 BUFFER_ALIGNMENT = 128
 """Bytes that a buffer of a copy begins at a multiple of."""
@@ -58,8 +58,8 @@ class Outer:
 
 @dataclass(frozen=True)
 class Block:
-    """An access as a block of a tensor with rows `stride` elements apart; `is_transposed` if it has rows last. A row of
-    numbers has columns alone.
+    """An access as a block of a tensor with rows `stride` elements apart; `is_transposed` if it has rows last. A 1-D
+    tile has columns alone.
     """
 
     access: Access
@@ -105,7 +105,7 @@ class Blocks:
         expansion = Expansion(loop)
         self._loop = loop
         if len(state.dims) == 1:
-            return self._numbers_of(access, state.base.root, state, expansion)
+            return self._row_of(access, state.base.root, state, expansion)
         strides = [expansion.of(dim.stride) for dim in state.dims]
         if [stride.as_constant for stride in strides].count(1) != 1:
             raise Unprovable("its elements are not next to each other along one dimension")
@@ -124,12 +124,12 @@ class Blocks:
             access, state.base.root, outers, sides[1 - columns], sides[columns], stride, columns == 0, computed
         )
 
-    def _numbers_of(self, access: Access, base: SSAValue, state: Lanes, expansion: Expansion) -> Block:
-        """An access as a row of numbers."""
+    def _row_of(self, access: Access, base: SSAValue, state: Lanes, expansion: Expansion) -> Block:
+        """An access of a 1-D tile."""
         [dim] = state.dims
         one = Polynomial.constant(1)
         if dim.wrap is not None or expansion.of(dim.stride).as_constant != 1:
-            raise Unprovable("its numbers do not lie next to each other")
+            raise Unprovable("its elements do not lie next to each other")
         start = expansion.of(state.uniform).plus(expansion.of(dim.offset))
         self._check_start(start, access)
         [extent] = self._extents(access, state, [start], one, 0, expansion)
@@ -192,16 +192,16 @@ class Blocks:
         if self._multiple_of(start) * _element_bytes(access) % ALIGNMENT:
             raise Unprovable(f"its blocks are not known to begin at multiples of {ALIGNMENT} bytes in a row")
 
-    def _multiple_of(self, number: Polynomial) -> int:
-        """A number that divides another."""
+    def _multiple_of(self, polynomial: Polynomial) -> int:
+        """A divisor of all values of a polynomial."""
         divisors = [
             prod((abs(coefficient), *map(self._divisor_of_atom, monomial)))
-            for monomial, coefficient in number.terms.items()
+            for monomial, coefficient in polynomial.terms.items()
         ]
         return gcd(*divisors) or ALIGNMENT
 
     def _divisor_of_atom(self, atom: object) -> int:
-        """A number that divides a scalar: of an argument by its attribute, of a counter by its bounds."""
+        """A divisor of a scalar: of an argument by its attribute, of a counter by its bounds."""
         if atom is not self._loop.induction_variable:
             return self._divisibility(atom)
         step = find_constant_int(self._loop.step)
@@ -275,11 +275,11 @@ def _element_bytes(access: Access) -> int:
 
 
 def _is_row(access: Access) -> bool:
-    """Return whether an access is a load of numbers that one copy moves."""
+    """Return whether an access is a load of a 1-D tile that one copy moves."""
     shape = as_tensor(value_of(access).type).get_shape()
     if not isinstance(access, tt.LoadOp) or len(shape) != 1:
         return False
-    return shape[0] <= MOST_NUMBERS and shape[0] * _element_bytes(access) % BUFFER_ALIGNMENT == 0
+    return shape[0] <= MOST_IN_A_ROW and shape[0] * _element_bytes(access) % BUFFER_ALIGNMENT == 0
 
 
 def _check_kind(access: Access, loop: scf.ForOp) -> None:
@@ -301,7 +301,7 @@ def _check_kind(access: Access, loop: scf.ForOp) -> None:
 def _widths(access: Access, loop: scf.ForOp) -> tuple[int, ...]:
     """Bits of elements for which it gains: those of f32 in loops with one product, as chains have no room for them."""
     if _is_row(access):
-        return NUMBER_BITS
+        return ROW_BITS
     if isinstance(access, tt.StoreOp):
         return STORED_BITS
     is_chain = sum(isinstance(op, tt.DotOp) for op in loop.body.block.ops) > 1

@@ -150,7 +150,7 @@ def _with_rows(
     order = {op: index for index, op in enumerate(body_ops(loop))}
     ends = [max(order[reader] for reader in ring.readers) for ring in rings]
     if max(order[reader] for _, readers in rows for reader in readers) > max(ends):
-        raise CannotSpecialize("rows of numbers are read after all blocks")
+        raise CannotSpecialize("1-D tiles are read after all blocks")
     last = rings[ends.index(max(ends))]
     loads = (*last.loads, *(load for load, _ in rows))
     return [replace(ring, loads=loads) if ring is last else ring for ring in rings]
