@@ -8,6 +8,7 @@ parser. Literals, parameters, and what was written as text have no type to check
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import TypeAlias
 
 
@@ -55,6 +56,13 @@ def scalar_of(vector: str) -> str:
 
 OVERLOADS = {"float": "f32", "double": "f64", "half": "f16", "bfloat": "bf16", "ptr": "p0"}
 """How the names of intrinsics spell scalar types, where not as they are."""
+
+
+def result_struct(types: Sequence[str]) -> str:
+    """The LLVM type of a function, or a call, with these results."""
+    if not types:
+        return "void"
+    return types[0] if len(types) == 1 else "{ " + ", ".join(types) + " }"
 
 
 def overload_of(type: str) -> str:

@@ -12,7 +12,7 @@ from tilewright.frontend.conditions import RuntimeCondition, decide
 from tilewright.frontend.recovery import WrongValue
 from tilewright.frontend.state import FunctionState, LoopVariableAfterLoop
 from tilewright.language.creation import to_tensor
-from tilewright.language.values import base_value, constexpr, describe, tensor, type_of, unwrap
+from tilewright.language.values import base_value, constexpr, describe, describe_type, type_of, unwrap
 
 
 def lower_if(state: FunctionState, node: ast.If) -> None:
@@ -71,8 +71,8 @@ class Merge:
         if left_type != right_type:
             raise state.error(
                 node,
-                f"Mismatched type for {name} between then block ({_type_words(left)}) and else block "
-                f"({_type_words(right)})",
+                f"Mismatched type for {name} between then block ({describe_type(left)}) and else block "
+                f"({describe_type(right)})",
                 f"give `{name}` one type on both ways, for example with `.to(...)`",
             )
         if not isinstance(left, base_value) or isinstance(left, constexpr):
@@ -102,10 +102,6 @@ class Merge:
             value, cursor = ty.unflatten_ir(results, cursor)
             state.assign(name, value)
         state.undefined_reasons.update(self.dropped)
-
-
-def _type_words(value: Any) -> str:
-    return str(value.type) if isinstance(value, tensor) else describe(value)
 
 
 def _lower_structured_if(state: FunctionState, node: ast.If, condition: SSAValue) -> None:
@@ -194,8 +190,8 @@ def lower_ternary(state: FunctionState, node: ast.IfExp, condition: SSAValue) ->
     if type_of(left) != type_of(right):
         raise state.error(
             node,
-            f"Ternary expression with dynamic condition has inconsistent types {_type_words(left)} and "
-            f"{_type_words(right)}",
+            f"Ternary expression with dynamic condition has inconsistent types {describe_type(left)} and "
+            f"{describe_type(right)}",
             "cast one side so that both have the same type, or use tl.where",
         )
     state.locate(node)

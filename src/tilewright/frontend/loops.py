@@ -29,7 +29,7 @@ from tilewright.language.casts import cast_to
 from tilewright.language.creation import as_tensor
 from tilewright.language.dtypes import dtype
 from tilewright.language.promotion import promote_integers
-from tilewright.language.values import base_value, constexpr, describe, tensor, type_of, unwrap
+from tilewright.language.values import base_value, constexpr, describe, describe_type, tensor, type_of, unwrap
 
 
 class Carried:
@@ -78,8 +78,8 @@ class Carried:
             if not is_carried_as(type_of(start), type_of(now)):
                 raise state.error(
                     _last_assignment(node, name) or node,
-                    f"Loop-carried variable {name} has initial type {_words(start)} but is re-assigned to "
-                    f"{_words(now)} in loop! "
+                    f"Loop-carried variable {name} has initial type {describe_type(start)} but is re-assigned to "
+                    f"{describe_type(now)} in loop! "
                     "Please make sure that the type stays consistent.",
                     f"give `{name}` its final type before the loop, or cast the new value back",
                 )
@@ -128,10 +128,6 @@ def _has_handles(value: Any) -> bool:
     handles: list[SSAValue] = []
     value.flatten_ir(handles)
     return bool(handles)
-
-
-def _words(value: Any) -> str:
-    return str(value.type) if isinstance(value, tensor) else describe(value)
 
 
 def _last_assignment(node: ast.AST, name: str) -> ast.AST | None:

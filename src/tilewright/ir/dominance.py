@@ -7,6 +7,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.traits import IsolatedFromAbove
 
 from tilewright.ir.diagnostics import op_place, verify_error
+from tilewright.ir.values import successors_of
 from tilewright.ir.walking import ops_within
 from tilewright.support.errors import Note
 from tilewright.support.spans import Span
@@ -32,7 +33,7 @@ class DominatorTree:
     def _compute(self) -> list[int]:
         predecessors: list[list[int]] = [[] for _ in self.order]
         for index, block in enumerate(self.order):
-            for successor in _successors(block):
+            for successor in successors_of(block):
                 predecessors[self._number[id(successor)]].append(index)
         idom = [0] + [-1] * (len(self.order) - 1)
         changed = True
@@ -90,18 +91,13 @@ def _intersect(idom: list[int], first: int, second: int) -> int:
     return first
 
 
-def _successors(block: Block) -> tuple[Block, ...]:
-    last = block.last_op
-    return () if last is None else tuple(last.successors)
-
-
 def _reverse_post_order(region: Region) -> list[Block]:
     entry = region.first_block
     if entry is None:
         return []
     seen = {id(entry)}
     finished: list[Block] = []
-    stack = [(entry, iter(_successors(entry)))]
+    stack = [(entry, iter(successors_of(entry)))]
     while stack:
         block, successors = stack[-1]
         following = next((succ for succ in successors if id(succ) not in seen), None)
@@ -110,7 +106,7 @@ def _reverse_post_order(region: Region) -> list[Block]:
             stack.pop()
         else:
             seen.add(id(following))
-            stack.append((following, iter(_successors(following))))
+            stack.append((following, iter(successors_of(following))))
     finished.reverse()
     return finished
 

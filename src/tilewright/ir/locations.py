@@ -29,18 +29,14 @@ def file_location(filename: str, line: int, col: int) -> FileLineColLoc:
     return FileLineColLoc(StringAttr(filename), IntAttr(line), IntAttr(col))
 
 
-def name_location(name: str, inner: LocationAttr) -> NameLoc:
-    """``loc("offsets"(loc("kernel.py":12:9)))``: the Python variable that a value was assigned to."""
-    return NameLoc(StringAttr(name), inner)
-
-
 def located_place(filename: StringAttr, line: IntAttr, column: IntAttr) -> FileLineColLoc:
     """`file_location` of attributes, which need no verification."""
     return _unverified(FileLineColLoc, {"filename": filename, "line": line, "column": column})
 
 
 def named_place(name: StringAttr, inner: LocationAttr) -> NameLoc:
-    """`name_location` of attributes, which need no verification."""
+    """``loc("offsets"(loc("kernel.py":12:9)))``: the Python variable that a value was assigned to. Needs no
+    verification."""
     return _unverified(NameLoc, {"desc": name, "location": inner})
 
 

@@ -461,3 +461,8 @@ def describe(value: Any) -> str:
     shown = repr(value)
     is_short = len(shown) <= LONGEST_SHOWN and "\n" not in shown
     return f"{shown}, of class `{kind.__module__}.{kind.__qualname__}`" if is_short else f"`{kind.__qualname__}`"
+
+
+def describe_type(value: Any) -> str:
+    """The type of a tensor; what anything else is."""
+    return str(value.type) if isinstance(value, tensor) else describe(value)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tilewright.layouts import gf2
-from tilewright.layouts.access import MAX_VECTOR_BITS, AccessKind, AccessStep, SharedAccess, plan_access
+from tilewright.layouts.access import MAX_VECTOR_BITS, AccessKind, AccessStep, SharedAccess, plan_access, span_of
 from tilewright.layouts.distributed import BLOCK, LANE, REGISTER, WARP
 from tilewright.layouts.linear import LinearLayout
 from tilewright.support.records import dataclass
@@ -51,7 +51,7 @@ class ClusterConversion:
     def store_access(self) -> SharedAccess:
         """The stores of a thread into the memory of its CTA."""
         columns = self.store.sublayout([REGISTER, LANE, WARP], [OFFSET]).packed_bases
-        offsets = _images(columns[REGISTER])
+        offsets = span_of(columns[REGISTER])
         steps: dict[int, AccessStep] = {}
         for offset in offsets:
             if offset % self.vector == 0 and offset not in steps:
@@ -147,10 +147,3 @@ def _width(sides: tuple[LinearLayout, LinearLayout], bits: int) -> int:
         while any(column & ((1 << bits) - 1) for column in columns):
             bits -= 1
     return 1 << bits
-
-
-def _images(bases: tuple[int, ...]) -> list[int]:
-    images = [0]
-    for base in bases:
-        images += [image ^ base for image in images]
-    return images

@@ -9,7 +9,7 @@ import numpy as np
 from xdsl.dialects.builtin import DYNAMIC_INDEX, UnrankedMemRefType
 from xdsl.ir import Operation, SSAValue
 
-from tilewright.dialects import bufferization, tensor
+from tilewright.dialects import bufferization, tensor, vector
 from tilewright.dialects.arith.meaning import cast
 from tilewright.dialects.numeric import Array, dtype_of
 from tilewright.dialects.slices import SlicingOp
@@ -63,8 +63,8 @@ def splat(op: tensor.SplatOp, frame: Frame) -> Values:
     return (np.full(sizes_of(op.results[0].type, op.operands[1:], frame), value, np.asarray(value).dtype),)
 
 
-@meaning_of(tensor.FromElementsOp)
-def from_elements(op: tensor.FromElementsOp, frame: Frame) -> Values:
+@meaning_of(tensor.FromElementsOp, vector.FromElementsOp)
+def from_elements(op: tensor.FromElementsOp | vector.FromElementsOp, frame: Frame) -> Values:
     type_ = op.results[0].type
     return (np.array(frame.get_all(op.operands), dtype_of(element_type(type_))).reshape(shape_of(type_) or ()),)
 

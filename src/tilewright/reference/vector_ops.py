@@ -146,12 +146,6 @@ def insert_strided_slice(op: vector.InsertStridedSliceOp, frame: Frame) -> Value
     return (result,)
 
 
-@meaning_of(vector.FromElementsOp)
-def from_elements(op: vector.FromElementsOp, frame: Frame) -> Values:
-    type_ = op.results[0].type
-    return (np.array(frame.get_all(op.operands), dtype_of(element_type(type_))).reshape(shape_of(type_) or ()),)
-
-
 @meaning_of(vector.ToElementsOp)
 def to_elements(op: vector.ToElementsOp, frame: Frame) -> Values:
     return list(np.asarray(frame.get(op.source)).reshape(-1))

@@ -7,6 +7,7 @@ where the capsule is named `dltensor_versioned`). It is read here and left uncon
 from __future__ import annotations
 
 import ctypes
+from math import prod
 from typing import Any
 
 from tilewright.support.errors import ArgumentTypeError
@@ -77,7 +78,7 @@ def _described(tensor: _Tensor, *, read_only: bool) -> Described:
     if tensor.strides:
         strides = tuple(tensor.strides[axis] for axis in range(tensor.ndim))
     else:
-        strides = tuple(_product(shape[axis + 1 :]) for axis in range(tensor.ndim))
+        strides = tuple(prod(shape[axis + 1 :]) for axis in range(tensor.ndim))
     device = DEVICES.get(tensor.device_type)
     if device is None:
         kind = "cuda" if tensor.device_type in (CUDA, CUDA_MANAGED) else f"dlpack-{tensor.device_type}"
@@ -93,13 +94,6 @@ def _dtype(tensor: _Tensor) -> str:
     if kind is None or tensor.lanes != 1:
         raise ArgumentTypeError("", f"DLPack elements of code {tensor.code}", "integers, floats or bools")
     return "bool" if kind == "bool" else f"{kind}{tensor.bits}"
-
-
-def _product(extents: tuple[int, ...]) -> int:
-    result = 1
-    for extent in extents:
-        result *= extent
-    return result
 
 
 def _is_valid(capsule: Any, name: bytes) -> bool:

@@ -20,6 +20,7 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     IntegerType,
     ModuleOp,
+    NameLoc,
     StringAttr,
     f32,
     i1,
@@ -32,7 +33,7 @@ from xdsl.traits import OpTrait
 
 from tilewright.dialects import arith, cf, make_context, memref, scf, tt
 from tilewright.ir import quick_access
-from tilewright.ir.locations import call_site, file_location, located_place, name_location, named_place
+from tilewright.ir.locations import call_site, file_location, located_place, named_place
 from tilewright.ir.parsing import parse_module
 
 TEXT = """
@@ -300,7 +301,7 @@ def test_ops_of_a_block_may_go_while_they_are_walked(module: ModuleOp) -> None:
 def test_locations_made_without_verification_are_the_same() -> None:
     place, line = located_place(StringAttr("k.py"), IntAttr(3), IntAttr(5)), file_location("k.py", 3, 5)
     assert (place, hash(place)) == (line, hash(line))
-    assert named_place(StringAttr("x"), place) == name_location("x", line)
+    assert named_place(StringAttr("x"), place) == NameLoc(StringAttr("x"), line)
     site, verified = call_site(place, line), CallSiteLoc(line, place)
     site.verify()
     assert (site, hash(site), str(site)) == (verified, hash(verified), str(verified))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from xdsl.dialects.builtin import FusedLoc, ModuleOp, NoneAttr, i32
+from xdsl.dialects.builtin import FusedLoc, ModuleOp, NameLoc, NoneAttr, StringAttr, i32
 from xdsl.ir import Block, Operation
 from xdsl.traits import MemoryEffectKind
 
@@ -19,7 +19,6 @@ from tilewright.ir.locations import (
     file_location,
     find_call_sites,
     find_name,
-    name_location,
 )
 from tilewright.ir.printing import print_op
 from tilewright.ir.stages import LINALG, LOOPS, STAGES, TT, check_stage, register_stage
@@ -244,5 +243,5 @@ def test_the_first_place_of_a_fusion_is_the_ops() -> None:
     first, second = file_location("a.py", 1, 1), file_location("b.py", 2, 2)
     fused = FusedLoc((first, second), NoneAttr())
     assert describe_location(fused) == "a.py:1:1"
-    assert find_name(name_location("x", fused)) == "x"
+    assert find_name(NameLoc(StringAttr("x"), fused)) == "x"
     assert find_call_sites(first) == ()

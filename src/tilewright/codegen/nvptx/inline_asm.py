@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from tilewright.codegen.instructions import result_struct
 from tilewright.codegen.llvm_text import FunctionText
 
 
@@ -40,13 +41,6 @@ def inline_asm(
     if len(results) == 1:
         return [value]
     return [text.value(f"extractvalue {result} {value}, {index}") for index in range(len(results))]
-
-
-def result_struct(types: Sequence[str]) -> str:
-    """The LLVM type of a call with these results."""
-    if not types:
-        return "void"
-    return types[0] if len(types) == 1 else "{ " + ", ".join(types) + " }"
 
 
 def _escape(asm: str) -> str:

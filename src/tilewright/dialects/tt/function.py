@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import (
     StringAttr,
     SymbolRefAttr,
 )
-from xdsl.ir import Attribute, Region
+from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.irdl import ParsePropInAttrDict, traits_def
 from xdsl.traits import (
     HasParent,
@@ -105,3 +105,9 @@ class ReturnOp(TritonOp):
         func = self.parent_op()
         assert isinstance(func, FuncOp)
         verify_return(self, func)
+
+
+def is_function_argument(value: SSAValue) -> bool:
+    """Return whether a value is an argument of a block of a function itself."""
+    owner = value.owner
+    return isinstance(owner, Block) and isinstance(owner.parent_op(), FuncOp)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from tilewright.codegen.microkernels import MatmulKernel, PanelPlan, plan_panels
 from tilewright.dialects import func, memref, scf
 from tilewright.dialects.attributes import NOALIAS
+from tilewright.ir.values import block_of
 from tilewright.support.cpu_costs import LARGEST_PACKED_OPERAND
 from tilewright.support.facts import TargetFacts
 from tilewright.transforms.linalg.effects import root_of_memref, written_memory
@@ -66,9 +67,3 @@ def find_constant_arguments(function: func.FuncOp) -> frozenset[SSAValue]:
 
 def _is_own(root: SSAValue) -> bool:
     return isinstance(root.owner, memref.AllocOp | memref.AllocaOp)
-
-
-def block_of(value: SSAValue) -> Block | None:
-    """The block that a value is an argument of, or whose op makes it."""
-    owner = value.owner
-    return owner if isinstance(owner, Block) else owner.parent_block()

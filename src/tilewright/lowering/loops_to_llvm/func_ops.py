@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from xdsl.ir import Operation
 
+from tilewright.codegen.instructions import result_struct
 from tilewright.codegen.llvm_text import global_name
 from tilewright.codegen.microkernels import (
     MatmulKernel,
@@ -22,7 +23,7 @@ from tilewright.lowering.loops_to_llvm.arena import HEADER_BYTES
 from tilewright.lowering.loops_to_llvm.atomic_calls import lower_atomic_call
 from tilewright.lowering.loops_to_llvm.byte_products import lower_byte_product
 from tilewright.lowering.loops_to_llvm.coroutines import lower_coroutine_call, lower_start
-from tilewright.lowering.loops_to_llvm.function_lowering import ARENA, CpuFunctionLowering, lowers, result_struct
+from tilewright.lowering.loops_to_llvm.function_lowering import ARENA, CpuFunctionLowering, lowers
 
 A_K_STRIDE, K_COUNT, M_COUNT, N_COUNT = 2, 7, 8, 9
 """Which parameters of a micro-kernel are the stride of A along k, the terms of a sum, and the rows and columns of C."""

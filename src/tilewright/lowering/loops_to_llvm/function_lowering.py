@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from tilewright.codegen.instructions import result_struct
 from tilewright.codegen.lane_builder import LaneBuilder
 from tilewright.codegen.llvm_text import FunctionText
 from tilewright.codegen.located_text import LocatedFunctionText
@@ -312,13 +313,6 @@ class CpuFunctionLowering(ControlFlowLowering[FunctionText]):
         for position, (type, operand) in enumerate(values):
             whole = self.fn.insert_value(struct, whole, type, operand, position)
         self.fn.ret(struct, whole)
-
-
-def result_struct(types: Sequence[str]) -> str:
-    """The LLVM type that a function with these results returns."""
-    if not types:
-        return "void"
-    return types[0] if len(types) == 1 else "{ " + ", ".join(types) + " }"
 
 
 RULES = Lowerings[[CpuFunctionLowering], None]()

@@ -22,6 +22,7 @@ from dataclasses import field
 from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, ModuleOp, UnitAttr
 from xdsl.ir import Attribute, Operation
 
+from tilewright.codegen.instructions import result_struct
 from tilewright.codegen.llvm_text import FunctionText, ModuleText, Parameter
 from tilewright.codegen.located_text import LocatedFunctionText
 from tilewright.codegen.math_library import MathLibrary
@@ -50,7 +51,7 @@ from tilewright.lowering.loops_to_llvm.coroutines import (
     make_notes,
     started_coroutines,
 )
-from tilewright.lowering.loops_to_llvm.function_lowering import PASS_NAME, CpuFunctionLowering, result_struct
+from tilewright.lowering.loops_to_llvm.function_lowering import PASS_NAME, CpuFunctionLowering
 from tilewright.lowering.loops_to_llvm.interruption import find_long_loops
 from tilewright.lowering.loops_to_llvm.masked_access import MOST_TESTED_LANES, tested_lanes
 from tilewright.lowering.loops_to_llvm.memref_value import flat_types, shape_of

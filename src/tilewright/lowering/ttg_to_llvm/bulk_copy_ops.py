@@ -32,6 +32,7 @@ from tilewright.lowering.ttg_to_llvm.buffers import first_element
 from tilewright.lowering.ttg_to_llvm.carried_values import distinct_registers
 from tilewright.lowering.ttg_to_llvm.function_lowering import PASS_NAME, GpuFunctionLowering, lowers
 from tilewright.lowering.ttg_to_llvm.index import map_bits
+from tilewright.lowering.ttg_to_llvm.shared_access import step_pointer
 from tilewright.lowering.ttg_to_llvm.types import element_of
 from tilewright.support.records import dataclass
 
@@ -161,8 +162,8 @@ def copies(
         offset = map_bits(
             text.value, fn.threads.uniform_warp, _padded(fn, [boxes.offset_of(corner) for corner in corners])
         )
-        pointer = _at(fn, first_element(fn, buffer), offset.operand)
-        pointer = _at(fn, pointer, str(boxes.offset_of(begin)))
+        pointer = step_pointer(fn, first_element(fn, buffer), offset.operand)
+        pointer = step_pointer(fn, pointer, str(boxes.offset_of(begin)))
         steps: list[str] = []
         for dim in range(len(boxes.shape)):
             step = map_bits(text.value, fn.threads.uniform_warp, _padded(fn, [corner[dim] for corner in corners]))
@@ -196,12 +197,6 @@ def _mask_of_ctas(fn: GpuFunctionLowering, same: int) -> str:
 def _padded(fn: GpuFunctionLowering, columns: list[int]) -> list[int]:
     """A column for every bit of the warp's number; the higher ones take no part."""
     return columns + [0] * (fn.threads.num_warps.bit_length() - 1 - len(columns))
-
-
-def _at(fn: GpuFunctionLowering, pointer: str, offset: str) -> str:
-    if offset == "0":
-        return pointer
-    return fn.text.address("i8", pointer, offset, index_type="i32", space=3)
 
 
 def _coordinates(fn: GpuFunctionLowering, coordinates: Sequence[SSAValue], steps: Sequence[str]) -> list[str]:
@@ -330,7 +325,7 @@ def _rows(
     for register, first in product(distinct_registers(layout), range(0, boxes.shape[-1], width)):
         row = layout.apply({dim: register if dim == REGISTER else 0 for dim in layout.in_dims})[name]
         offset = boxes.offset_of((row, first))
-        pointer = _at(fn, first_element(fn, buffer), _flipped(fn, part, offset))
+        pointer = step_pointer(fn, first_element(fn, buffer), _flipped(fn, part, offset))
         yield pointer, [fn.add(fn.scalar(column), first), operands[register]], condition
 
 

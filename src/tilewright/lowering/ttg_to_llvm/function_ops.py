@@ -6,8 +6,8 @@ on `tt.call`) and, in modules that use one, the global scratch pointer.
 
 from __future__ import annotations
 
+from tilewright.codegen.instructions import result_struct
 from tilewright.codegen.llvm_text import global_name
-from tilewright.codegen.nvptx.inline_asm import result_struct
 from tilewright.codegen.nvptx.names import ptx_name
 from tilewright.dialects import tt
 from tilewright.ir.diagnostics import op_error

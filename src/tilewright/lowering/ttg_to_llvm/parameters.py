@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr
 from xdsl.ir import Attribute
 
+from tilewright.codegen.instructions import result_struct
 from tilewright.codegen.llvm_text import Parameter
-from tilewright.codegen.nvptx.inline_asm import result_struct
 from tilewright.dialects import tt, ttng
 from tilewright.dialects.attributes import NOALIAS
 from tilewright.lowering.ttg_to_llvm.carried_values import flat_types

@@ -36,3 +36,9 @@ def resized(values: Values, type_: Type, bits: int) -> Values:
     if type_.is_signed:
         return values.astype(f"i{max(bits, 16) // 8}").view(storage_of(bits))
     return values.astype(storage_of(bits))
+
+
+def as_dtype(values: Any, dtype: np.dtype[Any]) -> Values:
+    """Values of a dtype, converted where they have another."""
+    found = np.asarray(values)
+    return found if found.dtype == dtype else found.astype(dtype)

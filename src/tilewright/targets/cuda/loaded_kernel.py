@@ -60,8 +60,8 @@ class KernelFacts:
     @property
     def launch_attributes(self) -> bytes:
         """The attributes of a launch, packed as the driver reads them."""
-        numbers = {COOPERATIVE: self.is_cooperative, PROGRAMMATIC_STREAM_SERIALIZATION: self.is_dependent}
-        return b"".join(launch_attribute(number, 1) for number, is_set in numbers.items() if is_set)
+        flags = {COOPERATIVE: self.is_cooperative, PROGRAMMATIC_STREAM_SERIALIZATION: self.is_dependent}
+        return b"".join(launch_attribute(identifier) for identifier, is_set in flags.items() if is_set)
 
     @property
     def is_persistent(self) -> bool:

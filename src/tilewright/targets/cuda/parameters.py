@@ -324,6 +324,6 @@ def packer(formats: tuple[str, ...]) -> Callable[..., None]:
     return struct.Struct(f"<{''.join(formats)}Q7I4xQ").pack_into
 
 
-def launch_attribute(number: int, value: int) -> bytes:
-    """A `CUlaunchAttribute` whose value is an integer."""
-    return struct.pack(f"<I4xI{LAUNCH_ATTRIBUTE_BYTES - 12}x", number, value)
+def launch_attribute(identifier: int) -> bytes:
+    """A `CUlaunchAttribute` whose value is 1."""
+    return struct.pack(f"<I4xI{LAUNCH_ATTRIBUTE_BYTES - 12}x", identifier, 1)

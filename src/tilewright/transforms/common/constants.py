@@ -17,7 +17,7 @@ def is_constant_class(cls: type[Operation]) -> bool:
 
 
 @cache
-def _is_isolated_class(cls: type[Operation]) -> bool:
+def is_isolated_class(cls: type[Operation]) -> bool:
     return any(isinstance(trait, IsolatedFromAbove) for trait in getattr(cls, "traits", ()))
 
 
@@ -28,7 +28,7 @@ def insertion_block(op: Operation) -> Block:
     region = block.parent
     while region is not None:
         parent = region.parent
-        if parent is None or _is_isolated_class(type(parent)) or parent.parent is None:
+        if parent is None or is_isolated_class(type(parent)) or parent.parent is None:
             break
         region = parent.parent.parent
     assert isinstance(region, Region) and region.blocks.first is not None

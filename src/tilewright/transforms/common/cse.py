@@ -7,19 +7,15 @@ from functools import cache
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, IRNode, Operation, Region, SSAValue
-from xdsl.traits import IsolatedFromAbove, IsTerminator, MemoryEffectKind
+from xdsl.traits import IsTerminator, MemoryEffectKind
 
 from tilewright.ir.dominance import DominatorTree
 from tilewright.ir.effects import WRITES, EffectTable, is_trivially_dead
 from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.transforms.common.constants import is_isolated_class
 from tilewright.transforms.common.greedy import is_commutative
 
 READS_ONLY = frozenset({MemoryEffectKind.READ})
-
-
-@cache
-def _is_isolated(cls: type[Operation]) -> bool:
-    return any(isinstance(trait, IsolatedFromAbove) for trait in getattr(cls, "traits", ()))
 
 
 @cache
@@ -66,7 +62,7 @@ class CommonSubexpressionElimination:
     def run(self, op: Operation) -> bool:
         """Process everything inside `op`; returns whether anything changed."""
         for region in op.regions:
-            self._visit_region(region, isolated=_is_isolated(type(op)))
+            self._visit_region(region, isolated=is_isolated_class(type(op)))
         return self.changed
 
     def _visit_region(self, region: Region, *, isolated: bool) -> None:
@@ -113,7 +109,7 @@ class CommonSubexpressionElimination:
             self._erase(op)
             return
         for region in op.regions:
-            self._visit_region(region, isolated=_is_isolated(type(op)))
+            self._visit_region(region, isolated=is_isolated_class(type(op)))
         self._table.forget(op)
         if _is_terminator(type(op)):
             return

@@ -10,6 +10,7 @@ from xdsl.traits import ReturnLike
 
 from tilewright.dialects import arith, cf, scf, ub
 from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.ir.values import successors_of
 from tilewright.ir.walking import ops_within
 from tilewright.transforms.common.regions import passed_by
 
@@ -32,7 +33,7 @@ class _Flow:
         self.order: dict[Block, int] = {}
         finished: list[Block] = []
         active: set[Block] = set()
-        stack = [(entry, iter(_successors(entry)))]
+        stack = [(entry, iter(successors_of(entry)))]
         active.add(entry)
         while stack:
             block, successors = stack[-1]
@@ -46,7 +47,7 @@ class _Flow:
                 raise NotStructurable("the control flow has a cycle")
             else:
                 active.add(following)
-                stack.append((following, iter(_successors(following))))
+                stack.append((following, iter(successors_of(following))))
         last = len(finished) - 1
         self.order = {block: last - position for block, position in self.order.items()}
 
@@ -58,7 +59,7 @@ class _Flow:
             block = stack.pop()
             if block not in found and block not in stops and not _only_returns(block):
                 found.add(block)
-                stack.extend(_successors(block))
+                stack.extend(successors_of(block))
         return found
 
     def find_join(self, branch: cf.ConditionalBranchOp, exits: Sequence[Exit]) -> tuple[Block | None, bool]:
@@ -82,16 +83,11 @@ class _Flow:
             if block in seen:
                 continue
             seen.add(block)
-            successors = _successors(block)
+            successors = successors_of(block)
             if block in exits or not successors:
                 return True
             stack.extend(successors)
         return False
-
-
-def _successors(block: Block) -> tuple[Block, ...]:
-    last = block.last_op
-    return () if last is None else tuple(last.successors)
 
 
 def _only_returns(block: Block) -> bool:

@@ -13,6 +13,7 @@ from tilewright.dialects import arith, cf, func, memref, scf, vector
 from tilewright.dialects.coroutines import COROUTINE
 from tilewright.dialects.types import is_vector
 from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.ir.values import arguments_in
 from tilewright.ir.walking import ops_within
 from tilewright.support.records import dataclass
 from tilewright.transforms.common.loop_rules import constant_trip_count
@@ -219,7 +220,7 @@ def make_function(name: str, copy: Copy, places: Sequence[int | None], passed: S
     function's own.
     """
     loop, block = copy.loop, Block(arg_types=[value.type for value in passed])
-    own = {value for op in ops_within(loop) for value in (*op.results, *_arguments(op))}
+    own = {value for op in ops_within(loop) for value in (*op.results, *arguments_in(op))}
     reads = iter(places)
 
     def bring(value: SSAValue) -> SSAValue:
@@ -245,10 +246,6 @@ def make_function(name: str, copy: Copy, places: Sequence[int | None], passed: S
     function.properties["no_inline"] = UnitAttr()
     function.location = loop.location
     return function
-
-
-def _arguments(op: Operation) -> Iterator[SSAValue]:
-    return (argument for region in op.regions for block in region.blocks for argument in block.args)
 
 
 def call_before(copy: Copy, name: str, arguments: Sequence[SSAValue]) -> Sequence[SSAValue]:

@@ -12,6 +12,7 @@ from tilewright.dialects import arith, cf, func, memref, scf
 from tilewright.dialects.coroutines import COROUTINE
 from tilewright.ir.effects import is_pure
 from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.ir.values import arguments_in
 from tilewright.ir.walking import ops_within
 from tilewright.support.records import dataclass
 from tilewright.transforms.common.outline_equal_loops import is_made_again
@@ -166,7 +167,7 @@ def make_function(
 ) -> tuple[func.FuncOp, list[SSAValue]]:
     """Move ops of a block into a private function; also what calls of it pass."""
     block = Block()
-    own = {value for op in ops for inner in ops_within(op) for value in (*inner.results, *_arguments(inner))}
+    own = {value for op in ops for inner in ops_within(op) for value in (*inner.results, *arguments_in(inner))}
     known: dict[SSAValue, SSAValue] = {}
     passed: list[SSAValue] = []
 
@@ -203,7 +204,3 @@ def make_function(
     function.properties["no_inline"] = UnitAttr()
     function.location = ops[0].location
     return function, passed
-
-
-def _arguments(op: Operation) -> Iterator[SSAValue]:
-    return (argument for region in op.regions for block in region.blocks for argument in block.args)

@@ -29,7 +29,7 @@ from tilewright.dialects.arithmetic import is_arithmetic
 from tilewright.dialects.construction import MixedIndex
 from tilewright.dialects.types import is_memref
 from tilewright.support.records import dataclass
-from tilewright.transforms.linalg.loads import ancestor_in
+from tilewright.transforms.linalg.loads import ancestor_in, shape_of_memref
 from tilewright.transforms.linalg.row_buffers import laid_out_along
 from tilewright.transforms.linalg.structured import shape_or_scalar
 
@@ -106,7 +106,7 @@ def _with_copy(
         view = copy.target.owner
         if not isinstance(view, memref.SubviewOp) or view.source is not buffer.memref:
             return None
-        if any(step != 1 for step in view.mixed_strides) or len(view.mixed_sizes) != len(_shape(copy.target)):
+        if any(step != 1 for step in view.mixed_strides) or len(view.mixed_sizes) != len(shape_of_memref(copy.target)):
             return None
         low, sizes = tuple(view.mixed_offsets), tuple(view.mixed_sizes)
     if sizes == shape and fill is not None:
@@ -188,10 +188,6 @@ def _only_products_read(value: SSAValue) -> bool:
         or (isinstance(user, linalg.TransposeOp) and _only_products_read(user.results[0]))
         for user in users
     )
-
-
-def _shape(value: SSAValue) -> tuple[int, ...]:
-    return tuple(shape_or_scalar(value.type)) if is_memref(value.type) else ()
 
 
 def choose_view(choice: Choice) -> SSAValue:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Operation, Region, SSAValue
 
 from tilewright.dialects import func, scf
+from tilewright.ir.values import block_of
 from tilewright.ir.walking import ops_within
 from tilewright.transforms.linalg.effects import ALIASES
 
@@ -28,7 +29,7 @@ class Lifetimes:
     def ends_within(self, value: SSAValue, op: Operation) -> bool:
         """Return whether nothing reads the memory of a value of `op`'s block once everything inside of `op` has run."""
         end = max(map(self.position, ops_within(op)), default=0)
-        return _block_of(value) is op.parent_block() and all(self.position(user) <= end for user in _readers(value))
+        return block_of(value) is op.parent_block() and all(self.position(user) <= end for user in _readers(value))
 
     def is_last_reader(self, op: Operation, value: SSAValue) -> bool:
         """Return whether nothing reads the memory of a value once `op` has run: `op` runs at most once for each value,
@@ -48,11 +49,6 @@ def aliased(value: SSAValue) -> SSAValue:
     return value
 
 
-def _block_of(value: SSAValue) -> Block | None:
-    owner = value.owner
-    return owner if isinstance(owner, Block) else owner.parent_block()
-
-
 def _readers(value: SSAValue) -> Iterator[Operation]:
     """The ops that read the memory of a value, also by another name."""
     for use in value.uses:
@@ -65,7 +61,7 @@ def _readers(value: SSAValue) -> Iterator[Operation]:
 def _branches_around(op: Operation, value: SSAValue) -> dict[Operation, Region] | None:
     """The `scf.if` ops between an op and the block of a value, each with the region that the op is in; None where
     anything else lies between."""
-    target, block = _block_of(value), op.parent_block()
+    target, block = block_of(value), op.parent_block()
     found: dict[Operation, Region] = {}
     while block is not None and block is not target:
         parent, region = block.parent_op(), block.parent_region()

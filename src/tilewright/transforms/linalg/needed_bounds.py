@@ -13,6 +13,7 @@ from tilewright.dialects.arithmetic import is_arithmetic
 from tilewright.dialects.construction import Index
 from tilewright.dialects.types import is_tensor
 from tilewright.ir.effects import may_write
+from tilewright.ir.values import block_of
 from tilewright.ir.walking import find_ops
 from tilewright.transforms.linalg.index_proofs import is_same
 from tilewright.transforms.linalg.sink_producers import find_store
@@ -54,7 +55,7 @@ class NeededBounds:
             return extents
         if not isinstance(user, linalg.StructuredOp) or not is_elementwise(user) or not user.results:
             return extents
-        if index >= len(user.inputs) or user.parent_block() is not _block_of(value) or needs_all(user):
+        if index >= len(user.inputs) or user.parent_block() is not block_of(value) or needs_all(user):
             return extents
         maps = user.maps
         by_dim: dict[int, Index] = {}
@@ -112,11 +113,6 @@ def take_needed_bounds(function: func.FuncOp) -> dict[SSAValue, tuple[Index, ...
 def needs_all(op: linalg.StructuredOp) -> bool:
     """Return whether the body does something for each element, whatever part of the results is read."""
     return any(may_write(inner) for inner in op.body.block.ops)
-
-
-def _block_of(value: SSAValue) -> Block | None:
-    owner = value.owner
-    return owner if isinstance(owner, Block) else owner.parent_block()
 
 
 def _encloses(block: Block, op: Operation) -> bool:

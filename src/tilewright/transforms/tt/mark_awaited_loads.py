@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from xdsl.dialects.builtin import BoolAttr, ModuleOp
-from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from tilewright.dialects import scf, tt
 from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.ir.values import op_of
 from tilewright.ir.walking import find_ops, ops_within
 
 
@@ -92,7 +93,7 @@ class _Condition:
             return ()
         self._ops[op] = None
         inner = set(ops_within(op))
-        return [operand for each in inner for operand in each.operands if _defining_op(operand) not in inner]
+        return [operand for each in inner for operand in each.operands if op_of(operand) not in inner]
 
     def _passed_as(self, argument: BlockArgument) -> SSAValue | None:
         """Return what an argument of the loop stands for: in the round before where it begins the test."""
@@ -104,11 +105,6 @@ class _Condition:
         if isinstance(source, BlockArgument) and source.owner is self._after:
             return self._passed[source.index]
         return source
-
-
-def _defining_op(value: SSAValue) -> Operation | None:
-    """The op that makes a value, or in whose region it is an argument."""
-    return value.owner.parent_op() if isinstance(value.owner, Block) else value.owner
 
 
 def _loads_among(ops: Iterable[Operation], functions: dict[str, tt.FuncOp], called: set[str]) -> Iterable[tt.LoadOp]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, SSAValue
 
 from tilewright.dialects import arith, scf, tt, ttg
 from tilewright.dialects.arith import constant_splat
@@ -15,6 +15,7 @@ from tilewright.dialects.types import as_tensor
 from tilewright.ir.appending import append_argument, append_operands, append_result
 from tilewright.ir.builder import OpBuilder
 from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.ir.values import find_only_user
 from tilewright.ir.walking import ops_within
 from tilewright.layouts.distributed import LANE, REGISTER, WARP, NvidiaMmaLayout, SliceLayout
 from tilewright.support.records import dataclass
@@ -73,7 +74,7 @@ def _find(reduce: tt.ReduceOp) -> _RowSum | None:
     if not isinstance(loop, scf.ForOp) or len(reduce.srcs) != 1 or not _is_sum(reduce):
         return None
     parts = _parts_of(reduce)
-    update = _only_user(reduce.result[0])
+    update = find_only_user(reduce.result[0])
     if parts is None or not isinstance(update, arith.AddfOp) or update.parent is not loop.body.block:
         return None
     index = _yielded_at(loop, update.result)
@@ -81,10 +82,10 @@ def _find(reduce: tt.ReduceOp) -> _RowSum | None:
         return None
     carried = loop.region_iter_args[index]
     [other] = [value for value in update.operands if value is not reduce.result[0]]
-    user = _only_user(carried)
+    user = find_only_user(carried)
     if other is carried and user is update:
         return _RowSum(loop, index, None, reduce, update, parts)
-    if not isinstance(user, arith.MulfOp) or user.result is not other or _only_user(other) is not update:
+    if not isinstance(user, arith.MulfOp) or user.result is not other or find_only_user(other) is not update:
         return None
     [scale] = [value for value in user.operands if value is not carried]
     return _RowSum(loop, index, scale, reduce, update, parts)
@@ -95,15 +96,10 @@ def _is_sum(reduce: tt.ReduceOp) -> bool:
     return len(ops) == 2 and isinstance(ops[0], arith.AddfOp) and set(ops[0].operands) == set(arguments)
 
 
-def _only_user(value: SSAValue) -> Operation | None:
-    use = value.get_user_of_unique_use()
-    return use if isinstance(use, Operation) else None
-
-
 def _yielded_at(loop: scf.ForOp, value: SSAValue) -> int | None:
     """Return at which place a loop's iteration gives a value on, if that is its only use."""
     last = loop.body.block.last_op
-    if last is None or _only_user(value) is not last:
+    if last is None or find_only_user(value) is not last:
         return None
     return tuple(last.operands).index(value)
 

@@ -13,6 +13,7 @@ from tilewright.dialects.tt.types import tensor_type
 from tilewright.dialects.types import as_tensor
 from tilewright.ir.appending import append_argument, append_operands, append_result
 from tilewright.ir.builder import OpBuilder
+from tilewright.ir.values import find_only_user
 from tilewright.ir.walking import ops_within
 from tilewright.layouts.distributed import LANE, REGISTER, WARP, BlockedLayout
 from tilewright.support.records import dataclass
@@ -65,15 +66,15 @@ def find_accumulation(reduce: tt.ReduceOp) -> Accumulation | None:
     elements = elements_along(layout, source.get_shape(), axis)
     if elements == 1 or not isinstance(reduce.srcs[0].owner, tt.LoadOp) or not _keeps_rows(source, axis, elements):
         return None
-    update = _only_user(reduce.results[0])
+    update = find_only_user(reduce.results[0])
     if update is None or type(update) is not kind or update.parent is not loop.body.block:
         return None
-    yielded = _only_user(update.results[0])
+    yielded = find_only_user(update.results[0])
     if not isinstance(yielded, scf.YieldOp) or yielded is not loop.body.block.last_op:
         return None
     index = tuple(yielded.operands).index(update.results[0])
     carried = loop.region_iter_args[index]
-    if carried not in update.operands or _only_user(carried) is not update:
+    if carried not in update.operands or find_only_user(carried) is not update:
         return None
     return Accumulation(loop, index, reduce, update, elements)
 
@@ -102,11 +103,6 @@ def _combining_op(reduce: tt.ReduceOp) -> type[Operation] | None:
     if len(ops) != 2 or type(ops[0]) not in NEUTRAL or set(ops[0].operands) != set(reduce.combine_op.block.args):
         return None
     return type(ops[0])
-
-
-def _only_user(value: SSAValue) -> Operation | None:
-    use = value.get_user_of_unique_use()
-    return use if isinstance(use, Operation) else None
 
 
 def _move_out(found: Accumulation) -> None:

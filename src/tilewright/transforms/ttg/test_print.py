@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import ClassVar
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.analysis.alias import ModuleAliases
 from tilewright.analysis.allocation import BufferKind, ModuleAllocation
@@ -19,6 +18,7 @@ from tilewright.dialects import tt
 from tilewright.dialects.types import element_type, is_integer_or_index
 from tilewright.ir.naming import ValueNames
 from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.ir.values import op_of
 from tilewright.transforms.ttg.membar import filter_of, insert_barriers
 
 
@@ -60,14 +60,10 @@ class PrintAliasPass(Pass):
         aliases = ModuleAliases(call_graph_of(module))
         names = ValueNames(module).values
         for value in aliases.values:
-            op = _op_of(value)
+            op = op_of(value)
             buffers = sorted(names[buffer] for buffer in aliases.of(value))
             if op is not None and buffers:
                 context.remark(op, f"{names[value]} -> {','.join(buffers)}")
-
-
-def _op_of(value: SSAValue) -> Operation | None:
-    return value.owner.parent_op() if isinstance(value.owner, Block) else value.owner
 
 
 @register_pass

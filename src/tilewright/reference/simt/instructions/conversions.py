@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -20,7 +19,7 @@ from tilewright.reference.simt.machine import Machine
 from tilewright.reference.simt.packed import joined, lanes, spread_all
 from tilewright.reference.simt.program import Decoder, Step, decodes, unknown
 from tilewright.reference.simt.rounding import MODES, directed, directed_double, flush, narrow, two_sum
-from tilewright.reference.simt.types import Values, choose, storage_of
+from tilewright.reference.simt.types import Values, as_dtype, choose, storage_of
 from tilewright.reference.tt.dot import round_to_tf32, round_to_tf32_away
 from tilewright.support.ptx.syntax import Instruction
 from tilewright.support.ptx.types import Type, parse_type, types_in
@@ -47,7 +46,7 @@ def convert(instruction: Instruction, decoder: Decoder) -> Step:
     target = decoder.target(instruction.operands[0], into, instruction)
     source = decoder.source(instruction.operands[1], out_of, instruction)
     function = conversion(instruction, into, out_of)
-    return lambda machine: target(machine, _typed(function(source(machine)), into.dtype))
+    return lambda machine: target(machine, as_dtype(function(source(machine)), into.dtype))
 
 
 E2M1 = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6])
@@ -91,11 +90,6 @@ def _code_of_four_bits(values: Values, *, rectifies: bool) -> Values:
     return (code | np.where(np.signbit(values) & ~np.isnan(values), 8, 0)).astype(np.uint8)
 
 
-def _typed(values: Any, dtype: np.dtype[Any]) -> Values:
-    found = np.asarray(values)
-    return found if found.dtype == dtype else found.astype(dtype)
-
-
 def _convert_pair(instruction: Instruction, decoder: Decoder, into: Type, out_of: Type) -> Step:
     """Two numbers, the upper one first, or a register of two."""
     function = conversion(instruction, into, out_of)
@@ -108,7 +102,7 @@ def _convert_pair(instruction: Instruction, decoder: Decoder, into: Type, out_of
 
         def run(machine: Machine) -> None:
             values = packed(machine)
-            rows = _typed(function(lanes(values, out_of.dtype)), into.dtype)
+            rows = as_dtype(function(lanes(values, out_of.dtype)), into.dtype)
             target(machine, joined(rows, storage, scalar=values.ndim == 0))
 
         return run
@@ -116,7 +110,7 @@ def _convert_pair(instruction: Instruction, decoder: Decoder, into: Type, out_of
 
     def run_two(machine: Machine) -> None:
         values = spread_all([low(machine), high(machine)])
-        rows = np.stack([np.atleast_1d(_typed(function(value), into.dtype)) for value in values], axis=1)
+        rows = np.stack([np.atleast_1d(as_dtype(function(value), into.dtype)) for value in values], axis=1)
         target(machine, joined(rows, storage, scalar=values[0].ndim == 0))
 
     return run_two

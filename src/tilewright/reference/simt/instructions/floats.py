@@ -16,7 +16,7 @@ from tilewright.dialects.arith.meaning import round_floats
 from tilewright.reference.simt.packed import by_lanes
 from tilewright.reference.simt.program import Decoder, Step, decodes, unknown
 from tilewright.reference.simt.rounding import MODES, flush, fused
-from tilewright.reference.simt.types import Values, choose, storage_of
+from tilewright.reference.simt.types import Values, as_dtype, choose, storage_of
 from tilewright.reference.tt.libdevice_rounding import ROUNDED_FUNCTIONS
 from tilewright.support.ptx.syntax import Instruction
 from tilewright.support.ptx.types import Type
@@ -64,12 +64,7 @@ def finished(
     target = decoder.target(instruction.operands[0], type_, instruction)
     sources = decoder.sources(instruction.operands[1:], type_, instruction)
     dtype = storage_of(type_.total_bits) if type_.lanes > 1 else type_.dtype
-    return lambda machine: target(machine, _as(function(*[source(machine) for source in sources]), dtype))
-
-
-def _as(values: Any, dtype: np.dtype[Any]) -> Values:
-    found = np.asarray(values)
-    return found if found.dtype == dtype else found.astype(dtype)
+    return lambda machine: target(machine, as_dtype(function(*[source(machine) for source in sources]), dtype))
 
 
 def _with_one_nan(function: Function, dtype: np.dtype[Any]) -> Function:
@@ -79,7 +74,7 @@ def _with_one_nan(function: Function, dtype: np.dtype[Any]) -> Function:
     nan = np.array(np.iinfo(bits).max >> 1, bits).view(dtype)
 
     def run(*values: Values) -> Values:
-        result = _as(function(*values), dtype)
+        result = as_dtype(function(*values), dtype)
         is_nan = np.isnan(result)
         return choose(is_nan, nan, result) if is_nan.any() else result
 

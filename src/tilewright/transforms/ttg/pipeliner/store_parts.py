@@ -19,11 +19,12 @@ from __future__ import annotations
 from math import prod
 
 from xdsl.dialects.builtin import i32
-from xdsl.ir import Block, SSAValue
+from xdsl.ir import SSAValue
 
 from tilewright.dialects import arith, scf, tt, ttg, ttng
 from tilewright.dialects.construction import i32_attr
 from tilewright.dialects.tt import inference
+from tilewright.dialects.tt.function import is_function_argument
 from tilewright.dialects.ttg.constraints import as_memdesc
 from tilewright.dialects.ttg.shared_encodings import find_shared_layout
 from tilewright.dialects.ttg.types import MemDescType, memdesc_type
@@ -95,7 +96,7 @@ def _first_part(op: tt.DescriptorStoreOp, value: SSAValue, whole: MemDescType, c
         part = Part(dim, 0, shape[dim] // count)
         if part.size % least[dim] or not part.size or not is_cut_by_registers(as_tensor(value.type), part):
             continue
-        if dim == 1 or (_is_argument(op.desc) and op.desc.has_one_use()):
+        if dim == 1 or (is_function_argument(op.desc) and op.desc.has_one_use()):
             return part
     return None
 
@@ -138,8 +139,3 @@ def _shape(value: SSAValue) -> tuple[int, ...]:
 
 def _bytes(type: MemDescType) -> int:
     return prod(type.get_shape()) * bit_width(type.element_type) // 8
-
-
-def _is_argument(value: SSAValue) -> bool:
-    owner = value.owner
-    return isinstance(owner, Block) and isinstance(owner.parent_op(), tt.FuncOp)

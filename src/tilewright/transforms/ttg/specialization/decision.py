@@ -7,11 +7,12 @@ from dataclasses import replace
 from math import prod
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, Operation, SSAValue, Use
+from xdsl.ir import Operation, SSAValue, Use
 
 from tilewright.analysis.axis_info import ModuleAxisInfo
 from tilewright.dialects import scf, tt, ttg, ttng
 from tilewright.dialects.tt.descriptor import has_block_shape
+from tilewright.dialects.tt.function import is_function_argument
 from tilewright.dialects.ttg.verification import warps_of_program
 from tilewright.dialects.types import as_tensor, bit_width, is_tensor
 from tilewright.ir.effects import is_memory_free
@@ -194,13 +195,8 @@ def _check_load(load: PipelinedLoad) -> None:
     if not load.uses_tma:
         raise CannotSpecialize("not all of its copies are by TMA")
     assert isinstance(load.op, tt.DescriptorLoadOp)
-    if not _is_argument(load.op.desc):
+    if not is_function_argument(load.op.desc):
         raise CannotSpecialize("the kernel makes the descriptor of a copy itself")
-
-
-def _is_argument(value: SSAValue) -> bool:
-    owner = value.owner
-    return isinstance(owner, Block) and isinstance(owner.parent_op(), tt.FuncOp)
 
 
 def _slice_of_copies(loop: scf.ForOp, loads: list[PipelinedLoad]) -> tuple[tuple[Operation, ...], tuple[int, ...]]:
@@ -240,7 +236,7 @@ def _find_kept(tiles: scf.ForOp, loop: scf.ForOp, schedule: Schedule) -> Iterato
             continue
         load = PipelinedLoad(op, [alloc], buffer_encoding(op))
         readers = tuple(dict.fromkeys(use.operation for use in alloc.result.uses))
-        if not load.is_buffer(alloc) or not dots.issuperset(readers) or not _is_argument(op.desc):
+        if not load.is_buffer(alloc) or not dots.issuperset(readers) or not is_function_argument(op.desc):
             continue
         try:
             _check_outer_slice(tiles, op.indices)
