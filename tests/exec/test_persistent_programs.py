@@ -52,6 +52,18 @@ def test_two_warp_groups_multiply(stages: int) -> None:
     assert is_persistent(compiled) and has_roles(compiled) and stores_by_tma(compiled)
 
 
+@pytest.mark.parametrize("direct", [True, False])
+def test_roles_that_a_kernel_consists_of(direct: bool) -> None:
+    """The copying warp prepares its first copies before it waits for the others; the same programs, the same results."""
+    a, b = matrices((512, 192), (192, 256), scale=0.5)
+    with knobs.scope(enter_roles_directly=direct):
+        compiled = multiply(a, b, block=(128, 128, 64), warps=8)
+    text = compiled.asm["ttgir"]
+    assert is_persistent(compiled) and ("ttg.direct" in text) == direct
+    assert text.count("ttng.async_tma_prefetch") == (2 if direct else 0)
+    assert ("ttng.inval_barrier" in text) != direct
+
+
 def test_rows_of_the_result_at_odd_distances() -> None:
     """They are stored through pointers, in a loop over programs all the same."""
     a, b = matrices((320, 96), (96, 80), scale=0.5)

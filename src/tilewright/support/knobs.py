@@ -149,6 +149,9 @@ KNOBS: tuple[Knob, ...] = (
          "per thread, and combine these after the loop.", changes_code=True),
     Knob("start_products_early", bool, True, "On Hopper, start matmuls that need no result of their iteration before "
          "the first result is used.", changes_code=True),
+    Knob("enter_roles_directly", bool, True, "On Hopper, in kernels that are nothing but a matmul with a dedicated "
+         "copying warp, let that warp prepare its first copies before it meets the others, and each warp end by "
+         "itself.", changes_code=True),
     Knob("store_by_warps", bool, True, "On Hopper, in persistent kernels whose warp groups take turns, let each warp "
          "store its own rows of the result by TMA.", changes_code=True),
     Knob("store_parts", bool, True, "On Hopper, in persistent matmul kernels, store results in parts if there is too "

@@ -127,6 +127,8 @@ _TOUCHES: dict[type[Operation], Callable[[Operation], list[Touch]]] = {
     ttng.AsyncSharedStoreOp: lambda op: [(op.operands[1], WRITE, Timing.BULK), (op.operands[2], WRITE, Timing.NOW)],
     ttng.AwaitTurnOp: _nothing,
     ttng.PassTurnOp: _nothing,
+    ttng.AsyncTMAPrefetchOp: _nothing,
+    ttng.StartRoleOp: _nothing,
     ttg.MemDescIndexOp: _nothing,
     ttg.MemDescSubsliceOp: _nothing,
     ttg.MemDescTransOp: _nothing,

@@ -288,6 +288,15 @@ class BulkCopyInstructions:
             asm = f"{create} {before}{form}.L2::cache_hint [$0], [$1, {{{places}}}], [$2]{moves}, policy; }}"
         inline_asm(text, asm, ",".join(constraints), [], operands, clobbers_memory=True)
 
+    def prefetch_box(self, text: FunctionText, tensor_map: str, coordinates: Sequence[str], predicate: str) -> None:
+        """Have the L2 cache fetch the box at `coordinates` (innermost first)."""
+        places = ", ".join(f"${1 + axis}" for axis in range(len(coordinates)))
+        operands: Operands = [(GENERIC_POINTER, tensor_map), *(("i32", coordinate) for coordinate in coordinates)]
+        constraints = ["l", *["r"] * len(coordinates)]
+        before = guard(predicate, operands, constraints)
+        asm = f"{before}cp.async.bulk.prefetch.tensor.{len(coordinates)}d.L2.global.tile [$0, {{{places}}}];"
+        inline_asm(text, asm, ",".join(constraints), [], operands, clobbers_memory=True)
+
     def store_box(
         self,
         text: FunctionText,

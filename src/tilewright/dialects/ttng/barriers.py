@@ -8,6 +8,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, UnitAttr, i1, i32, i64
 from xdsl.ir import Attribute, Operation
 from xdsl.irdl import AttrSizedOperandSegments, ParsePropInAttrDict, opt_attr_def, traits_def
+from xdsl.traits import HasParent
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.construction import UNIT, Value, bool_attr, i32_attr, init_op, unit_if, values_of
@@ -26,7 +27,7 @@ from tilewright.dialects.ttg.effects import READ, SHARED, WRITE, Touches
 from tilewright.dialects.ttg.shared_encodings import find_shared_layout
 from tilewright.dialects.ttg.types import MemDescType
 from tilewright.dialects.ttg.verification import NUM_CTAS, integer_attribute
-from tilewright.dialects.ttg.warp_specialize import WarpSpecializeOp
+from tilewright.dialects.ttg.warp_specialize import WarpSpecializeOp, WarpSpecializePartitionsOp
 from tilewright.ir.verify import VerifiedAmongOthers
 from tilewright.layouts.distributed import Vectors
 
@@ -290,6 +291,17 @@ class FenceAsyncSharedOp(TritonGPUOp):
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "attr-dict"
     traits = traits_def(ORDERS_MEMORY)
+
+
+class StartRoleOp(TritonGPUOp):
+    """Ours: where a partition waits for what the kernel's own warps did before the roles began: `ttng.start_role`.
+    Without one, partitions wait before all that they do.
+    """
+
+    name = "ttng.start_role"
+
+    assembly_format = "attr-dict"
+    traits = traits_def(HasParent(WarpSpecializePartitionsOp), ORDERS_MEMORY)
 
 
 class AwaitTurnOp(TritonGPUOp):

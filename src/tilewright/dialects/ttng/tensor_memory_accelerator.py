@@ -29,7 +29,7 @@ from tilewright.dialects.ttg.constraints import MEMDESC, TritonGPUOp, as_memdesc
 from tilewright.dialects.ttg.effects import GLOBAL, READ, SHARED, WRITE, Touches
 from tilewright.dialects.ttg.encodings import layout_of
 from tilewright.dialects.ttg.shared_encodings import encoding_of_rank, find_shared_layout
-from tilewright.dialects.ttng.barriers import check_barrier, check_tma_barrier
+from tilewright.dialects.ttng.barriers import ORDERS_MEMORY, check_barrier, check_tma_barrier
 from tilewright.dialects.ttng.tensor_descriptors import ANY_DESCRIPTOR, DESCRIPTOR, TensorDescIm2ColType
 from tilewright.dialects.types import as_tensor, bit_width, is_float, is_integer
 from tilewright.ir.verify import VerifiedAmongOthers
@@ -107,6 +107,25 @@ def _check_pixels(op: AsyncTMACopyGlobalToLocalOp) -> None:
     if offsets != rank - 2:
         raise VerifyException(f"IM2COL mode with {rank}D coordinates requires {rank - 2} offsets, but got {offsets}")
     _check_encoding(op.desc.type, op.result.type)
+
+
+class AsyncTMAPrefetchOp(TritonGPUOp):
+    """Ours: has the L2 cache fetch what a copy of the box into a buffer like this one would read.
+
+    `ttng.async_tma_prefetch %d[%i, %j] %A : !tt.tensordesc<...>, !ttg.memdesc<...>`
+    """
+
+    name = "ttng.async_tma_prefetch"
+
+    desc: Operand = operand_def(DESCRIPTOR)
+    coord: Operands = var_operand_def(i32)
+    buffer: Operand = operand_def(MEMDESC)
+
+    assembly_format = "$desc `[` $coord `]` $buffer attr-dict `:` type($desc) `,` type($buffer)"
+    traits = traits_def(ORDERS_MEMORY, VerifiedAmongOthers())
+
+    def verify_(self) -> None:
+        _check_box(self.desc, self.coord, self.buffer)
 
 
 class AsyncTMACopyGlobalToLocalOp(CachedOp, VolatileOp, TritonGPUOp):

@@ -232,6 +232,13 @@ def lower_copy_to_local(op: ttng.AsyncTMACopyGlobalToLocalOp, fn: GpuFunctionLow
         )
 
 
+@lowers(ttng.AsyncTMAPrefetchOp)
+def lower_prefetch(op: ttng.AsyncTMAPrefetchOp, fn: GpuFunctionLowering) -> None:
+    for copy in copies(fn, op, op.buffer, None):
+        coordinates = _coordinates(fn, op.coord, copy.steps)
+        fn.emitter.prefetch_box(fn.text, fn.scalar(op.desc), coordinates, copy.predicate)
+
+
 def _rows_of(op: ttng.AsyncTMACopyGlobalToLocalOp) -> int:
     """The rows that one instruction copies at most: of pixels all, as each begins where the one before ends."""
     if not isinstance(op.desc.type, ttng.TensorDescIm2ColType):

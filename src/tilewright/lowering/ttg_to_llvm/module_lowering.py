@@ -72,6 +72,9 @@ class Workers(Protocol):
 
     total_warps: int
 
+    def meet(self) -> None:
+        """All warps of the CTA wait for each other."""
+
     def end_kernel(self) -> None:
         """Before the kernel returns."""
 

@@ -24,6 +24,19 @@ first:   ...                            ; captures from shared memory
          barrier 1
          br label %workers
 ```
+A kernel that is nothing but roles (`tritongpu-enter-roles-directly`) needs no state, and a partition says itself where
+it waits for the kernel's own warps (`ttng.start_role`).
+
+```llvm
+kernel:  ...
+         barrier 1                      ; all warps
+         A
+         ret void
+workers: ...                            ; the start of B
+         barrier 1
+         ...                            ; the rest of it
+         ret void
+```
 Where roles have different numbers of registers, those that have more than at the start of the kernel give them back
 before the last barrier, and the others take them behind it: a warp that takes registers asks for them again and again,
 and would ask, in the issue slots of those that work, until A is done.
@@ -38,10 +51,11 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.ir import Operation, Region, SSAValue
 
 from tilewright.analysis.scratch import CAPTURE_BYTES, captured_in_memory
-from tilewright.dialects import ttg
+from tilewright.dialects import ttg, ttng
 from tilewright.dialects.construction import static_values
 from tilewright.dialects.ttg.verification import integer_attribute
 from tilewright.ir.diagnostics import op_error
+from tilewright.ir.walking import ops_within
 from tilewright.lowering.control_flow import lower_joined, lower_region_end
 from tilewright.lowering.ttg_to_llvm.carried_values import flat_types
 from tilewright.lowering.ttg_to_llvm.cluster_meetings import Meetings
@@ -51,6 +65,7 @@ from tilewright.lowering.ttg_to_llvm.values import SharedValue
 from tilewright.support.records import dataclass
 from tilewright.transforms.ttg.allocate_shared_memory import WORKER_STATE_BYTES, count_meetings
 from tilewright.transforms.ttg.allocate_warp_groups import LEAST_REGISTERS, MAX_REGISTERS, WARP_GROUP, groups_of
+from tilewright.transforms.ttg.enter_roles_directly import DIRECT
 
 MEETING = 1
 """The number of the barrier of all warps."""
@@ -72,6 +87,8 @@ class Workers:
     """Registers of every thread where nothing is specialised; 0 where nobody has asked for others."""
     meetings: Meetings | None
     """Of programs of several CTAs."""
+    direct: ttg.WarpSpecializeOp | None
+    """The roles of a kernel that consists of them."""
     wait: str = ""
     starts: list[str] = field(default_factory=list[str])
     """The block of each `ttg.warp_specialize`, whose state is its number from 1 on."""
@@ -126,11 +143,15 @@ class Workers:
 
     def end_kernel(self) -> None:
         """Before the kernel returns: the workers end, too."""
+        if self.direct is not None:
+            return
         self.tell(END)
         self.meet()
 
     def finish(self) -> None:
         """After all of the kernel's blocks: where workers wait."""
+        if self.direct is not None:
+            return
         text = self.fn.text
         text.start(self.wait)
         self.meet()
@@ -177,24 +198,32 @@ def lower_warp_specialize(op: ttg.WarpSpecializeOp, fn: GpuFunctionLowering) -> 
     if captures:
         fn.barrier()  # nobody uses the memory of the captures any more
         workers.store_captures(op, captures)
-    start = text.new_label("specialized")
-    workers.starts.append(start)
-    workers.tell(len(workers.starts))
+    is_direct = workers.direct is op
+    start = workers.wait if is_direct else text.new_label("specialized")
+    if not is_direct:
+        workers.starts.append(start)
+        workers.tell(len(workers.starts))
     workers.meet()
     if captures:
         workers.meet()
     if own:
         fn.emitter.set_registers(text, workers.registers, own)
     lower_joined(op.default_region, op.results, ttg.WarpYieldOp, fn)
-    if own > workers.registers:
-        fn.emitter.set_registers(text, own, workers.registers)
-    workers.meet()
-    if 0 < own < workers.registers:
-        fn.emitter.set_registers(text, own, workers.registers)
+    if not is_direct:
+        _meet_at_end(workers, own)
     joined = text.new_label("joined")
     text.branch(joined)
     _lower_partitions(op, workers, captures, others, start)
     text.start(joined)
+
+
+def _meet_at_end(workers: Workers, own: int) -> None:
+    """The kernel's own warps, with `own` registers, are done with their role."""
+    if own > workers.registers:
+        workers.fn.emitter.set_registers(workers.fn.text, own, workers.registers)
+    workers.meet()
+    if 0 < own < workers.registers:
+        workers.fn.emitter.set_registers(workers.fn.text, own, workers.registers)
 
 
 def _registers(op: ttg.WarpSpecializeOp, workers: Workers) -> tuple[int, ...]:
@@ -230,8 +259,13 @@ def _lower_partitions(
         with fn.on_warps(Warps(first, count, FIRST_OF_PARTITIONS + index, workers.roles)):
             fn.lower_blocks(region.blocks[0], lambda block: text.branch(end) if _returns(block.last_op) else None)
         text.start(other)
+    if workers.direct is op:
+        workers.meet()
     text.branch(end)
     text.start(end)
+    if workers.direct is op:
+        text.ret()
+        return
     given = {group: (count, workers.registers) for group, count in by_group.items() if count > workers.registers}
     taken = {group: (count, workers.registers) for group, count in by_group.items() if count < workers.registers}
     _change_registers(workers, given)
@@ -242,6 +276,12 @@ def _lower_partitions(
 
 def _returns(op: Operation | None) -> bool:
     return isinstance(op, ttg.WarpReturnOp)
+
+
+@lowers(ttng.StartRoleOp)
+def lower_start_role(op: ttng.StartRoleOp, fn: GpuFunctionLowering) -> None:
+    assert fn.workers is not None
+    fn.workers.meet()
 
 
 @lowers(ttg.WarpReturnOp)
@@ -303,4 +343,5 @@ def workers_of(fn: GpuFunctionLowering, kernel: Operation, state_offset: int) ->
     given = registers if registers is not None and fn.facts.capability >= 90 else 0
     count = count_meetings(module)
     meetings = Meetings(fn, state_offset + WORKER_STATE_BYTES, count) if count else None
-    return Workers(fn, fn.module.total_warps, state_offset, given, meetings)
+    direct = [op for op in ops_within(kernel) if DIRECT in op.attributes and isinstance(op, ttg.WarpSpecializeOp)]
+    return Workers(fn, fn.module.total_warps, state_offset, given, meetings, direct[0] if direct else None)

@@ -21,6 +21,8 @@ from tilewright.reference.ttg.shared_memory import POISON
     ttng.FenceMBarrierInitReleaseClusterOp,
     ttng.AwaitTurnOp,
     ttng.PassTurnOp,
+    ttng.AsyncTMAPrefetchOp,
+    ttng.StartRoleOp,
 )
 def nothing(op: Any, frame: Frame) -> Values:
     """Each op is executed by all threads before the next one begins, so there is nothing to order."""

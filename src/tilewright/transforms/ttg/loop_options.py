@@ -30,6 +30,7 @@ class LoopOptions:
     store_parts: bool = True
     defer_row_sums: bool = True
     start_products_early: bool = True
+    enter_roles_directly: bool = True
     reserved_bytes: int = 0
     """Shared memory that copies and results leave to what else a program needs: no switch, see `targets.cuda.room`."""
 
@@ -38,6 +39,6 @@ SWITCHES = (
     *("join_loops", "guard_masks", "scale_after_max", "tma_loads", "persist_programs", "copy_kept"),
     *("longest_first", "defer_row_sums"),
     *("overlap_products", "specialize_warps", "take_turns", "widen_in_registers", "store_by_warps"),
-    *("start_products_early", "store_parts"),
+    *("start_products_early", "store_parts", "enter_roles_directly"),
 )
 """The fields that are switches."""

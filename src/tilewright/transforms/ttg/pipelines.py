@@ -27,6 +27,7 @@ from tilewright.transforms.ttg.coalesce import CoalescePass
 from tilewright.transforms.ttg.combine_tensor_select_and_if import CombineTensorSelectAndIfPass
 from tilewright.transforms.ttg.defer_row_sums import DeferRowSumsPass
 from tilewright.transforms.ttg.drop_turns import DropTurnsPass
+from tilewright.transforms.ttg.enter_roles_directly import EnterRolesDirectlyPass
 from tilewright.transforms.ttg.f32_dot_tc import F32DotTCPass
 from tilewright.transforms.ttg.fence_insertion import FenceInsertionPass
 from tilewright.transforms.ttg.fuse_nested_loops import FuseNestedLoopsPass
@@ -99,6 +100,7 @@ def passes_for_hopper(options: LoopOptions) -> list[Pass]:
         FenceInsertionPass(),  # `wgmma` sees what threads wrote
         CsePass(),
         CanonicalizePass(),
+        *([EnterRolesDirectlyPass()] if options.enter_roles_directly else []),  # copies start with the kernel
     ]
 
 
