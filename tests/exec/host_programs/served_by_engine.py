@@ -378,12 +378,8 @@ if __name__ == "__main__":
     assert calls == [3] and penalise is place
     penalise = plain
     answers = multiprocessing.get_context("spawn").Queue()
-    count = 2 if TARGET.backend == "cpu" else 1  # each imports PyTorch anew
-    workers = [multiprocessing.get_context("spawn").Process(target=work, args=(answers,)) for _ in range(count)]
-    for worker in workers:
-        worker.start()
-    found = {answers.get(timeout=200)[0] for _ in workers}
-    for worker in workers:
-        worker.join()
-    assert len(found) == count and os.getpid() not in found
+    worker = multiprocessing.get_context("spawn").Process(target=work, args=(answers,))  # it imports PyTorch anew
+    worker.start()
+    assert answers.get(timeout=200)[0] != os.getpid()
+    worker.join()
     print(f"right on {TARGET.backend}")

@@ -172,7 +172,7 @@ def main():
     loader = torch.utils.data.DataLoader(
         Rows(),
         batch_size=16,
-        num_workers=2,
+        num_workers=1,
         multiprocessing_context="spawn",
         persistent_workers=True,
         collate_fn=collate,

@@ -1,4 +1,4 @@
-"""A library's own tests of its kernels: pytest with workers of xdist, fixtures, patched sources, caches of a test's own, doctest."""
+"""A library's own tests of its kernels: pytest with a worker of xdist, fixtures, patched sources, caches of a test's own, doctest."""
 
 import importlib.util
 import os
@@ -153,14 +153,11 @@ def main():
             "PYTHONPATH": os.pathsep.join([folder, os.environ.get("PYTHONPATH", "")]),
             "PYTEST_ADDOPTS": "",
         }
-        workers = ["-n", "2"] if importlib.util.find_spec("xdist") else []
-        for command in (
-            [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *workers, "tests"],
-            [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--doctest-modules", "mine"],
-        ):
-            done = subprocess.run(command, cwd=folder, capture_output=True, text=True, env=environment)
-            assert done.returncode == 0, done.stdout + done.stderr
-            assert "pytest" not in command or " passed" in done.stdout, done.stdout
+        workers = ["-n", "1"] if importlib.util.find_spec("xdist") else []
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *workers, "--doctest-modules"]
+        done = subprocess.run([*command, "mine", "tests"], cwd=folder, capture_output=True, text=True, env=environment)
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert "23 passed" in done.stdout, done.stdout
     print("right on", triton.runtime.driver.active.get_current_target().backend)
 
 

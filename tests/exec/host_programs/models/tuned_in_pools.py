@@ -77,7 +77,7 @@ def main():
     shapes = [(16, 16, 16), (40, 40, 40), (70, 33, 50)]
     with tempfile.TemporaryDirectory() as folder:
         os.environ["TRITON_CACHE_DIR"] = folder
-        with concurrent.futures.ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as spawned:
+        with concurrent.futures.ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as spawned:
             found = list(spawned.map(multiply, shapes))
             hashed = spawned.submit(hashes, 16).result(), spawned.submit(hashes, 32).result()
         with concurrent.futures.ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("fork")) as forked:
