@@ -76,15 +76,50 @@ class _Model:
     varies: Array
     """Which parameters vary by themselves."""
 
-    def alike(self, steps: Array, seen: Sequence[int]) -> Array:
-        """The covariances of all with those seen; `steps` is by how many they differ, by parameter."""
+    def alike(self, steps: Array, index: int) -> Array:
+        """The covariances of all with one of them; `steps` is by how many they differ from it, by parameter."""
         own = (self.varies * np.exp(-steps / self.sizes.own_reach)).sum(-1)
         joint = np.exp(-np.sqrt((steps**2).sum(-1)) / self.sizes.joint_reach)
-        return self.tiles @ self.tiles[seen].T + self.sizes.own * own + self.sizes.joint * joint
+        return self.tiles @ self.tiles[index] + self.sizes.own * own + self.sizes.joint * joint
 
     def variances(self) -> Array:
         """The variance of each."""
         return (self.tiles**2).sum(-1) + self.sizes.own * self.varies.sum() + self.sizes.joint
+
+
+class _Fit:
+    """A model and what was measured. With K the covariances of all with those seen and L the Cholesky factor of the
+    covariances of those seen, a new one adds a row to L^-1 K and to L^-1: its row of L is its column of L^-1 K."""
+
+    def __init__(self, model: _Model) -> None:
+        self.model = model
+        self.explained = np.zeros((0, len(model.mean)))
+        """L^-1 K."""
+        self.inverse = np.zeros((0, 0))
+        """L^-1."""
+        self.half_log_determinant = 0.0
+        self.unexplained = model.variances()
+        """The variance of each that is left."""
+
+    def add(self, index: int, steps: Array) -> None:
+        """Take in where the next one that was measured is: `steps` from all."""
+        alike, row = self.model.alike(steps, index), self.explained[:, index]
+        pivot = math.sqrt(max(alike[index] + NOISE**2 - float(row @ row), 1e-12))
+        explained = (alike - row @ self.explained) / pivot
+        self.unexplained = self.unexplained - explained**2
+        self.inverse = np.block(
+            [[self.inverse, np.zeros((len(row), 1))], [-(row @ self.inverse)[None] / pivot, np.array([[1 / pivot]])]]
+        )
+        self.explained = np.vstack((self.explained, explained))
+        self.half_log_determinant += math.log(pivot)
+
+    def expect(self, seen: Sequence[int], known: Array) -> tuple[float, Array, Array]:
+        """Return the logarithm of the model's likelihood, what it expects of all, and the deviation of that."""
+        rest = known - self.model.mean[seen]
+        own = self.inverse @ (rest - rest.mean())
+        likelihood = self.model.weight - 0.5 * float(own @ own) - self.half_log_determinant
+        expected = self.model.mean + rest.mean() + own @ self.explained
+        return likelihood, expected, np.sqrt(np.maximum(self.unexplained, 0))
 
 
 class TuningSearch:
@@ -94,8 +129,8 @@ class TuningSearch:
     def __init__(self, configs: Sequence[Mapping[str, Any]], tile: Sequence[str], prior: Prior | None = None) -> None:
         self._places, names = _places(configs)
         is_other = np.array([name not in tile[:3] for name in names], float)
-        self._models = _tile_models(tile_weights(configs, tile), prior or learned_prior(), is_other)
-        self._models += _plain_models(len(configs), len(names))
+        models = _tile_models(tile_weights(configs, tile), prior or learned_prior(), is_other)
+        self._fits = [_Fit(model) for model in (*models, *_plain_models(len(configs), len(names)))]
         self._times: dict[int, float] = {}
         self._asked = 0
         self._left = max(LEAST, math.ceil(len(configs) / 10))
@@ -105,7 +140,7 @@ class TuningSearch:
         if len(self._times) == len(self._places) or (self._left <= 0 and self._runs()):
             return None
         if not self._times:
-            bound = self._models[0].mean.copy()
+            bound = self._fits[0].model.mean.copy()
         else:
             expected, deviation = self._expect()
             bound = expected - deviation
@@ -117,6 +152,9 @@ class TuningSearch:
         """Note what the last configuration took: infinite where it does not run, not `is_new` where its code was
         measured before."""
         self._times[self._asked] = time
+        steps = np.abs(self._places - self._places[self._asked])
+        for fit in self._fits:
+            fit.add(self._asked, steps)
         self._left -= is_new
 
     def ratio(self, index: int) -> float:
@@ -132,8 +170,7 @@ class TuningSearch:
         seen, runs = list(self._times), self._runs()
         worst = HOPELESS * max(runs, default=1.0)
         known = np.log([max(1e-9, min(self._times[index], worst)) for index in seen])
-        steps = np.abs(self._places[:, None] - self._places[None, seen])
-        fits = [_fit(model, steps, seen, known) for model in self._models]
+        fits = [fit.expect(seen, known) for fit in self._fits]
         likely = np.exp([fit[0] - max(fit[0] for fit in fits) for fit in fits])
         weights = likely / likely.sum()
         nothing = np.zeros(len(self._places))
@@ -155,18 +192,6 @@ def _tile_models(weights: Array, prior: Prior, varies: Array) -> list[_Model]:
         _Model(0.0, mean - mean.mean(), math.sqrt(part) * tiles, sizes, varies)
         for part, sizes in product(TILE_PARTS, TILE_MODELS)
     ]
-
-
-def _fit(model: _Model, steps: Array, seen: Sequence[int], known: Array) -> tuple[float, Array, Array]:
-    """Return the logarithm of a model's likelihood, what it expects of all, and the standard deviation of that."""
-    alike = model.alike(steps, seen)
-    rest = known - model.mean[seen]
-    factor: Array = np.asarray(np.linalg.cholesky(alike[seen] + NOISE**2 * np.eye(len(seen))), np.float64)
-    own: Array = np.asarray(np.linalg.solve(factor, rest - rest.mean()), np.float64)
-    others: Array = np.asarray(np.linalg.solve(factor, alike.T), np.float64)
-    likelihood = model.weight - 0.5 * float(own @ own) - float(np.log(np.diag(factor)).sum())
-    deviation = np.sqrt(np.maximum(model.variances() - (others**2).sum(0), 0))
-    return likelihood, model.mean + rest.mean() + others.T @ own, deviation
 
 
 def _places(configs: Sequence[Mapping[str, Any]]) -> tuple[Array, list[str]]:

@@ -13,7 +13,7 @@ import pytest
 import tilewright as triton
 import tilewright.language as tl
 from tilewright.runtime.autotuner import Autotuner, Config
-from tilewright.runtime.tuning_search import LEAST, MANY, TuningSearch
+from tilewright.runtime.tuning_search import LEAST, MANY, NOISE, TuningSearch
 from tilewright.support import knobs
 
 POWERS = [2**i for i in range(4, 9)]
@@ -86,6 +86,29 @@ def test_what_one_parameter_does_by_itself_is_found(table: str) -> None:
 def test_what_does_not_run_is_left_behind() -> None:
     times = search(lambda config: math.inf if config["M"] * config["N"] > 4096 else 1 / (config["M"] * config["N"]))
     assert min(times) <= 1 / 2048
+
+
+def test_what_is_learned_row_by_row_is_what_whole_matrices_say() -> None:
+    """Gaussian processes for machine learning, algorithm 2.1, with a mean of what is left."""
+    chooser, random = TuningSearch(SPACE, ["M", "N"]), np.random.default_rng(1)
+    seen = list[int]()
+    while (index := chooser.next()) is not None:
+        seen.append(index)
+        chooser.tell(1.0)
+    known = random.standard_normal(len(seen))
+    steps = np.abs(chooser._places[:, None] - chooser._places[None, seen])
+    for fit in chooser._fits:
+        model = fit.model
+        alike = np.stack([model.alike(steps[:, number], index) for number, index in enumerate(seen)], 1)
+        rest = known - model.mean[seen]
+        inverse = np.linalg.inv(alike[seen] + NOISE**2 * np.eye(len(seen)))
+        left = rest - rest.mean()
+        _, log_determinant = np.linalg.slogdet(inverse)
+        likelihood, expected, deviation = fit.expect(seen, known)
+        assert likelihood == pytest.approx(model.weight - 0.5 * left @ inverse @ left + 0.5 * log_determinant)
+        np.testing.assert_allclose(expected, model.mean + rest.mean() + alike @ inverse @ left, atol=1e-9)
+        variances = model.variances() - np.einsum("ij,jk,ik->i", alike, inverse, alike)
+        np.testing.assert_allclose(deviation**2, np.maximum(variances, 0), atol=1e-9)
 
 
 def test_the_search_goes_on_until_something_runs() -> None:
