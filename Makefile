@@ -74,7 +74,7 @@ test: $(TEST) ## a sample of the tests that goes round by the date: some two min
 	@$(PYTEST) $(ARGS)
 
 DAY ?= $(shell expr `date +%s` / 86400)
-test-today: $(TEST) ## what continuous integration runs today: all tests, of families of like cases a twelfth a day (DAY=n)
+test-today: $(TEST) ## what continuous integration runs today: all tests, of families of like cases an eighth a day (DAY=n)
 	@$(PYTEST) --day=$(DAY) $(ARGS)
 
 test-all: $(TEST) ## all tests, all cases: twenty minutes on two cores

@@ -27,7 +27,7 @@ PARTS = 60
 TURNS = 30
 """Of a function that compiles and runs kernels, but not those of the corpus, a case is taken every so many days."""
 
-DAYS = 12
+DAYS = 8
 """Runs of continuous integration on so many days in a row run every case of every family."""
 
 FEW = 6
