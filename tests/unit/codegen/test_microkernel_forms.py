@@ -83,9 +83,8 @@ def outputs_of(kind: str, facts: CpuFacts) -> tuple[str, ...]:
 @pytest.mark.costly
 @pytest.mark.parametrize("kind", ["f32", "f64", "f16", "bf16", "f8E4M3FN", "i8"])
 def test_every_form(kind: str) -> None:
-    for facts, nt, zero, panels in pairwise(machines(), *[(False, True)] * 3):
-        for m, n, k in SHAPES:
-            check(kind, m, n, k, facts, nt=nt, zero=zero, panels=panels)
+    for facts, (m, n, k), nt, zero, panels in pairwise(machines(), SHAPES, *[(False, True)] * 3):
+        check(kind, m, n, k, facts, nt=nt, zero=zero, panels=panels)
 
 
 @pytest.mark.costly
@@ -97,10 +96,8 @@ def test_a_separate_output(kind: str, out: str) -> None:
     able = [facts for facts in machines() if out in outputs_of(kind, facts)]
     if not able:
         pytest.skip(f"this machine writes no {out} behind products of {kind}")
-    for facts in able:
-        for zero in (False, True):
-            for m, n, k in SHAPES:
-                check(kind, m, n, k, facts, nt=False, zero=zero, panels=True, out=out)
+    for facts, (m, n, k), zero in pairwise(able, SHAPES, (False, True)):
+        check(kind, m, n, k, facts, nt=False, zero=zero, panels=True, out=out)
 
 
 @pytest.mark.parametrize(("kind", "out"), [("i8", ""), ("i8", "i32"), ("bf16", ""), ("bf16", "f32"), ("bf16", "bf16")])

@@ -11,6 +11,7 @@ from microkernel_names import kernel_of  # pyright: ignore[reportMissingImports]
 from test_microkernel_forms import check  # pyright: ignore[reportMissingImports]
 from test_microkernels import load, random_matrix  # pyright: ignore[reportMissingImports]
 
+from suite.pairwise import pairwise
 from tilewright.codegen.llvm_backend import emit_assembly
 from tilewright.codegen.llvm_text import ModuleText
 from tilewright.codegen.microkernels import define_routine, flushes_subnormals, plan_panels
@@ -63,9 +64,8 @@ def machine(name: str) -> CpuFacts:
 @machines(*WIDTHS)
 def test_forms_of_int8(name: str) -> None:
     facts = machine(name)
-    for nt, panels in itertools.product((False, True), repeat=2):
-        for m, n, k in SHAPES:
-            check("i8", m, n, k, facts, nt=nt, zero=nt != panels, panels=panels)
+    for (m, n, k), nt, panels, zero in pairwise(SHAPES, *[(False, True)] * 3):
+        check("i8", m, n, k, facts, nt=nt, zero=zero, panels=panels)
     for m, n, k in SHAPES:
         check("i8", m, n, k, facts, nt=False, zero=True, panels=True, out="i32")
 
@@ -74,9 +74,8 @@ def test_forms_of_int8(name: str) -> None:
 @machines("znver4", "neon")
 def test_forms_of_bf16(name: str) -> None:
     facts = machine(name)
-    for nt, panels in itertools.product((False, True), repeat=2):
-        for m, n, k in SHAPES:
-            check("bf16", m, n, k, facts, nt=nt, zero=True, panels=panels, out="f32" if panels else "")
+    for (m, n, k), nt, panels in pairwise(SHAPES, *[(False, True)] * 2):
+        check("bf16", m, n, k, facts, nt=nt, zero=True, panels=panels, out="f32" if panels else "")
 
 
 @machines(*WIDTHS)
