@@ -64,7 +64,7 @@ class TensorDescriptor(PlainDescriptor):
 
     @property
     def mode(self) -> str:
-        """How TMA walks over the tensor."""
+        """The name of TMA's way over the tensor: tiles, or pixels of windows."""
         return "tiled"
 
     def _check_layout(self) -> None:

@@ -52,7 +52,7 @@ class BlockShape:
 
     @property
     def lane_type(self) -> str:
-        """What one lane multiplies: an element, or a word."""
+        """The type of a lane of the operands: of an element, or i32 for a word of several."""
         return self.element.accumulator if self.grouping is None else "i32"
 
     @property

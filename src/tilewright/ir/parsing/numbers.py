@@ -45,7 +45,7 @@ def _fits(number: int, type: Any) -> bool:
 
 
 def wrong_boolean(type: Any) -> str:
-    """What upstream says of ``true`` and ``false`` as elements of a type other than i1."""
+    """The message of upstream about ``true`` and ``false`` as elements of a type other than i1."""
     return "expected floating point literal" if isinstance(type, AnyFloat) else BOOLEANS_OF_I1
 
 

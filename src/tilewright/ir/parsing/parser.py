@@ -157,7 +157,7 @@ class MLIRParser(ListParser, TypeParser, NumberParser, AffineTextParser, AliasPa
         return parsed
 
     def _unregistered(self, name: str, start: int, *, is_type: bool) -> ParseError:
-        """What upstream says of an unknown type or attribute at `start`, ``!NAME<...>`` or ``#NAME<...>``."""
+        """The error of upstream about an unknown type or attribute at `start`, ``!NAME<...>`` or ``#NAME<...>``."""
         text, (dialect, dot, rest), end = self.places.text, name.partition("."), start + len(name)
         at = start + len(dialect) + 1 if dot else start - 1
         if dialect in self.ctx.registered_dialect_names:
@@ -204,7 +204,7 @@ class MLIRParser(ListParser, TypeParser, NumberParser, AffineTextParser, AliasPa
         raise self.places.with_place(error, start, len(name), f"Available dialects: {listed} ; {MORE_ON_DIALECTS}")
 
     def _unknown_generic(self, name: str, start: int) -> ParseError:
-        """What upstream says of an op that it does not know in generic form."""
+        """The error of upstream about an unknown op in generic form."""
         dialect = name.partition(".")[0]
         if "." in name and dialect in self.ctx.registered_dialect_names:
             found = f"unregistered operation '{name}' found in dialect ('{dialect}')"
@@ -267,7 +267,7 @@ class MLIRParser(ListParser, TypeParser, NumberParser, AffineTextParser, AliasPa
         return op
 
     def _op_error(self, error: exceptions.VerifyException, start: int) -> ParseError:
-        """What the op that begins at `start` says, at its name or at a token of its text."""
+        """The error of the op that begins at `start`, at its name or at a token of its text."""
         name = _OP_NAME.match(self.places.text, start)
         assert name is not None
         written, said = self._full_name(name[1]), upstream_words(str(error))

@@ -124,7 +124,7 @@ def reaches_elsewhere(registers: LinearLayout, buffer: MemDescType, *, writes: b
 
 
 def beginning(fn: GpuFunctionLowering, view: SSAValue) -> tuple[Partial, Partial]:
-    """Where a view begins, to be added by XOR to the bytes at which its elements lie, and to the number of the CTA."""
+    """Return where a view begins: what is added by XOR to the byte offsets of its elements, and to the CTA's rank."""
     flip = fn.shared(view).flip
     if not may_begin_elsewhere(as_buffer(view)):
         return Partial(flip, int(flip) if is_literal(flip) else ALL_BITS), constant(0)

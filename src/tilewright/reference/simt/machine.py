@@ -103,7 +103,7 @@ class Machine:
 
     @property
     def count(self) -> int:
-        """How many threads are active."""
+        """The count of active threads."""
         return self.total if self.active is None else self.active.size
 
     @contextmanager

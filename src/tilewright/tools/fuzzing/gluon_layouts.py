@@ -48,7 +48,7 @@ class GluonLayouts:
         return f"gl.BlockedLayout({sizes}, {threads}, {warps}, {order or self._order(rank)})"
 
     def sliced(self, shape: Sequence[int]) -> str:
-        """What is left of a layout of one more dimension."""
+        """A `SliceLayout` of a layout of one more dimension."""
         dim = self.random.randint(0, len(shape))
         wider = [*shape[:dim], self.random.choice((1, 2, 8)), *shape[dim:]]
         parent = self.linear(wider) if self.random.random() < 0.3 else self.blocked(wider)
