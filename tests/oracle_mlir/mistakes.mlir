@@ -2347,3 +2347,45 @@ func.func @f(%i: index) {
   %0 = affine.apply affine_map<(d0)[s0] -> (d0 + s0)>(%i)[%i
   return
 }
+
+// -----
+
+#map affine_map<(d0) -> (d0)>
+func.func @f(%i: index) {
+  return
+}
+
+// -----
+
+!t i32
+func.func @f(%i: !t) {
+  return
+}
+
+// -----
+
+func.func @f(%m: memref<4xf32>) {
+  %0 = memref.dealloc %m : memref<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%i: i1) {
+  %0, %1 = cf.assert %i, "x"
+  return
+}
+
+// -----
+
+func.func @f(%b: vector<8xf32>) {
+  %4 = vector.extract_strided_slice %b {offsets = [2], sizes = [4], strides = [2]} : vector<8xf32> to vector<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: vector<4xf32>, %b: vector<8xf32>) {
+  %5 = vector.insert_strided_slice %a, %b {offsets = [2], strides = [3]} : vector<4xf32> into vector<8xf32>
+  return
+}

@@ -34,6 +34,7 @@ _WORDS = tuple(
         (r"Expected 1 successors?, but got (\d+)", r"requires 1 successor but found \1"),
         (r"Expected (\d+) successors?, but got (\d+)", r"requires \1 successors but found \2"),
         (r"Expected at least (\d+) operands?, but got (\d+)", r"expected \1 or more operands, but found \2"),
+        (r"Operation has 0 results, but was given \d+ to bind\.", "cannot name an operation with no results"),
         (
             r"Operation has (\d+) results, but was given (\d+) to bind\.",
             r"operation defines \1 results but was provided \2 to bind",
@@ -69,6 +70,7 @@ _WORDS = tuple(
             r"expected '\1'\2",
         ),
         (r"Expected 'offset' after comma", "expected 'offset' after comma"),
+        (r"Expected '='( in (?:attribute|type) alias definition)", r"expected '='\1"),
         (r"Expected '(.*)'(?: .*)?", r"expected '\1'"),
         (r"'\]' expected", "expected ',' or ']'"),
         (r"'\}' expected", "expected '}' in attribute dictionary"),

@@ -228,7 +228,7 @@ class ExtractStridedSliceOp(Op, HasFolderInterface):
         if not len(offsets) == len(sizes) == len(strides) <= len(shape):
             raise VerifyException("offsets, sizes and strides must be of one length, within the rank of the source")
         if any(stride != 1 for stride in strides):
-            raise VerifyException("strides must be 1")
+            raise VerifyException("expected strides to be confined to [1, 2)")
         if any(o < 0 or s <= 0 or o + s > n for o, s, n in zip(offsets, sizes, shape, strict=False)):
             raise VerifyException(f"offsets {offsets} and sizes {sizes} are not within {list(shape)}")
         if shape_of(self.results[0].type) != (*sizes, *shape[len(sizes) :]):
@@ -272,7 +272,7 @@ class InsertStridedSliceOp(Op, HasFolderInterface):
                 "expected one offset per dimension of the destination, one stride per one of the source"
             )
         if any(stride != 1 for stride in strides):
-            raise VerifyException("strides must be 1")
+            raise VerifyException("expected strides to be confined to [1, 2)")
         sizes = (*(1,) * (len(dest) - len(source)), *source)
         if any(o < 0 or o + s > n for o, s, n in zip(offsets, sizes, dest, strict=True)):
             raise VerifyException(f"offsets {offsets} leave no room for {self.operands[0].type}")

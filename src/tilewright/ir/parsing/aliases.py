@@ -25,12 +25,11 @@ class AliasParser(Parser):
 
     def _parse_alias_def(self) -> None:
         name = self._current_token.text
-        if name not in self.attribute_aliases or name not in (self._alias_positions or {}):
-            super()._parse_alias_def()
-            return
+        if name in self.attribute_aliases and name not in (self._alias_positions or {}):
+            self.raise_error(f"re-declaration of alias '{name}'")
         self._consume_token()
-        self.parse_punctuation("=", " after attribute alias name")
-        self.parse_attribute()
+        self.parse_punctuation("=", f" in {'type' if name[0] == '!' else 'attribute'} alias definition")
+        self.attribute_aliases.setdefault(name, self.parse_attribute())
 
     def _parse_extended_type_or_attribute(self, attr_or_dialect_name: str, is_type: bool) -> Any:
         if "." not in attr_or_dialect_name and self._current_token.kind is not MLIRTokenKind.LESS:
