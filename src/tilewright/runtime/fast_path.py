@@ -54,8 +54,8 @@ class Plan:
     def launch(self, slots: tuple[Any, ...], values: Sequence[Any], grid: tuple[int, int, int]) -> bool:
         """Launch; an empty grid does nothing. False for a float that is too large for its slot: by the slow path it
         becomes infinite. Raises ArgumentValueError where the kernel stores to a read-only array."""
-        for slot, number in self.written:
-            if not _memory_of(values[number]).flags.writeable:
+        for slot, index in self.written:
+            if not _memory_of(values[index]).flags.writeable:
                 raise read_only(self.kernel, self.kernel.parameters.names[slot])
         x, y, z = grid
         if x and y and z:
@@ -146,11 +146,11 @@ def make_plan(
     native: Any = kernel.native
     if not can(native.__class__, Repeatable) or kernel.sanitizer is not None:
         return None
-    taken = [index for index, number in enumerate(reader.slots) if not is_constant(values[number], rules[number])]
+    taken = [index for index, position in enumerate(reader.slots) if not is_constant(values[position], rules[position])]
     formats = [reader.formats[index] for index in taken]
     start = native.starter(formats, place)
     behind = [(slot, reader.slots[taken[slot]]) for slot in sorted(kernel.parameters.written)]
-    written = tuple((slot, number) for slot, number in behind if _memory_of(values[number]).__class__ is _ndarray)
+    written = tuple((slot, position) for slot, position in behind if _memory_of(values[position]).__class__ is _ndarray)
     return Plan(kernel, start, None if len(taken) == len(reader.slots) else _picker(taken), written, place=place)
 
 

@@ -100,52 +100,52 @@ class _Writer:
             "learn": _learn,
         }
 
-    def add(self, number: int, value: Any, rule: ParameterRule) -> bool:
+    def add(self, index: int, value: Any, rule: ParameterRule) -> bool:
         """Add an argument; False where its class is none of those below."""
         if rule.is_constexpr:
-            return self._add_constant(f"a{number}", value)
+            return self._add_constant(f"a{index}", value)
         if isinstance(value, _numpy_scalar):
-            self.lines.append(f"a{number} = a{number}.item()")
+            self.lines.append(f"a{index} = a{index}.item()")
             value = value.item()
         kind = value.__class__
         if kind is bool and rule.forced_type is None:
-            self._add_slot(number, "q")
+            self._add_slot(index, "q")
         elif kind is int or kind is bool:
-            return self._add_integer(number, rule)
+            return self._add_integer(index, rule)
         elif kind is float:
-            return self._add_float(number, rule)
+            return self._add_float(index, rule)
         elif kind is TensorDescriptor:
-            return self._add_descriptor(number, value)
+            return self._add_descriptor(index, value)
         else:
-            return value is None or self._add_memory(number, value, f"a{number}")
+            return value is None or self._add_memory(index, value, f"a{index}")
         return True
 
-    def _add_memory(self, number: int, value: Any, name: str) -> bool:
+    def _add_memory(self, index: int, value: Any, name: str) -> bool:
         """Add a tensor or array that the reader finds under a name."""
         if value.__class__ is _ndarray:
-            self._add_array(number, name)
+            self._add_array(index, name)
         elif is_tensor_class(value.__class__):
-            self._add_tensor(number, value, name)
+            self._add_tensor(index, value, name)
         else:
             return False
         return True
 
-    def _add_descriptor(self, number: int, descriptor: TensorDescriptor) -> bool:
+    def _add_descriptor(self, index: int, descriptor: TensorDescriptor) -> bool:
         """Its base as a pointer; then extents, strides, and whether what lies outside is NaN (see `Descriptor`)."""
-        n, rank = number, len(descriptor.shape)
+        n, rank = index, len(descriptor.shape)
         self.scope[f"C{n}"] = descriptor.base.__class__
         self.lines += [f"b{n} = a{n}.base", f"s{n} = a{n}.shape", f"t{n} = a{n}.strides"]
         self.lines += [
             f"if b{n}.__class__ is not C{n} or len(s{n}) != {rank} or len(t{n}) != {rank}:",
             "    return None",
         ]
-        if not self._add_memory(number, descriptor.base, f"b{n}"):
+        if not self._add_memory(index, descriptor.base, f"b{n}"):
             return False
         self.key += [f"tuple(a{n}.block_shape)", f"a{n}.round_f32_to_tf32"]
         extents = [f"s{n}[{axis}]" for axis in range(rank)]
         strides = [f"t{n}[{axis}]" for axis in range(rank)]
         for name in (*extents, *strides, f"a{n}.padding == 'nan'", *extents, *strides):
-            self._add_slot(number, "q", name)
+            self._add_slot(index, "q", name)
         return True
 
     def _add_constant(self, name: str, value: Any) -> bool:
@@ -157,29 +157,29 @@ class _Writer:
             return False
         return True
 
-    def _add_slot(self, number: int, form: str, name: str = "") -> None:
+    def _add_slot(self, index: int, form: str, name: str = "") -> None:
         self.formats.append(form)
-        self.slots.append((number, name or f"a{number}"))
+        self.slots.append((index, name or f"a{index}"))
 
-    def _add_integer(self, number: int, rule: ParameterRule) -> bool:
+    def _add_integer(self, index: int, rule: ParameterRule) -> bool:
         kind = rule.forced_type or ""
         if kind.startswith(("fp", "bf", "*")):
-            self.lines.append(f"a{number} = float(a{number})")
-            return kind in _FLOAT_FORMATS and self._add_float(number, rule)
-        name, is_key_of = f"a{number}", self._integer_key
-        self.key.append(f"k{number}")
-        self._add_slot(number, "Q" if kind == "u64" else "q")
+            self.lines.append(f"a{index} = float(a{index})")
+            return kind in _FLOAT_FORMATS and self._add_float(index, rule)
+        name, is_key_of = f"a{index}", self._integer_key
+        self.key.append(f"k{index}")
+        self._add_slot(index, "Q" if kind == "u64" else "q")
         if kind in ("u1", "i1"):
-            self.lines += [f"if not 0 <= {name} < 2:", "    return None", f"k{number} = 0"]
+            self.lines += [f"if not 0 <= {name} < 2:", "    return None", f"k{index} = 0"]
         elif kind:
             width = int(kind[1:])
             low, high = (0, 2**width) if kind[0] == "u" else (-(2 ** (width - 1)), 2 ** (width - 1))
             self.lines += [f"if not {low} <= {name} < {high}:", "    return None"]
-            self.lines += [f"k{number} = {is_key_of(name, rule)}"]
+            self.lines += [f"k{index} = {is_key_of(name, rule)}"]
         else:
             wide = f"4 if not {name} & 15 else 3" if rule.specialize and rule.specialize_alignment else "3"
-            self.lines += [f"if {-(2**31)} <= {name} < {2**31}:", f"    k{number} = {is_key_of(name, rule)}"]
-            self.lines += [f"elif {-(2**63)} <= {name} < {2**63}:", f"    k{number} = {wide}"]
+            self.lines += [f"if {-(2**31)} <= {name} < {2**31}:", f"    k{index} = {is_key_of(name, rule)}"]
+            self.lines += [f"elif {-(2**63)} <= {name} < {2**63}:", f"    k{index} = {wide}"]
             self.lines += ["else:", "    return None"]
         return True
 
@@ -191,15 +191,15 @@ class _Writer:
         divisible = f"2 if not {name} & 15 else 0" if rule.specialize_alignment else "0"
         return f"1 if {name} == 1 else {divisible}"
 
-    def _add_float(self, number: int, rule: ParameterRule) -> bool:
+    def _add_float(self, index: int, rule: ParameterRule) -> bool:
         form = _FLOAT_FORMATS.get(rule.forced_type or "fp32")
         if form is None:
             return False
-        self._add_slot(number, form)
+        self._add_slot(index, form)
         return True
 
-    def _add_tensor(self, number: int, tensor: Any, name: str) -> None:
-        n = number
+    def _add_tensor(self, index: int, tensor: Any, name: str) -> None:
+        n = index
         on_gpu, on_cpu = f"{name}.get_device() if {name}.is_cuda", f"-1 if {name}.is_cpu"
         first, second = (on_gpu, on_cpu) if tensor.is_cuda else (on_cpu, on_gpu)
         self.lines += [f"p{n} = {name}.data_ptr()", f"s = {name}.untyped_storage()"]
@@ -208,8 +208,8 @@ class _Writer:
         self.key.append(f"{first} else {second} else None")
         self._add_pointer(n, name)
 
-    def _add_array(self, number: int, name: str) -> None:
-        n = number
+    def _add_array(self, index: int, name: str) -> None:
+        n = index
         self.lines += [f"t = {name}.dtype", "if t not in known_dtypes and not learn(t):", "    return None"]
         self.lines += [f"p{n} = l{n} = address({name})", f"w{n} = {name}.flags.owndata"]
         self.lines += [f"if w{n}:", f"    h{n} = p{n} + {name}.nbytes"]
@@ -217,10 +217,10 @@ class _Writer:
         self.lines += [f"    l{n}, h{n}, w{n} = s"]
         self._add_pointer(n, name)
 
-    def _add_pointer(self, number: int, name: str) -> None:
-        self.key += [f"{name}.dtype", f"not p{number} & 15"]
-        self.pointers.append(number)
-        self._add_slot(number, "Q", f"p{number}")
+    def _add_pointer(self, index: int, name: str) -> None:
+        self.key += [f"{name}.dtype", f"not p{index} & 15"]
+        self.pointers.append(index)
+        self._add_slot(index, "Q", f"p{index}")
 
     def _disjoint(self) -> str:
         """What says whether memory that is written is shared, as `storage.find_sharing` has it: True if it is not,
@@ -240,11 +240,11 @@ class _Writer:
         """The function that was written."""
         key = [*self.key, *filter(None, [self._disjoint()])]
         shown = [f"({''.join(f'{part}, ' for part in parts)})" for parts in (key, [name for _, name in self.slots])]
-        parameters = ", ".join(f"a{number}" for number in range(count))
+        parameters = ", ".join(f"a{index}" for index in range(count))
         body = "\n".join(f"    {line}" for line in [*self.lines, f"return {shown[0]}, {shown[1]}"])
         exec(f"def read({parameters}):\n{body}\n", self.scope)
-        numbers = tuple(number for number, _ in self.slots)
-        return Reader(self.scope["read"], tuple(self.formats), numbers, tuple(self.pointers))
+        indices = tuple(index for index, _ in self.slots)
+        return Reader(self.scope["read"], tuple(self.formats), indices, tuple(self.pointers))
 
 
 def is_tensor_class(kind: type) -> bool:
@@ -261,13 +261,13 @@ allocation (two that hide theirs may share), and whether it is only read."""
 def find_same(addresses: tuple[int, ...], extents: tuple[Reach, ...]) -> tuple[int, ...] | bool:
     """For each pointer the number of the first one with the same address; False where memory that is written is shared
     with another address."""
-    numbers = tuple(map(addresses.index, addresses))
+    indices = tuple(map(addresses.index, addresses))
     for m, n in combinations(range(len(extents)), 2):
         (low, high, is_whole, only_read), other = extents[m], extents[n]
         apart = (high <= other[0] or other[1] <= low) and (is_whole or other[2])
-        if not (apart or (only_read and other[3]) or numbers[m] == numbers[n]):
+        if not (apart or (only_read and other[3]) or indices[m] == indices[n]):
             return False
-    return numbers
+    return indices
 
 
 def are_apart(extents: list[Reach]) -> bool:

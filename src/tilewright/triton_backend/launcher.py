@@ -125,9 +125,9 @@ class Launcher:
         if self._shortcuts.generation != knobs.generation:
             self._shortcuts = Shortcuts(_separate, generation=knobs.generation)
         classes = tuple([value.__class__ for value in values])
-        number = next((int(device.partition(":")[2] or 0) for device in devices), 0)
+        ordinal = next((int(device.partition(":")[2] or 0) for device in devices), 0)
         written = self._kernel.parameters.find_written([rule.name for rule in self._rules])
-        self._shortcuts.learn(values, classes, self._rules, {}, kernel, number, written)
+        self._shortcuts.learn(values, classes, self._rules, {}, kernel, ordinal, written)
 
     def _classified(self, parameter: Parameter, value: Any) -> Classified:
         rule = parameter.rule
