@@ -7,6 +7,7 @@ from torch._inductor.runtime.triton_heuristics import CachingAutotuner
 
 import tilewright
 from tilewright.compat.torch_compile import compile_graph
+from tilewright.runtime import compiling
 
 tilewright.set_num_threads(1)
 runs = []
@@ -19,6 +20,16 @@ def counted(self, *args, **keywords):
 
 
 CachingAutotuner.run = counted
+again = []
+compile_again = compiling._compile_other
+
+
+def noted(source, *others):
+    again.append(source)
+    return compile_again(source, *others)
+
+
+compiling._compile_other = noted
 
 
 def check(compiled, function, *args):
@@ -148,4 +159,6 @@ for _ in range(5):
     runs.clear()
     torch.testing.assert_close(gradients(compiled), expected, rtol=1e-3, atol=1e-4)
 assert not runs, runs
+# The kernels of a concatenation have two outputs in one tensor; all others were compiled once, for memory apart.
+assert len(again) == 5 and all("out_ptr1" in source.fn.src for source in again)
 print("right")

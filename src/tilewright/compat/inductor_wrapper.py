@@ -12,6 +12,7 @@ from functools import lru_cache
 from importlib import import_module
 from typing import Any
 
+from tilewright.compat.inductor_kernels import compile_for_disjoint_first
 from tilewright.compat.inductor_products import file_lowering, fuse_few_rows
 from tilewright.compat.inductor_scheduling import scheduling_class
 from tilewright.compiler.toolchain import toolchain_fingerprint
@@ -32,6 +33,7 @@ def use_launch_sites() -> None:
     present = common.device_codegens.get("cpu")
     if present is None or present.wrapper_codegen is not base or not hasattr(base, "_generate_kernel_call_helper"):
         return
+    compile_for_disjoint_first()
     common.register_backend_for_device(
         "cpu",
         _scheduling(present.scheduling),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from contextvars import ContextVar
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
@@ -32,6 +33,10 @@ if TYPE_CHECKING:
 GPU = "cuda"
 """The back end whose targets differ by architecture."""
 
+disjoint_first: ContextVar[bool] = ContextVar("disjoint_first", default=False)
+"""Whether kernels are compiled for pointers that do not share memory, and for others when a launch has them: for
+callers that take no code out of the kernel. By default it is the other way round."""
+
 
 @ends_tracebacks
 def compile(
@@ -46,6 +51,8 @@ def compile(
     UnknownOptionError.
     """
     source = TextSource.read(src) if isinstance(src, str | Path) else src
+    if disjoint_first.get() and isinstance(source, ASTSource) and isinstance(source.fn, JITFunction):
+        source = replace(source, noalias=True)
     keywords = dict(options or {})
     found = find_described(target)
     if isinstance(target, DescribedTarget) and target.backend == GPU:

@@ -12,6 +12,7 @@ import pytest
 import tilewright as triton
 import tilewright.language as tl
 from tilewright.compiler.source import ASTSource
+from tilewright.runtime.compiling import disjoint_first
 from tilewright.support import knobs
 from tilewright.support.errors import ArgumentValueError, SanitizerError
 
@@ -25,11 +26,24 @@ def shift(p, q, out, BLOCK: tl.constexpr):
     tl.store(out + BLOCK + i, tl.load(q + i) * 2)
 
 
+SOURCE = ASTSource(shift, {"p": "*i64", "q": "*i64", "out": "*i64", "BLOCK": "constexpr"}, {"BLOCK": BLOCK})
+
+
 @pytest.fixture
 def declared(tmp_path: Any) -> Any:
-    signature = {"p": "*i64", "q": "*i64", "out": "*i64", "BLOCK": "constexpr"}
     with knobs.scope(cache_dir=str(tmp_path)):
-        yield triton.compile(ASTSource(shift, signature, {"BLOCK": BLOCK}))
+        yield triton.compile(SOURCE)
+
+
+@pytest.fixture
+def declared_apart(tmp_path: Any) -> Any:
+    """For memory apart first, as PyTorch's compiler gets its kernels."""
+    with knobs.scope(cache_dir=str(tmp_path)):
+        token = disjoint_first.set(True)
+        try:
+            yield triton.compile(SOURCE)
+        finally:
+            disjoint_first.reset(token)
 
 
 def _torch(array: Any) -> Any:
@@ -60,6 +74,17 @@ def test_outputs_alone_must_lie_apart(declared: Any, make: Callable[[Any], Any])
             for p, q, out in ((0, 32, None), (0, 300, 270), (0, 32, None), (500, 32, 2)):
                 found, expected = _run(kernel, make, p, q, out)
                 np.testing.assert_array_equal(found, expected)
+
+
+def test_a_kernel_for_memory_apart_is_compiled_for_other_memory_when_it_comes(declared_apart: Any) -> None:
+    relaunch = declared_apart.relaunch
+    for round in range(4):
+        for p, q, out in ((0, 32, None), (0, 300, 270), (500, 32, 2)):
+            found, expected = _run(declared_apart, np.array, p, q, out)
+            np.testing.assert_array_equal(found, expected)
+            assert relaunch.for_shared.cache_info().currsize == (round > 0 or out is not None)
+    assert "noalias" in declared_apart.asm["llir"].split("define")[1].split(")")[0]
+    assert "noalias" not in relaunch.for_shared().asm["llir"].split("define")[1].split(")")[0]
 
 
 def test_inputs_of_one_allocation_get_the_kernel_for_memory_apart(declared: Any) -> None:
