@@ -5,8 +5,11 @@ import torch
 import torch._inductor.config as inductor
 import triton
 import triton.language as tl
+from torch._dynamo import trace_rules
 
 import tilewright
+import tilewright.language
+import tilewright.runtime.driver
 
 inductor.cpu_backend = "triton"
 assert "tilewright" not in triton.__file__ and triton.__file__ != tilewright.__file__
@@ -27,4 +30,7 @@ def softmax_of_scaled(x):
 x = torch.linspace(0, 1, 700).view(7, 100)
 expected = (x.sin() * 2.5).cos().softmax(-1)
 torch.testing.assert_close(torch.compile(softmax_of_scaled)(x), expected)
+# PyTorch's tracer leaves the back end alone.
+assert trace_rules.check_file(tilewright.runtime.driver.__file__).skipped
+assert not trace_rules.check_file(tilewright.language.__file__).skipped
 print("right")

@@ -11,7 +11,6 @@ import importlib
 import importlib.abc
 import importlib.machinery
 import importlib.util
-import pkgutil
 import sys
 import warnings
 from collections.abc import Generator, Sequence
@@ -21,6 +20,7 @@ from typing import Any
 
 from tilewright.compat.after_import import AfterImport
 from tilewright.compat.children import hand_on, keep
+from tilewright.compat.dynamo import hide_from_dynamo
 from tilewright.support.errors import DistributionClashError
 from tilewright.support.triton_version import triton_release
 
@@ -149,18 +149,9 @@ def _answer_torch() -> None:
     importlib.import_module("tilewright.compat.torch_descriptors").answer_for_cpus()
 
 
-def _hide_from_dynamo() -> None:
-    """PyTorch's tracer leaves frames of ours alone, as it does with the official package's; but it traces the language,
-    whose `cdiv` grids call."""
-    rules = importlib.import_module("torch._dynamo.trace_rules")
-    for package in pkgutil.iter_modules(importlib.import_module(REAL).__path__, f"{REAL}."):
-        if package.ispkg and package.name != f"{REAL}.language":
-            rules.add(package.name)
-
-
 _in_torch = (
     AfterImport("torch.utils._triton", _answer_torch),
-    AfterImport("torch._dynamo.trace_rules", _hide_from_dynamo),
+    AfterImport("torch._dynamo.trace_rules", hide_from_dynamo),
     AfterImport("torch._inductor.compile_fx", _serve_inductor),
 )
 

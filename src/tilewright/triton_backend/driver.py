@@ -8,6 +8,8 @@ from typing import Any
 
 from triton.backends.driver import DriverBase
 
+from tilewright.compat.after_import import AfterImport
+from tilewright.compat.dynamo import hide_from_dynamo
 from tilewright.support import knobs
 from tilewright.support.tracebacks import ends_tracebacks
 from tilewright.targets.base import describe_target
@@ -24,6 +26,8 @@ NO_LIMIT = 1 << 30
 """Threads of a program, where Triton asks how many there may be: the compilation has checked."""
 
 _devices: dict[tuple[str, int], int] = {}
+
+_in_torch = AfterImport("torch._dynamo.trace_rules", hide_from_dynamo)
 
 
 def device_number(target: str, index: int) -> int:
@@ -79,6 +83,7 @@ class TilewrightDriver(DriverBase):
         from tilewright.runtime.driver import current_driver
 
         check_version()
+        _in_torch.wait()
         super().__init__()
         self.name = target or knobs.get("triton_backend") or "cpu"
         self._find = lambda: current_driver(self.name)
