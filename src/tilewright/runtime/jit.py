@@ -32,9 +32,10 @@ from tilewright.runtime.binding import Binder, Bound
 from tilewright.runtime.compiled_launch import CompiledLaunch
 from tilewright.runtime.device_caches import DeviceCaches
 from tilewright.runtime.driver import Driver, active_driver, current_driver
-from tilewright.runtime.fast_path import Recognised, Shortcuts, present_switches
+from tilewright.runtime.fast_path import Recognised
 from tilewright.runtime.grid import GridLike, normalize_grid
 from tilewright.runtime.interface import KernelInterface, NamedKernel
+from tilewright.runtime.known_launches import KnownLaunches
 from tilewright.runtime.launching import launch
 from tilewright.runtime.parameters import parameter_rules
 from tilewright.runtime.repeating import RepeatedCalls
@@ -84,20 +85,16 @@ class JITFunction(JITCallable, NamedKernel):
         self.pre_run_hooks: list[Callable[..., Any]] = []
         self._binder: Binder | None = None
         self._kernels: dict[Hashable, CompiledKernel] = {}
-        self._shortcuts = Shortcuts()
-        self._all_shortcuts: dict[Hashable, Shortcuts] = {}
-        self._written: frozenset[int] = frozenset()
-        """The parameters that some kernel of the function stores through."""
+        self._known = KnownLaunches()
         self._outside = Outside()
-        """The namespaces of constants, by address."""
         self._calls = RepeatedCalls(self.pre_run_hooks, self._start)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """By its name; one whose `fn` was taken away, as PyTorch's compile workers do, as what is known of it."""
         function: Any = self.fn
-        return super().__reduce__() if function is not None else (_without_function, (self._known(),))
+        return super().__reduce__() if function is not None else (_without_function, (self._facts(),))
 
-    def _known(self) -> dict[str, Any]:
+    def _facts(self) -> dict[str, Any]:
         """Return what can be asked of the function where the Python function is not."""
         source: Any = copy(self.source)
         source.__dict__.pop("tree", None)
@@ -126,7 +123,7 @@ class JITFunction(JITCallable, NamedKernel):
 
     def _recognise(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Recognised | None:
         """A launch that was made before under the switches as they are, and that no hook is to see."""
-        shortcuts = self._shortcuts
+        shortcuts = self._known.shortcuts
         if shortcuts.generation != knobs.generation or self.pre_run_hooks:
             return None
         return shortcuts.recognise(args, keywords)
@@ -156,7 +153,7 @@ class JITFunction(JITCallable, NamedKernel):
                 self._renew(name, value, scope)
         bound = binder.bind(values, options)
         driver = active_driver(bound, is_launched=not warmup)
-        shortcuts = self._present_shortcuts()
+        shortcuts = self._known.present(binder)
         kernel = self._find(bound, shortcuts.switches, driver, is_warmup=warmup)
         if warmup or kernel is None:
             return kernel
@@ -173,39 +170,11 @@ class JITFunction(JITCallable, NamedKernel):
         if _shows_device(driver, arrays) and not binder.options_vary:
             classes = tuple([value.__class__ for value in values])
             further = {name: value for name, value in options.items() if name not in binder.shared_names}
-            self._note_written(kernel)
-            if self._is_told_apart(kernel, bound):
-                shortcuts = self._present_shortcuts()
-                shortcuts.learn(values, classes, binder.rules, further, kernel, driver.device, self._written)
+            if self._known.note_written(kernel, self.arg_names):
+                self._calls.forget()
+            elif self._known.can_choose(kernel, bound, self.arg_names):
+                shortcuts.learn(values, classes, binder.rules, further, kernel, driver.device, self._known.written)
         return kernel
-
-    def _note_written(self, kernel: CompiledKernel) -> None:
-        """Note the parameters that a kernel stores through. Fast paths look at all that any kernel of the function
-        does; with a new one they begin again."""
-        written = kernel.parameters.find_written(self.arg_names)
-        if not written <= self._written:
-            self._written |= written
-            self._forget_shortcuts()
-
-    def _is_told_apart(self, kernel: CompiledKernel, bound: Bound) -> bool:
-        """Return whether fast paths can choose this kernel for such arguments: not where it stores to memory apart,
-        but another kernel of the function would not."""
-        stored = {self.arg_names[number] for number in self._written}
-        slots = {slot for slot, (name, _) in enumerate(bound.leaves()) if name in stored}
-        sharing = bound.sharing()
-        return sharing.merged(slots) is not None or sharing.merged(kernel.parameters.written) is None
-
-    def _present_shortcuts(self) -> Shortcuts:
-        """The shortcuts for the switches as they are now."""
-        generation = knobs.generation
-        if self._shortcuts.generation != generation:
-            switches = present_switches()
-            if hooks.are_set():
-                return Shortcuts(self.binder.separate, switches)
-            shortcuts = self._all_shortcuts.setdefault(switches, Shortcuts(self.binder.separate, switches))
-            shortcuts.generation = generation
-            self._shortcuts = shortcuts
-        return self._shortcuts
 
     def _find(self, bound: Bound, switches: Hashable, driver: Driver, *, is_warmup: bool) -> CompiledKernel | None:
         """The kernel for these arguments on a device: compiled before in this process, or else now. None where a hook
@@ -237,7 +206,7 @@ class JITFunction(JITCallable, NamedKernel):
         Raises OptionError for what was told of another function.
         """
         bound, target = import_module("tilewright.runtime.preloading").read(self, specialization_data)
-        return self._find(bound, self._present_shortcuts().switches, current_driver(target), is_warmup=True)
+        return self._find(bound, self._known.present(self.binder).switches, current_driver(target), is_warmup=True)
 
     def _analyse(self) -> Dependencies:
         """Notes, too, what comes from outside: launches watch it, and what is inside of constants."""
@@ -330,11 +299,7 @@ class JITFunction(JITCallable, NamedKernel):
     def forget(self) -> None:
         """Forget what was compiled in this process: the next launch asks the disk cache, or compiles."""
         self._kernels.clear()
-        self._forget_shortcuts()
-
-    def _forget_shortcuts(self) -> None:
-        self._all_shortcuts.clear()
-        self._shortcuts = Shortcuts()
+        self._known.forget()
         self._calls.forget()
 
     @gate.compiling()
