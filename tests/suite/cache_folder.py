@@ -7,8 +7,13 @@ import shutil
 import tempfile
 from pathlib import Path
 
-VARIABLES = {"TILEWRIGHT_CACHE_DIR": "tilewright", "XDG_CACHE_HOME": "user", "TRITON_HOME": "triton"}
-"""What says where compiled kernels are kept, ours and official Triton's, and the folder for each."""
+VARIABLES = {
+    "TILEWRIGHT_CACHE_DIR": "tilewright",
+    "XDG_CACHE_HOME": "user",
+    "TRITON_HOME": "triton",
+    "TORCHINDUCTOR_CACHE_DIR": "inductor",
+}
+"""What says where compiled kernels are kept, ours, official Triton's and PyTorch's, and the folder for each."""
 
 MARK = "TILEWRIGHT_TEST_CACHE"
 """The environment variable by which workers find the folder that the first process made, and runs that are one for

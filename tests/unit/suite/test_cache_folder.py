@@ -25,6 +25,11 @@ def test_the_cache_is_the_suites_own() -> None:
     assert is_in_temporary_folder(cache_directory_or_temporary())
 
 
+@pytest.mark.parametrize("variable", VARIABLES)
+def test_every_cache_is_in_the_suites_folder(variable: str) -> None:
+    assert Path(os.environ[variable]).is_relative_to(os.environ[MARK])
+
+
 def test_processes_that_tests_start_use_it_too() -> None:
     done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == str(cache_directory())
