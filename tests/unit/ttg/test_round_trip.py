@@ -16,8 +16,8 @@ from tilewright.support import knobs
 
 FOLDER = Path(__file__).parents[2] / "file" / "ttg"
 OLD_FILES = ("ops", "encodings", "nvidia")
-FILES = (*OLD_FILES, "indexed_access", "turns", "clusters", "inline_asm")
-"""Triton 3.6 has the ops of all but the last four."""
+FILES = (*OLD_FILES, "indexed_access", "turns", "roles", "clusters", "inline_asm")
+"""Triton 3.6 has the ops of all but the last five."""
 
 
 def text_of(name: str) -> str:
