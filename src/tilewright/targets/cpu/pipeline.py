@@ -47,6 +47,7 @@ def _to_structured() -> Sequence[Pass]:
     from tilewright.transforms.tt.divide_aligned_tiles import DivideAlignedTilesPass
     from tilewright.transforms.tt.expand_atomics import ExpandAtomicsPass
     from tilewright.transforms.tt.fold_comparisons import FoldComparisonsPass
+    from tilewright.transforms.tt.narrow_comparisons import NarrowComparisonsPass
     from tilewright.transforms.tt.print_addresses import PrintAddressesPass
     from tilewright.transforms.tt.rewrite_tensor_descriptor_to_pointer import RewriteTensorDescriptorToPointerPass
 
@@ -60,6 +61,7 @@ def _to_structured() -> Sequence[Pass]:
         InlinePtxToArithPass(insists=True),  # addresses and masks may be computed by it
         DivideAlignedTilesPass(),  # contiguous accesses are seen as such
         FoldComparisonsPass(),  # masks that mask nothing would make two loops of one
+        NarrowComparisonsPass(),  # the widest type of a loop says how many lanes it has
         TritonToStructuredPass(),
         CsePass(),
         CanonicalizePass(),
