@@ -66,7 +66,8 @@ def test_every_pass_is_kept(file: Path) -> None:
         "inline{insists-on-pointers=true}", "lift-cf-to-scf",
         "triton-rewrite-tensor-descriptor-to-pointer{unit-inner-stride=true}",
         "triton-expand-atomics", "triton-print-addresses", "triton-inline-ptx-to-arith{insists=true}",
-        "triton-divide-aligned-tiles", "triton-fold-comparisons", "triton-to-structured", "cse", "canonicalize",
+        "triton-divide-aligned-tiles", "triton-fold-comparisons", "triton-narrow-comparisons",
+        "triton-to-structured", "cse", "canonicalize",
     ]  # fmt: skip
     changed = {step.name for step in recording.steps if step.is_changed}
     assert {"triton-to-structured", "triton-arith-to-linalg", "linalg-to-loops"} <= changed

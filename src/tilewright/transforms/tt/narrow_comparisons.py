@@ -7,10 +7,13 @@ from xdsl.ir import Attribute, SSAValue
 
 from tilewright.dialects import arith, tt
 from tilewright.dialects.arith import CmpIPredicate
-from tilewright.dialects.types import element_type, is_tensor, with_element_type
+from tilewright.dialects.types import bit_width, element_type, is_tensor, with_element_type
 from tilewright.ir.builder import OpBuilder
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import find_ops
+
+WIDE = 64
+"""Bits of a number from which on what is compared with it would be the widest of most loops."""
 
 
 @register_pass
@@ -42,7 +45,8 @@ class NarrowComparisonsPass(Pass):
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
         for op in list(find_ops(module, arith.CmpiOp)):
-            if op.kind in (CmpIPredicate.EQ, CmpIPredicate.NE) and is_tensor(op.lhs.type):
+            is_wide = is_tensor(op.lhs.type) and bit_width(element_type(op.lhs.type)) == WIDE
+            if is_wide and op.kind in (CmpIPredicate.EQ, CmpIPredicate.NE):
                 _narrow(op)
 
 
