@@ -195,7 +195,7 @@ def test_the_terminal(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert explore(*kernel) == 0
     said = capsys.readouterr().out
     first = r"^ structured +inline\{insists-on-pointers=true\} .*\n"
-    assert re.search(first + r"(?:.*\n){3,9} +triton-to-structured", said, re.M)
+    assert re.search(first + r"(?:.*\n){3,12} +triton-to-structured", said, re.M)
     assert "llir: " in said
     assert explore(*kernel, "--stage", "ttir") == 0
     assert re.search(rf"^ +{LOAD} +.*tt\.", capsys.readouterr().out, re.M)
