@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import field
 from importlib import import_module
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from tilewright.support.collecting import paused_collection
 from tilewright.support.preemptions import preemptions
 from tilewright.support.records import dataclass
 
@@ -107,6 +109,13 @@ def do_bench_cudagraph(
 ) -> Any:
     """`do_bench`: times on a GPU are its own there, without the gaps between launches that graphs avoid."""
     return do_bench(fn, rep=rep, grad_to_none=grad_to_none, quantiles=quantiles, return_mode=return_mode)
+
+
+@contextmanager
+def cuda_graph_without_gc(*args: Any, **keywords: Any) -> Generator[Any]:
+    """`torch.cuda.graph(...)` in which Python collects no garbage: a kernel that it unloads would end the capture."""
+    with paused_collection(), import_module("torch").cuda.graph(*args, **keywords) as graph:
+        yield graph
 
 
 def summarize(times: Sequence[float], quantiles: Sequence[float] | None, return_mode: str) -> Any:

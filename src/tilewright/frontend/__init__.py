@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tilewright.frontend.source import (
+from tilewright.language.callables import (
     ConstexprFunction,
     JITCallable,
-    KernelSource,
     Parameter,
     constexpr_function,
     language_function,
 )
 from tilewright.language.context import CodegenOptions
+from tilewright.language.source import KernelSource
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp

@@ -7,9 +7,10 @@ from collections.abc import Iterable
 
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.language.callables import JITCallable, KernelSource
+from tilewright.language.callables import JITCallable
 from tilewright.language.debugging import StaticAssertError
 from tilewright.language.shape import PointerIndexError, ShapeMismatchError
+from tilewright.language.source import KernelSource
 from tilewright.language.values import tensor
 from tilewright.support import knobs
 from tilewright.support.errors import CompilationError, CompileTimeAssertionFailure, UnsupportedLanguageConstruct
@@ -58,7 +59,7 @@ def _characters(line: str, column: int) -> int:
 def source_line_of(source: KernelSource, node: ast.AST) -> str | None:
     """The text of a node's first line, from the function's own source (the file may have changed since)."""
     index = getattr(node, "lineno", 1) - 1
-    lines = source.raw_lines
+    lines = source.lines
     return lines[index].rstrip("\n") if 0 <= index < len(lines) else None
 
 

@@ -21,9 +21,10 @@ from tilewright.frontend.scope import PYTHON_BUILTINS, global_error, is_usable_g
 from tilewright.ir.builder import OpBuilder
 from tilewright.ir.locations import located_place, named_place
 from tilewright.ir.naming import hint_value
-from tilewright.language.callables import JITCallable, KernelSource
+from tilewright.language.callables import JITCallable
 from tilewright.language.context import CodegenOptions, KernelContext
 from tilewright.language.dtypes import block_of, block_type, dtype
+from tilewright.language.source import KernelSource
 from tilewright.language.values import base_value, tensor
 from tilewright.support import knobs
 from tilewright.support.errors import CompilationError

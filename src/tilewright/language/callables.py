@@ -1,11 +1,9 @@
-"""Python functions that are compiled, not run, and their source. `dependencies` has what identifies them in a cache."""
+"""Python functions that are compiled, not run. `dependencies` has what identifies them in a cache."""
 
 from __future__ import annotations
 
 import ast
 import inspect
-import linecache
-import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property, partial, update_wrapper
 from types import CellType, FunctionType
@@ -13,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from tilewright.language.context import is_active, outside_of_kernel
 from tilewright.language.dtypes import dtype
+from tilewright.language.source import KernelSource, file_lines
 from tilewright.language.values import constexpr, unwrap
 from tilewright.support import knobs
-from tilewright.support.errors import NoSourceError, OutsideOfKernelError
+from tilewright.support.errors import OutsideOfKernelError
 from tilewright.support.records import dataclass
 from tilewright.support.tracebacks import ends_tracebacks
 
@@ -56,109 +55,18 @@ class Parameter:
         return self.default is not inspect.Parameter.empty
 
 
-def file_lines(fn: Callable[..., Any]) -> list[str]:
-    """The file of a function as it is now; empty where Python keeps none, or the function is not written in Python."""
-    plain = inspect.unwrap(fn)
-    if not isinstance(plain, FunctionType):
-        return []
-    filename = plain.__code__.co_filename
-    linecache.checkcache(filename)
-    return linecache.getlines(filename, plain.__globals__)
+class _OfSource:
+    """An attribute of the function that is one of its source's. Programs that write kernels set it."""
 
+    def __init__(self, name: str) -> None:
+        self.name = name
 
-def source_lines(fn: Callable[..., Any], lines: list[str]) -> tuple[list[str], int]:
-    """Return what `inspect.getsourcelines` gives, without tokenizing where indentation tells the end of the function.
+    def __get__(self, function: JITCallable | None, owner: type) -> Any:
+        return self if function is None else getattr(function.source, self.name)
 
-    `lines` are those of the file. One that stands no deeper than `def` ends the function unless it lies inside of
-    brackets or a string; if it does, what was cut off there does not parse, and `inspect` decides.
-    """
-    if not lines:
-        return inspect.getsourcelines(fn)
-    code = inspect.unwrap(fn).__code__
-    start = code.co_firstlineno - 1
-    if start >= len(lines):
-        raise OSError("the file has changed since the function was defined")
-    block = _indented_block(lines, start)
-    try:
-        tree = ast.parse(textwrap.dedent("".join(block)))
-    except SyntaxError:
-        return inspect.getblock(lines[start:]), start + 1
-    if len(tree.body) == 1 and getattr(tree.body[0], "name", None) == code.co_name:
-        return block, start + 1
-    return inspect.getblock(lines[start:]), start + 1
-
-
-def _indented_block(lines: list[str], start: int) -> list[str]:
-    """Lines from the first decorator to the end of the function that follows."""
-    indent = len(lines[start]) - len(lines[start].lstrip())
-    first = start
-    while first < len(lines) and not lines[first].lstrip().startswith(("def ", "async def ")):
-        first += 1
-    end = first + 1
-    for position in range(first + 1, len(lines)):
-        text = lines[position].strip()
-        if not text or text.startswith("#"):
-            continue
-        depth = len(lines[position]) - len(lines[position].lstrip())
-        if depth <= indent and text[0] not in ")]}":
-            break
-        end = position + 1
-    return lines[start:end]
-
-
-_NO_SOURCE = "@jit functions should be defined in a Python file: the source of `{}` cannot be read: {}"
-
-
-class KernelSource:
-    """The source text of a function: file, first line, parsed tree, and the names that it takes from outside.
-
-    `file` has the lines of the file from when the function was defined; by default they are those of now. Raises
-    NoSourceError where Python keeps no source for the function (typed at a prompt, or made by `exec`), or that of
-    something else (made by `exec` under `python -c`, whose own text Python 3.13 keeps under the same name).
-    """
-
-    def __init__(self, fn: Callable[..., Any], file: list[str] | None = None) -> None:
-        self.fn = fn
-        try:
-            lines, self.start_line = source_lines(fn, file or file_lines(fn))
-        except (OSError, TypeError) as error:
-            name = getattr(fn, "__name__", fn)
-            raise NoSourceError(_NO_SOURCE.format(name, "Python has not kept it")) from error
-        self.filename = inspect.getsourcefile(fn) or fn.__code__.co_filename
-        self._name = inspect.unwrap(fn).__code__.co_name
-        self.raw_lines = lines
-        text = textwrap.dedent("".join(lines))
-        self.indent = len(lines[0]) - len(lines[0].lstrip())
-        self.text = text
-
-    @cached_property
-    def tree(self) -> ast.FunctionDef:
-        """The function definition, with line numbers relative to `start_line` (the first line of `text` is 1)."""
-        module = ast.parse(self.text)
-        definition = module.body[0] if len(module.body) == 1 else None
-        if not isinstance(definition, ast.FunctionDef) or definition.name != self._name:
-            raise NoSourceError(_NO_SOURCE.format(self._name, "another text stands where it was defined"))
-        return definition
-
-    @property
-    def body_text(self) -> str:
-        """The source from `def` on, without decorators: what a cache key is made of."""
-        first = self.tree.lineno - 1
-        return "".join(self.text.splitlines(keepends=True)[first:])
-
-    def line_of(self, node: ast.AST) -> int:
-        """Line of a node in the file."""
-        return self.start_line + getattr(node, "lineno", 1) - 1
-
-    def column_of(self, node: ast.AST) -> int:
-        """Column of a node in the file, from 1."""
-        return getattr(node, "col_offset", 0) + self.indent + 1
-
-    def end_column_of(self, node: ast.AST) -> int:
-        """Column after the node if it ends on its first line, else 0."""
-        if getattr(node, "end_lineno", None) != getattr(node, "lineno", None):
-            return 0
-        return (getattr(node, "end_col_offset", None) or -self.indent - 1) + self.indent + 1
+    def __set__(self, function: JITCallable, value: Any) -> None:
+        setattr(function.source, self.name, value)
+        _note_replaced()
 
 
 class JITCallable:
@@ -196,15 +104,14 @@ class JITCallable:
         """The source text from `def` on."""
         return self.source.body_text
 
-    @property
-    def raw_src(self) -> list[str]:
-        """The lines of the definition as they stand in the file, decorators included."""
-        return self.source.raw_lines
-
-    @property
-    def starting_line_number(self) -> int:
-        """The line of the first of them."""
-        return self.source.start_line
+    raw_src = _OfSource("raw_lines")
+    """The lines of the definition as they stand in the file, decorators included."""
+    starting_line_number = _OfSource("raw_start")
+    """The line of the first of them."""
+    file_name = _OfSource("filename")
+    def_file_line_number = _OfSource("def_line")
+    """Where `def` stands, from 1, and `def_file_col_number`: errors and debug locations count from there."""
+    def_file_col_number = _OfSource("def_column")
 
     def parse(self) -> ast.Module:
         """The syntax tree, as a module with one function definition."""
@@ -246,12 +153,16 @@ class JITCallable:
                 return True, scope[name]
         return False, None
 
+    def get_capture_scope(self) -> dict[str, Any]:
+        """The names that the function may take from outside, with their values now."""
+        return {**self.fn.__globals__, **CapturedNames(self.fn)}
+
     # -- identity -----------------------------------------------------------------------------------------------------
     @property
     def cache_key(self) -> str:
         """Hash of everything outside the arguments that the compiled code depends on.
 
-        Own source and first line, the same of all device functions used (transitively), defaults, and the values of
+        Own source and its place, the same of all device functions used (transitively), defaults, and the values of
         constant globals.
         """
         if self._cache_key is None or (self._dependencies is not None and self._is_stale()):
@@ -294,11 +205,8 @@ class JITCallable:
 
     def _unsafe_update_src(self, new_src: str) -> None:
         """Replace the source text; the next launch of any kernel that uses the function sees it."""
-        source = KernelSource(self.fn, self._file)
-        source.text = textwrap.dedent(new_src)
-        self.__dict__["source"] = source
-        _replaced[0] += 1
-        knobs.renew()
+        self.__dict__["source"] = self.source.with_text(new_src)
+        _note_replaced()
 
     @ends_tracebacks
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -314,6 +222,11 @@ class JITCallable:
 
 
 _replaced = [0]
+
+
+def _note_replaced() -> None:
+    _replaced[0] += 1
+    knobs.renew()
 
 
 def sources_replaced() -> int:

@@ -101,7 +101,7 @@ class Dependencies:
     def _use_inside(self, function: JITCallable | ConstexprFunction) -> None:
         """The source of a function, its defaults and the names that it takes from outside."""
         fn, source, package = function.fn, function.source, _package(function.fn)
-        self._parts += [source.body_text, str(source.start_line), str(getattr(function, "noinline", None))]
+        self._parts += [source.body_text, str(source.def_line), str(getattr(function, "noinline", None))]
         self.use_value("defaults", (fn.__defaults__, fn.__kwdefaults__))
         captured = CapturedNames(fn)
         for path in _free_paths(source.tree):

@@ -61,7 +61,7 @@ def call_hook(hook: Callable[..., Any], function: JITFunction, bound: Bound, tar
     stop = hook(
         key=key,
         repr=f"{source.name}[num_warps={options.num_warps}, num_stages={options.num_stages}]({types})",
-        fn=JitFunctionInfo(function.module, function.fn_name, function),
+        fn=JitFunctionInfo(function.fn.__module__, function.fn.__qualname__, function),
         compile=described,
         is_manual_warmup=is_warmup,
         already_compiled=False,

@@ -50,7 +50,7 @@ def test_the_hook_in_front_of_compilations_is_told_what_is_compiled() -> None:
     launch(kernel)
     launch(kernel)
     assert len(told) == 1
-    assert told[0]["fn"].name == kernel.fn_name
+    assert (told[0]["fn"].module, told[0]["fn"].name) == (kernel.fn.__module__, kernel.fn.__qualname__)
     assert told[0]["repr"].startswith("scaled[num_warps=4, num_stages=3](x_ptr: *fp32, out_ptr: *fp32, n: i32")
     assert told[0]["compile"]["signature"]["n"] == "i32"
     assert not told[0]["is_manual_warmup"]

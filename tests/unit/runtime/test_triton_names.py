@@ -161,7 +161,6 @@ ABSENT = {
          "get_full_name", "get_jit_fn_file_line",
          "serialize_specialization_data"), _SPECIALISATION),
     "triton.testing": {"cublas": "what is left of a helper",
-                       "cuda_graph_without_gc": "kernels are measured one by one, in no graph",
                        "do_bench_cudagraph_proton": "`do_bench_cudagraph`; the profiler measures nothing else",
                        "do_bench_proton": "`do_bench`; the profiler measures nothing else",
                        "cuda_memcheck": "TILEWRIGHT_SANITIZE and the target cuda_sim check accesses",

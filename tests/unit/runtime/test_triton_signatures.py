@@ -67,7 +67,6 @@ ABSENT = {
         for kind in ("JITFunction", "GluonJITFunction")
         for name, reason in {
             "create_binder": "`kernel.binder` is made when it is needed",
-            "get_capture_scope": "`used_global_vals` has what was captured",
             "type": "a part of the front end",
         }.items()
     },
