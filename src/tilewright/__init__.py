@@ -53,6 +53,7 @@ bind_names(__name__, _NAMES)
 # What layers use of those above them.
 bind_modules("passes", "tilewright.transforms.registration", "tilewright.lowering.registration")
 bind_modules("dialects", "tilewright.dialects")
+bind_modules("driver", "tilewright.runtime.driver")
 bind_modules("validation", "tilewright.tools.validation.observer")
 bind_names(
     "tilewright.compiler",

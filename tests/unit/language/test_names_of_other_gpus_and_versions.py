@@ -11,6 +11,7 @@ import tilewright
 import tilewright.language as tl
 from tilewright import compat
 from tilewright.language.extra import cuda, hip
+from tilewright.support import knobs
 from tilewright.support.errors import CompilationError
 
 
@@ -73,3 +74,11 @@ def test_the_experimental_name_of_descriptors() -> None:
     y = np.zeros_like(x)
     copy[(3,)](x, y, 48, 16, 16)
     assert (x == y).all()
+
+
+def test_code_that_launches_asks_for_the_target_of_launches() -> None:
+    info = tl.target_info
+    assert info.current_target().backend == "cpu" and not info.is_cuda() and not info.cuda_capability_geq(8)
+    with knobs.scope(target="cuda_sim", override_arch="sm90"):
+        assert info.is_cuda() and not info.is_hip()
+        assert info.current_target().warp_size == 32
