@@ -17,7 +17,7 @@ from xdsl.ir import Operation
 from tilewright.ir.nesting import NestedPass
 from tilewright.ir.passes import Instrument, Pass, PassContext, PassPipeline, available_passes
 from tilewright.ir.printing import print_op
-from tilewright.ir.verify import verify_module
+from tilewright.ir.verify import verify_module, verify_users
 from tilewright.ir.walking import ops_within
 from tilewright.support import knobs
 from tilewright.support.errors import KnobError, PassError, TilewrightError
@@ -208,6 +208,7 @@ class VerifyEach(Instrument):
     def after_pass(self, index: int, pass_: Pass, module: ModuleOp) -> None:
         try:
             verify_module(module)
+            verify_users(module)
         except TilewrightError as error:
             message = f"the module does not verify after this pass: {error}"
             raise PassError(message, pass_name=pass_.name, internal=True) from error

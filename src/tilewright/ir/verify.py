@@ -80,6 +80,16 @@ def verify_module(module: Operation) -> None:
     verify_dominance(module)
 
 
+def verify_users(module: Operation) -> None:
+    """Raise `VerifyError` at an op whose result an op in no block uses: one that a pass has made and not inserted, or
+    erased without dropping its operands. Later passes find it among the users."""
+    for op in ops_within(module):
+        for result in op.results:
+            for use in result.uses:
+                if use.operation.parent is None:
+                    raise verify_error(op, f"has a user in no block: '{use.operation.name}'")
+
+
 def _verify_module_attributes(op: Operation) -> None:
     """A module's attributes have the prefix of a dialect."""
     for name in sorted(op.attributes.keys()) if isinstance(op, ModuleOp) else ():

@@ -12,6 +12,7 @@
 #rows2 = #ttg.blocked<{sizePerThread = [1, 16], threadsPerWarp = [16, 2], warpsPerCTA = [4, 1], order = [1, 0]}>
 #mma2 = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 128, 16]}>
 #dot = #ttg.dot_op<{opIdx = 0, parent = #mma2, kWidth = 2}>
+#groups = #ttg.linear<{register = [[0, 0, 1], [8, 0, 0], [0, 0, 8], [0, 1, 0]], lane = [[0, 0, 2], [0, 0, 4], [1, 0, 0], [2, 0, 0], [4, 0, 0]], warp = [[16, 0, 0], [32, 0, 0]], block = []}>
 #shared2 = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
 
 module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {
@@ -78,6 +79,32 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
       %b = tt.broadcast %e : tensor<64x1xf16, #dot> -> tensor<64x32xf16, #dot>
       %a = arith.mulf %h, %b : tensor<64x32xf16, #dot>
       %d = ttng.warp_group_dot %a, %m, %acc {inputPrecision = 0 : i32} : tensor<64x32xf16, #dot> * !ttg.memdesc<32x128xf16, #shared2, #smem> -> tensor<64x128xf32, #mma2>
+      scf.yield %d : tensor<64x128xf32, #mma2>
+    }
+    tt.return %r : tensor<64x128xf32, #mma2>
+  }
+
+  // A scale for each 16 elements of a row, of which a slice along K needs one: the layout that holds them loses the
+  // registers of the others, and is that of what the scale is repeated for.
+  // CHECK-LABEL: @scaled
+  // CHECK: scf.for
+  // CHECK: [[E:%[a-z0-9_]+]] = tt.expand_dims {{.*}} : tensor<64x1xf16, #ttg.slice<{dim = 2, parent = [[PART:#linear[0-9]*]]}>> -> tensor<64x1x1xf16, [[PART]]>
+  // CHECK: [[R:%[a-z0-9_]+]] = tt.broadcast [[E]] : tensor<64x1x1xf16, [[PART]]> -> tensor<64x1x16xf16, [[PART]]>
+  // CHECK: [[X:%[a-z0-9_]+]] = tt.reshape [[R]] : tensor<64x1x16xf16, [[PART]]> -> tensor<64x16xf16, #ttg.dot_op<{opIdx = 0
+  // CHECK: arith.mulf {{.*}}[[X]] : tensor<64x16xf16
+  tt.func @scaled(%p: tensor<64x32x!tt.ptr<i8>, #rows2> {tt.divisibility = 16 : i32, tt.contiguity = 16 : i32}, %m: !ttg.memdesc<32x128xf16, #shared2, #smem>, %c: tensor<64x128xf32, #mma2>, %n: i32) -> tensor<64x128xf32, #mma2> {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %scale = arith.constant dense<2.000000e+00> : tensor<64x2xf16, #ttg.slice<{dim = 2, parent = #groups}>>
+    %r = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %c) -> (tensor<64x128xf32, #mma2>) : i32 {
+      %x = tt.load %p : tensor<64x32x!tt.ptr<i8>, #rows2>
+      %a = ttg.convert_layout %x : tensor<64x32xi8, #rows2> -> tensor<64x32xi8, #dot>
+      %h = arith.sitofp %a : tensor<64x32xi8, #dot> to tensor<64x32xf16, #dot>
+      %e = tt.expand_dims %scale {axis = 2 : i32} : tensor<64x2xf16, #ttg.slice<{dim = 2, parent = #groups}>> -> tensor<64x2x1xf16, #groups>
+      %b = tt.broadcast %e : tensor<64x2x1xf16, #groups> -> tensor<64x2x16xf16, #groups>
+      %f = tt.reshape %b : tensor<64x2x16xf16, #groups> -> tensor<64x32xf16, #dot>
+      %y = arith.mulf %h, %f : tensor<64x32xf16, #dot>
+      %d = ttng.warp_group_dot %y, %m, %acc {inputPrecision = 0 : i32} : tensor<64x32xf16, #dot> * !ttg.memdesc<32x128xf16, #shared2, #smem> -> tensor<64x128xf32, #mma2>
       scf.yield %d : tensor<64x128xf32, #mma2>
     }
     tt.return %r : tensor<64x128xf32, #mma2>

@@ -13,7 +13,8 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
-from tilewright.dialects import DIALECTS, load_dialect, make_context
+from tilewright.dialects import DIALECTS, arith, load_dialect, make_context
+from tilewright.dialects.arith.constant import constant_int
 from tilewright.ir import verify
 from tilewright.ir.parsing import parse_module
 from tilewright.ir.walking import ops_within
@@ -124,3 +125,15 @@ def test_few_kinds_are_known_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(verify, "MOST_KNOWN", 1)
     verify.verify_module(parse(TWO_SUMS))
     assert len(known) == 1
+
+
+def test_a_user_that_was_never_inserted_is_named() -> None:
+    one = constant_int(1, 32)
+    module = ModuleOp([one])
+    verify.verify_users(module)
+    left = arith.AddiOp(one.result, one.result)
+    verify.verify_module(module)
+    with pytest.raises(VerifyError, match=r"'arith.constant' op has a user in no block: 'arith.addi'"):
+        verify.verify_users(module)
+    left.erase()
+    verify.verify_users(module)

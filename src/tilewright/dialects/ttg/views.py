@@ -185,7 +185,7 @@ class MemDescTransOp(HasFolderInterface, HasCanonicalizationPatternsInterface, T
 
     def __init__(self, src: Value, order: Sequence[int]):
         source = value_of(src)
-        result = _transposed(as_memdesc(source.type), tuple(order))
+        result = transposed_memdesc(as_memdesc(source.type), tuple(order))
         init_op(self, (source,), (result,), {"order": i32_array(tuple(order))})
 
     @classmethod
@@ -205,10 +205,11 @@ class MemDescTransOp(HasFolderInterface, HasCanonicalizationPatternsInterface, T
         if sorted(order) != list(range(len(source.get_shape()))):
             raise VerifyException("order must be a permutation of the dimensions")
         _check_same_memory(source, result)
-        _check_equivalent(_transposed(source, order), result, "result of the permutation")
+        _check_equivalent(transposed_memdesc(source, order), result, "result of the permutation")
 
 
-def _transposed(type: MemDescType, order: tuple[int, ...]) -> MemDescType:
+def transposed_memdesc(type: MemDescType, order: tuple[int, ...]) -> MemDescType:
+    """The type of a buffer with permuted dimensions. Raises VerifyException where no layout describes it."""
     layout, shape, allocated = _layout_of(type), type.get_shape(), type.get_alloc_shape()
     lead = len(allocated) - len(shape)
     encoding = type.encoding
@@ -241,7 +242,7 @@ class MemDescReshapeOp(TritonGPUOp):
 
     def __init__(self, src: Value, shape: Sequence[int]):
         source = value_of(src)
-        init_op(self, (source,), (_reshaped(as_memdesc(source.type), tuple(shape)),))
+        init_op(self, (source,), (reshaped_memdesc(as_memdesc(source.type), tuple(shape)),))
 
     def verify_(self) -> None:
         source, result = as_memdesc(self.src.type), as_memdesc(self.result.type)
@@ -250,10 +251,11 @@ class MemDescReshapeOp(TritonGPUOp):
         if source.num_elements != result.num_elements:
             raise VerifyException("number of src and dst elements of reshape must be the same")
         _check_same_memory(source, result)
-        _check_equivalent(_reshaped(source, result.get_shape()), result, "result of the reshape")
+        _check_equivalent(reshaped_memdesc(source, result.get_shape()), result, "result of the reshape")
 
 
-def _reshaped(type: MemDescType, shape: tuple[int, ...]) -> MemDescType:
+def reshaped_memdesc(type: MemDescType, shape: tuple[int, ...]) -> MemDescType:
+    """The type of a buffer in another shape. Raises VerifyException where no layout describes it."""
     if type.get_shape() != type.get_alloc_shape():
         raise VerifyException("memdesc_reshape of a subslice is not supported")
     layout = _layout_of(type)

@@ -57,12 +57,10 @@ class AllocOfTransposed(RewriteRule):
         if encoding is None:
             return
         source = as_tensor(trans.src.type)
-        inner = ttg.LocalAllocOp(
-            memdesc_type(source.get_shape(), source.element_type, encoding, mutable=False), trans.src
-        )
-        view = ttg.MemDescTransOp(inner, order)
-        if view.result.type == type:
-            rewriter.replace(op, [inner, view])
+        memory = memdesc_type(source.get_shape(), source.element_type, encoding, mutable=False)
+        if ttg.transposed_memdesc(memory, tuple(order)) == type:
+            inner = ttg.LocalAllocOp(memory, trans.src)
+            rewriter.replace(op, [inner, ttg.MemDescTransOp(inner, order)])
 
 
 class AllocOfReshaped(RewriteRule):
@@ -86,12 +84,12 @@ class AllocOfReshaped(RewriteRule):
         layout = NvmmaSharedLayout.make(shape, order, element_bits(source.element_type))
         try:
             memory = memdesc_type(shape, source.element_type, shared_encoding_of(layout), mutable=False)
-            inner = ttg.LocalAllocOp(memory, reshape.src)
-            view = ttg.MemDescReshapeOp(inner, type.get_shape())
+            is_same = ttg.reshaped_memdesc(memory, type.get_shape()) == type
         except VerifyException:
             return
-        if view.result.type == type:
-            rewriter.replace(op, [inner, view])
+        if is_same:
+            inner = ttg.LocalAllocOp(memory, reshape.src)
+            rewriter.replace(op, [inner, ttg.MemDescReshapeOp(inner, type.get_shape())])
 
 
 class OperandOfTransposedLoad(RewriteRule):

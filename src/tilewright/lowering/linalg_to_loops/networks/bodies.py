@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from xdsl.dialects.builtin import i1
+from xdsl.dialects.builtin import IntegerAttr, i1, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.dialects import arith, linalg, vector
@@ -65,8 +65,7 @@ class LoopBits:
         emitter, value = self.builder.emitter, self.builder.value
         mask = emitter.constant(1 << position, INDEX)
         masked = value(arith.AndIOp, (counter, mask), INDEX)
-        unequal = {"predicate": arith.CmpiOp(masked, masked, "ne").predicate}
-        return value(arith.CmpiOp, (masked, emitter.constant(0, INDEX)), i1, unequal)
+        return value(arith.CmpiOp, (masked, emitter.constant(0, INDEX)), i1, {"predicate": IntegerAttr(UNEQUAL, i64)})
 
 
 def index_numbers(step: Step) -> dict[SSAValue, BitNumber]:

@@ -27,12 +27,18 @@ from tilewright.dialects.construction import static_values
 from tilewright.dialects.traits import is_elementwise_class
 from tilewright.dialects.tt.types import tensor_type
 from tilewright.dialects.ttg.constraints import as_memdesc
-from tilewright.dialects.ttg.encodings import LinearEncoding, encoding_of, layout_of
+from tilewright.dialects.ttg.encodings import encoding_of, layout_of
 from tilewright.dialects.ttg.views import is_cut_by_swizzle
 from tilewright.dialects.types import as_tensor, is_tensor
 from tilewright.ir.builder import OpBuilder
 from tilewright.ir.effects import is_memory_free
-from tilewright.layouts.distributed import REGISTER, LinearDistributedLayout, dim_names
+from tilewright.layouts.distributed import (
+    REGISTER,
+    DistributedLayout,
+    LinearDistributedLayout,
+    SliceLayout,
+    dim_names,
+)
 from tilewright.layouts.linear import LinearLayout
 from tilewright.support.records import dataclass
 
@@ -59,7 +65,11 @@ def can_slice(value: SSAValue, part: Part, is_leaf: Leaf) -> bool:
     stack, seen = [(value, part)], {(value, part)}
     while stack:
         value, part = stack.pop()
-        if not is_tensor(value.type) or _is_whole(value, part):
+        if not is_tensor(value.type):
+            continue
+        if _is_whole(value, part):
+            if not _is_left_alone(as_tensor(value.type), part):
+                return False
             continue
         op = value.op if isinstance(value, OpResult) else None
         if op is None or _part_type(as_tensor(value.type), part) is None:
@@ -194,16 +204,45 @@ def is_cut_by_registers(type: TensorType[Attribute], part: Part) -> bool:
 
 def _part_type(type: TensorType[Attribute], part: Part) -> TensorType[Attribute] | None:
     """The type of a part whose elements are where the whole has them; None where lanes or warps share them out."""
-    shape, encoding = type.get_shape(), type.encoding
-    layout, names = layout_of(encoding), dim_names(len(shape))
-    restricted = _restricted(layout.to_linear(shape).transpose_outs(names), part)
-    if restricted is None:
-        return None
-    if isinstance(encoding, LinearEncoding):
-        return tensor_type(type.element_type, part.of(shape), encoding_of(LinearDistributedLayout.of(restricted)))
-    if layout.to_linear(part.of(shape)).transpose_outs(names) != restricted:
-        return None
-    return tensor_type(type.element_type, part.of(shape), encoding)
+    shape = type.get_shape()
+    layout = _part_layout(layout_of(type.encoding), shape, part)
+    return None if layout is None else tensor_type(type.element_type, part.of(shape), encoding_of(layout))
+
+
+def _part_layout(layout: DistributedLayout, shape: tuple[int, ...], part: Part) -> DistributedLayout | None:
+    """The layout of a part: the same one, but for bases, which lose the registers of other parts. Those that a shape
+    does not reach stay, so that what is made of a part by `expand_dims` and `broadcast` has the layout of its part."""
+    match layout:
+        case LinearDistributedLayout():
+            extents = layout.tile().out_dims.values()
+            if any(own < extent for own, extent in zip(extents, shape, strict=True)):
+                return None
+            if any(basis[part.dim] >= part.size for basis in (*layout.lane, *layout.warp, *layout.block)):
+                return None
+            kept = tuple(basis for basis in layout.register if basis[part.dim] < part.size)
+            return replace(layout, register=kept)
+        case SliceLayout(dim=dim, parent=parent) if _has_bases(parent):
+            inner = replace(part, dim=part.dim + (dim <= part.dim))
+            kept_parent = _part_layout(parent, (*shape[:dim], 1, *shape[dim:]), inner)
+            return None if kept_parent is None else SliceLayout(dim, kept_parent)
+        case _:
+            names = dim_names(len(shape))
+            restricted = _restricted(layout.to_linear(shape).transpose_outs(names), part)
+            is_same = layout.to_linear(part.of(shape)).transpose_outs(names) == restricted
+            return layout if is_same else None
+
+
+def _has_bases(layout: DistributedLayout) -> bool:
+    """Return whether a layout, or that of which it is a slice, is given by its bases."""
+    while isinstance(layout, SliceLayout):
+        layout = layout.parent
+    return isinstance(layout, LinearDistributedLayout)
+
+
+def _is_left_alone(type: TensorType[Attribute], part: Part) -> bool:
+    """Return whether a tensor of one element along the part's dimension has the layout that goes with parts."""
+    layout = layout_of(type.encoding)
+    return not _has_bases(layout) or _part_layout(layout, type.get_shape(), part) == layout
 
 
 def _restricted(layout: LinearLayout, part: Part) -> LinearLayout | None:
