@@ -46,6 +46,25 @@ tt.func @row_and_column(%x: tensor<1x8xi32>, %n: tensor<4x1xi64>) -> tensor<4x8x
   tt.return %hit : tensor<4x8xi1>
 }
 
+// Which is less, of constants: those of numbers without a sign are compared without one.
+// CHECK-LABEL: @constants
+// CHECK: [[ONE:%[a-z0-9_]+]] = arith.constant dense<1> : tensor<8xi32>
+// CHECK-NEXT: arith.cmpi sge, {{%[a-z0-9_]+}}, [[ONE]] : tensor<8xi32>
+// CHECK-NEXT: [[MANY:%[a-z0-9_]+]] = arith.constant dense<-56> : tensor<8xi8>
+// CHECK-NEXT: arith.cmpi ult, [[MANY]], {{%[a-z0-9_]+}} : tensor<8xi8>
+// CHECK: arith.cmpi slt, {{.*}} : tensor<8xi64>
+tt.func @constants(%x: tensor<8xi32>, %z: tensor<8xi8>) -> (tensor<8xi1>, tensor<8xi1>, tensor<8xi1>) {
+  %one = arith.constant dense<1> : tensor<8xi64>
+  %many = arith.constant dense<200> : tensor<8xi64>
+  %beyond = arith.constant dense<5000000000> : tensor<8xi64>
+  %wide = arith.extsi %x : tensor<8xi32> to tensor<8xi64>
+  %positive = arith.extui %z : tensor<8xi8> to tensor<8xi64>
+  %some = arith.cmpi sge, %wide, %one : tensor<8xi64>
+  %more = arith.cmpi slt, %many, %positive : tensor<8xi64>
+  %all = arith.cmpi slt, %wide, %beyond : tensor<8xi64>
+  tt.return %some, %more, %all : tensor<8xi1>, tensor<8xi1>, tensor<8xi1>
+}
+
 // Others stay: of which number is less, and of two tensors.
 // CHECK-LABEL: @others
 // CHECK-NOT: arith.trunci

@@ -64,3 +64,25 @@ def test_a_column_of_numbers() -> None:
     compiled = count[(1,)](ids, out, ROWS=64, BINS=16)
     np.testing.assert_array_equal(out, [(ids == value).sum() for value in range(16)])
     assert "tensor<64x16xi64>" not in compiled.asm["structured"]
+
+
+@triton.jit
+def order(x_ptr, out_ptr, NUMBER: tl.constexpr, BLOCK: tl.constexpr):
+    lanes = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + lanes).to(tl.int64)
+    number = tl.full([BLOCK], NUMBER, tl.int64)
+    tl.store(out_ptr + lanes, tl.where(x < number, 1, 0) + tl.where(x <= number, 2, 0) + tl.where(x != number, 4, 0))
+    tl.store(out_ptr + BLOCK + lanes, tl.where(number < x, 1, 0) + tl.where(number <= x, 2, 0))
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int32, np.uint32])
+def test_order_of_lanes_and_constants(kind: type[np.integer]) -> None:
+    values = [value for value in NUMBERS if np.iinfo(kind).min <= value <= np.iinfo(kind).max]
+    x = np.resize(np.array(values, kind), 16)
+    wide = x.astype(np.int64)
+    for number in NUMBERS:
+        out = np.zeros((2, 16), np.int32)
+        compiled = order[(1,)](x, out, NUMBER=number, BLOCK=16)
+        np.testing.assert_array_equal(out[0], (wide < number) + 2 * (wide <= number) + 4 * (wide != number))
+        np.testing.assert_array_equal(out[1], 1 * (number < wide) + 2 * (number <= wide))
+        assert "tensor<16xi64>" not in compiled.asm["structured"]

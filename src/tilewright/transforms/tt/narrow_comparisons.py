@@ -14,12 +14,20 @@ from tilewright.ir.walking import find_ops
 
 WIDE = 64
 """Bits of a number from which on what is compared with it would be the widest of most loops."""
+UNSIGNED = {
+    CmpIPredicate.SLT: CmpIPredicate.ULT,
+    CmpIPredicate.SLE: CmpIPredicate.ULE,
+    CmpIPredicate.SGT: CmpIPredicate.UGT,
+    CmpIPredicate.SGE: CmpIPredicate.UGE,
+}
+"""What the predicates of numbers that were extended by zeros are before that."""
 
 
 @register_pass
 class NarrowComparisonsPass(Pass):
     """Compares a tensor that was extended for it with one number, or with few that are broadcast, at the width that the
-    tensor had, and asks of the numbers, once, whether they fit into that.
+    tensor had, and asks of the numbers, once, whether they fit into that. Which of two is less is asked at that width of
+    constants alone, which fit or are compared already.
 
     Before:
     ```mlir
@@ -45,9 +53,30 @@ class NarrowComparisonsPass(Pass):
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
         for op in list(find_ops(module, arith.CmpiOp)):
-            is_wide = is_tensor(op.lhs.type) and bit_width(element_type(op.lhs.type)) == WIDE
-            if is_wide and op.kind in (CmpIPredicate.EQ, CmpIPredicate.NE):
+            if not is_tensor(op.lhs.type) or bit_width(element_type(op.lhs.type)) != WIDE:
+                continue
+            if not _narrow_to_constant(op) and op.kind in (CmpIPredicate.EQ, CmpIPredicate.NE):
                 _narrow(op)
+
+
+def _narrow_to_constant(op: arith.CmpiOp) -> bool:
+    """Compare with a constant at the width of what is compared with it, if the constant fits into that."""
+    extensions, constants = [value.owner for value in op.operands], list(map(arith.find_constant_int, op.operands))
+    at = 0 if constants[1] is not None else 1
+    extension, constant = extensions[at], constants[1 - at]
+    if constant is None or not isinstance(extension, arith.ExtSIOp | arith.ExtUIOp):
+        return False
+    tile, is_signed = extension.input.type, isinstance(extension, arith.ExtSIOp)
+    bits = bit_width(element_type(tile))
+    low, high = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if is_signed else (0, (1 << bits) - 1)
+    if bits == 1 or not low <= constant <= high:
+        return False
+    b = OpBuilder.before(op)
+    number = b.result(arith.constant_splat(constant - (1 << bits) if constant >> (bits - 1) > 0 else constant, tile))
+    kind = op.kind if is_signed else UNSIGNED.get(op.kind, op.kind)
+    sides = (extension.input, number) if at == 0 else (number, extension.input)
+    _replace(op, b.result(arith.CmpiOp(*sides, int(kind))))
+    return True
 
 
 def _narrow(op: arith.CmpiOp) -> None:
@@ -70,7 +99,10 @@ def _narrow(op: arith.CmpiOp) -> None:
     tile = with_element_type(wide.type, width)
     compared = b.result(arith.CmpiOp(like(extension.input, wide, tile), like(narrow, other, tile), int(kind)))
     join = arith.AndIOp if kind is CmpIPredicate.EQ else arith.OrIOp
-    result = b.result(join(compared, like(fits, other, mask)))
+    _replace(op, b.result(join(compared, like(fits, other, mask))))
+
+
+def _replace(op: arith.CmpiOp, result: SSAValue) -> None:
     result.name_hint = op.results[0].name_hint
     op.results[0].replace_all_uses_with(result)
     op.detach()
