@@ -315,3 +315,39 @@ func.func @gathers_through_another(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<
   } -> tensor<8xf32>
   return %p, %g : tensor<8xf32>, tensor<8xf32>
 }
+
+// What the elements of a row share is computed once for the row: what is made of it is cheap for two readers.
+// CHECK-LABEL: @centred_rows
+// CHECK-COUNT-2: arith.divf
+// CHECK-NOT: arith.divf
+// CHECK: return
+func.func @centred_rows(%x: tensor<4x64xf32>, %sum: tensor<4xf32>) -> (tensor<4x64xf32>, tensor<4x64xf32>) {
+  %n = arith.constant 64.0 : f32
+  %r = tensor.empty() : tensor<4xf32>
+  %e = tensor.empty() : tensor<4x64xf32>
+  %mean = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%sum : tensor<4xf32>) outs(%r : tensor<4xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.divf %a, %n : f32
+    linalg.yield %0 : f32
+  } -> tensor<4xf32>
+  %rows = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%mean : tensor<4xf32>) outs(%e : tensor<4x64xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  } -> tensor<4x64xf32>
+  %d = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%x, %rows : tensor<4x64xf32>, tensor<4x64xf32>) outs(%e : tensor<4x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %0 = arith.subf %a, %b : f32
+    linalg.yield %0 : f32
+  } -> tensor<4x64xf32>
+  %sine = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%d : tensor<4x64xf32>) outs(%e : tensor<4x64xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = math.sin %a : f32
+    linalg.yield %0 : f32
+  } -> tensor<4x64xf32>
+  %cosine = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%d : tensor<4x64xf32>) outs(%e : tensor<4x64xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = math.cos %a : f32
+    linalg.yield %0 : f32
+  } -> tensor<4x64xf32>
+  return %sine, %cosine : tensor<4x64xf32>, tensor<4x64xf32>
+}

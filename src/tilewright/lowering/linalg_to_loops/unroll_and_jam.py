@@ -31,6 +31,8 @@ def plan_jam(nest: Nest) -> Nest | None:
     if not shared:
         return None
     dim = -dim
+    if _repeated_work(nest, dim) >= shared:
+        return None
     free = (nest.target.vector_registers - _shared_registers(nest, dim)) // 2
     each = nest.schedule.registers * len(nest.outputs)
     count = next((size for size in JAMMED if nest.extents[dim] % size == 0 and size * each <= free), 1)
@@ -79,6 +81,13 @@ def _may_overlap(nest: Nest) -> bool:
 def _shared_work(nest: Nest, dim: int) -> int:
     """Return the cost of what each step of the reduction computes or loads that does not depend on a dimension."""
     return sum(work for value, work in _work(nest).items() if dim not in nest.facts.depends[value])
+
+
+def _repeated_work(nest: Nest, dim: int) -> int:
+    """Return the cost of what each iteration of a dimension computes before the reduction; jammed, each step does."""
+    reduced = {other for other in nest.schedule.order if nest.iterators[other]}
+    ops = (op for op in nest.body.ops if op.results)
+    return sum(vector_cost(op) for op in ops if dim in (dims := nest.facts.depends[op.results[0]]) and not dims & reduced)
 
 
 def _work(nest: Nest) -> dict[SSAValue, int]:

@@ -19,7 +19,7 @@ from tilewright.support.records import dataclass
 from tilewright.transforms.linalg.body_cost import body_cost, is_expensive
 from tilewright.transforms.linalg.effects import root_of_memref
 from tilewright.transforms.linalg.producers import SHAPE_CHANGES, producer_of
-from tilewright.transforms.linalg.structured import loop_extents
+from tilewright.transforms.linalg.structured import is_elementwise, loop_extents
 
 Access: TypeAlias = tuple[AffineExpr, ...]
 """Which element of a tensor a step reads or makes."""
@@ -135,10 +135,10 @@ def describe(op: linalg.StructuredOp, plan: FusionPlan) -> None:
     """Note what an op costs, reads and computes, with the producers that move into it."""
     body, work = list(op.body.block.ops), plan.of(op)
     work.own_cost = work.cost = sum(map(body_cost, body))
-    for value in op.inputs:
+    for value, map_ in zip(op.inputs, op.maps, strict=False):
         producer = producer_of(value)
         if producer is not None and plan.moves(producer, op):
-            work.cost += plan.of(producer).cost
+            work.cost += _cost_of_element(plan.of(producer), op, map_.results)
             work.depth = max(work.depth, plan.of(producer).depth + 1)
     loads = find_ops(op.body, memref.LoadOp, tensor.ExtractOp)
     if loads:
@@ -150,6 +150,14 @@ def describe(op: linalg.StructuredOp, plan: FusionPlan) -> None:
     elif _follows_row(op, plan):
         work.lanes = Lanes.ROWS
     work.is_expensive = work.is_expensive or any(map(is_expensive, body))
+
+
+def _cost_of_element(producer: Work, reader: linalg.StructuredOp, access: Access) -> int:
+    """What a producer costs for each element of a reader: what the elements of a row share is computed once for all."""
+    last = len(reader.iterators) - 1
+    if last < 1 or not is_elementwise(reader) or any(last in expr.used_dims() for expr in access):
+        return producer.cost
+    return min(producer.cost, 1 + producer.cost // loop_extents(reader)[last])
 
 
 def _memory_of(op: memref.LoadOp | tensor.ExtractOp) -> list[SSAValue]:
