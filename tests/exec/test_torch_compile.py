@@ -42,6 +42,10 @@ def test_weights_of_fewer_bytes(tmp_path: Path, inductor_children: Children) -> 
     run_program(inductor_children, tmp_path, "weights_in_torch.py")
 
 
+def test_concatenations_computed_where_they_are_used(tmp_path: Path, inductor_children: Children) -> None:
+    run_program(inductor_children, tmp_path, "cats_in_torch.py")
+
+
 def test_kernels_come_back_pickled_from_workers(tmp_path: Path, torch_children: Children) -> None:
     """Workers that are forked; `host_programs/models/compiled_by_workers.py` has those that are started."""
     chosen = {"TORCHINDUCTOR_WORKER_START": "fork", "TORCHINDUCTOR_COMPILE_THREADS": "2"}

@@ -34,13 +34,14 @@ def fuse_few_rows(graph: Any) -> bool:
     Nodes have fake tensors in `meta`, as Inductor's passes leave them.
     """
     aten = import_module("torch").ops.aten
-    spelled = [_spell_out(graph, node) for node in _calls(graph, aten._weight_int8pack_mm.default)]
-    spelled += [spell_out_int4(graph, node) for node in _calls(graph, aten._weight_int4pack_mm_for_cpu.default)]
-    fused = [_fuse(graph, node) for node in _calls(graph, aten.mm.default, aten.addmm.default)]
+    spelled = [_spell_out(graph, node) for node in calls(graph, aten._weight_int8pack_mm.default)]
+    spelled += [spell_out_int4(graph, node) for node in calls(graph, aten._weight_int4pack_mm_for_cpu.default)]
+    fused = [_fuse(graph, node) for node in calls(graph, aten.mm.default, aten.addmm.default)]
     return any(spelled) or any(fused)
 
 
-def _calls(graph: Any, *targets: Any) -> list[Any]:
+def calls(graph: Any, *targets: Any) -> list[Any]:
+    """Return the nodes of a graph that call one of these ops."""
     return [node for node in graph.nodes if node.op == "call_function" and node.target in targets]
 
 
@@ -48,11 +49,12 @@ def _fuse(graph: Any, node: Any) -> bool:
     *bias, x, w = node.args
     if not set(node.kwargs.values()) <= {1} or not _has_few_rows(x, w) or not _is_made_from_less(w):
         return False
-    _replace(graph, node, import_module("torch").ops.tilewright.few_rows_matmul.default, x, w, *bias)
+    replace_node(graph, node, import_module("torch").ops.tilewright.few_rows_matmul.default, x, w, *bias)
     return True
 
 
-def _replace(graph: Any, node: Any, target: Any, *args: Any) -> None:
+def replace_node(graph: Any, node: Any, target: Any, *args: Any) -> None:
+    """Put the call of another op, of the same value, in place of a node."""
     with graph.inserting_before(node):
         new = graph.call_function(target, args)
     new.meta.update(node.meta)
@@ -75,7 +77,7 @@ def _spell_out(graph: Any, node: Any) -> bool:
             w.meta["val"] = value
         product = graph.call_function(aten.mm.default, (x, w))
         product.meta.update(node.meta)
-    _replace(graph, node, aten.mul.Tensor, product, scale)
+    replace_node(graph, node, aten.mul.Tensor, product, scale)
     return True
 
 
@@ -95,7 +97,7 @@ def _is_made_from_less(w: Any) -> bool:
     size = w.meta["val"].numel()
     leaves: set[Any] = set()
     for node in _makers(w):
-        if not _is_elementwise(node):
+        if not is_elementwise(node):
             leaves.add(node)
         elif node.meta["val"].numel() >= size and len(node.users) > 1:
             return False
@@ -109,13 +111,13 @@ def _makers(w: Any) -> Iterator[Any]:
     while waiting:
         node = waiting.pop()
         yield node
-        if _is_elementwise(node):
+        if is_elementwise(node):
             fresh = [each for each in node.all_input_nodes if each not in seen]
             seen.update(fresh)
             waiting += fresh
 
 
-def _is_elementwise(node: Any) -> bool:
+def is_elementwise(node: Any) -> bool:
     """Return whether Inductor computes a node where it is used: an elementwise op, or another view."""
     torch = import_module("torch")
     aten, prims = torch.ops.aten, torch.ops.prims

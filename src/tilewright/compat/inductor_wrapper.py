@@ -12,6 +12,7 @@ from functools import lru_cache
 from importlib import import_module
 from typing import Any
 
+from tilewright.compat.inductor_cats import compute_cats_where_used
 from tilewright.compat.inductor_kernels import compile_for_disjoint_first
 from tilewright.compat.inductor_products import file_lowering, fuse_few_rows
 from tilewright.compat.inductor_scheduling import scheduling_class
@@ -78,7 +79,10 @@ def _keyed_pass(present: Any) -> Any:
         def __call__(self, graph: Any) -> None:
             if present is not None:
                 present(graph)
-            if config.cpu_backend == "triton" and fuse_few_rows(graph.graph):
+            if config.cpu_backend != "triton":
+                return
+            rewritten = [rewrite(graph.graph) for rewrite in (fuse_few_rows, compute_cats_where_used)]
+            if any(rewritten):
                 graph.recompile()
 
         def uuid(self) -> Any:
