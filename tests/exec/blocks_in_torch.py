@@ -71,7 +71,10 @@ for weighed_by in lambda x, y: (x + y.permute(2, 0, 1)).softmax(-1), lambda x, y
 assert blocks_of(lambda x: x.exp() + 1, x[:4], dynamic=True) == [[{"XBLOCK": 1024}]]
 assert blocks_of(lambda x: x.sum(0), x[:20], dynamic=True) == [[{"XBLOCK": 64, "R0_BLOCK": 8}]]
 assert blocks_of(lambda x: x.t().contiguous() + 1, x[:, :30], dynamic=True) == [[{"XBLOCK": 32, "YBLOCK": 32}]]
-# Few columns, rows, scans and whoever asks for tuning are Inductor's.
+# Scans of rows are of one row, whole or in parts.
+assert blocks_of(lambda x: x.cumsum(-1), x) == [[{"XBLOCK": 4}]]
+assert blocks_of(lambda x: x.cumsum(-1), torch.randn(8, 3000)) == [[{"XBLOCK": 1, "R0_BLOCK": 2048}]]
+# Few columns, scans of columns and whoever asks for tuning are Inductor's.
 assert all("R0_BLOCK" not in kwargs or kwargs["R0_BLOCK"] > 8 for [kwargs] in blocks_of(lambda x: x.sum(0), x[:, :4]))
 assert len(blocks_of(lambda x: x.exp() + 1, x, options={"max_autotune_pointwise": True})[0]) > 1
 

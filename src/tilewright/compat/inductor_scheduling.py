@@ -29,6 +29,8 @@ FEWEST_COLUMNS = 16
 """A cache line. Matrices with fewer columns are left to Inductor, which takes more rows at a time."""
 FEWEST_ROWS, ROW_ELEMENTS = 4, 256
 """Rows of a kernel that reduces each of them at once: few, unless they are short."""
+TILE_ELEMENTS = 2048
+"""The greatest tile of such rows: what is read again for their next sum is still in the nearest cache."""
 SQUARE = 32
 """The side of a block where neighbours in memory are in both dimensions."""
 MEMORY = 10e6
@@ -67,7 +69,8 @@ def cut(block: int, length: int) -> int:
 
 def row_blocks(rows: int, length: int, threads: int) -> dict[str, int]:
     """Return the blocks of a kernel that reduces whole rows of elements that are neighbours in memory."""
-    most = max(FEWEST_ROWS, ROW_ELEMENTS // power_of_two(length))
+    padded = power_of_two(length)
+    most = max(1, min(FEWEST_ROWS, TILE_ELEMENTS // padded), ROW_ELEMENTS // padded)
     return {"XBLOCK": share(rows, most, 1, threads)}
 
 
@@ -108,6 +111,8 @@ def kernel_blocks(features: Any, tiling: Mapping[str, Any], keywords: Mapping[st
         along_rows = scores.get("x", 0) > 0 and not scores.get("y")
         return elementwise_blocks(sizes, threads, length=length, along_rows=along_rows)
     length = usual_size(tiling.get("r0_", 1))
+    if features.contains_op("scan"):
+        return scan_blocks(features, sizes, scores, length, threads)
     return reduction_blocks(features, sizes, scores, length, threads)
 
 
@@ -135,6 +140,19 @@ def reduction_blocks(
     return None
 
 
+def scan_blocks(
+    features: Any, sizes: Mapping[str, int], scores: Mapping[str, int], length: int, threads: int
+) -> dict[str, int] | None:
+    """Return the blocks of a kernel that scans rows of neighbours in memory, which usually have this length."""
+    in_parts = any(node.is_split_scan() for node in features.scheduler_nodes())
+    if in_parts or set(sizes) != {"x", "r0_"} or scores.get("x", 0) or not scores.get("r0_"):
+        return None
+    choices = import_module("torch._inductor.virtualized").V.choices
+    if choices.should_use_persistent_reduction(features, cooperative_reduction=False):
+        return row_blocks(sizes["x"], length, threads)
+    return {"XBLOCK": 1, "R0_BLOCK": min(TILE_ELEMENTS, power_of_two(length))}
+
+
 def scheduling_class(base: Any) -> Any:
     """Return Inductor's class that writes Triton kernels, with the choices above."""
     config = import_module("torch._inductor.config")
@@ -149,9 +167,7 @@ def scheduling_class(base: Any) -> Any:
             triton = config.triton
             tunes = config.max_autotune or config.max_autotune_pointwise or triton.multi_kernel
             special = triton.cooperative_reductions or triton.force_cooperative_reductions or config.deterministic
-            plain = set(kernel_kwargs) <= {"features", "tiling_scores"} and not any(
-                map(kernel_features.contains_op, ("scan", "sort"))
-            )
+            plain = set(kernel_kwargs) <= {"features", "tiling_scores"} and not kernel_features.contains_op("sort")
             blocks = None
             if plain and not tunes and not special:
                 tiling = in_rows(kernel_features, kernel_args[0], self)

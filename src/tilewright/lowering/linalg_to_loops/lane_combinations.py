@@ -4,7 +4,7 @@ As in Triton, combine functions are associative; those of reductions are commuta
 results of every n-th element:
 
     reduce(%v, %i: vector lanes)   ->   fold the upper half of the lanes into the lower one, log2(lanes) times
-    scan(%v)                       ->   fold in the lanes at distances 1, 2, 4, ... before, log2(lanes) times
+    scan(%v)                       ->   fold the last lane of each half of blocks into the other half, log2(lanes) times
 """
 
 from __future__ import annotations
@@ -69,18 +69,22 @@ def fold_lanes(emitter: LoopEmitter, combination: Combination, values: Sequence[
 def scan_lanes(
     emitter: LoopEmitter, combination: Combination, values: Sequence[SSAValue], *, reverse: bool
 ) -> list[SSAValue]:
-    """In each lane the combination of all lanes up to it, or in reverse of all from it on."""
+    """In each lane the combination of all lanes up to it, or in reverse of all from it on.
+
+    One half of each block of lanes takes the outermost lane of the other half (J. Sklansky, Conditional-sum addition
+    logic, 1960): of all shuffles, only those of halves of 256 bits and more leave lanes of 128 bits.
+    """
     scanned = list(values)
     lanes = lanes_of(scanned[0])
-    distance = 1
-    while distance < lanes:
-        step = distance if reverse else -distance
-        order = [lane + step if 0 <= lane + step < lanes else lane for lane in range(lanes)]
+    half = 1
+    while half < lanes:
+        nearest = half if reverse else half - 1
+        order = [(lane & -2 * half) + nearest if bool(lane & half) != reverse else lane for lane in range(lanes)]
         before = [emitter.pick(value, order) for value in scanned]
         combined = combine(emitter, combination, before, scanned)
-        mask = _lanes_within(emitter, lanes, lanes - distance if reverse else distance, below=reverse)
+        mask = _lanes_of_halves(emitter, lanes, half, lower=reverse)
         scanned = [_replace_lanes(emitter, mask, new, old) for new, old in zip(combined, scanned, strict=True)]
-        distance *= 2
+        half *= 2
     return scanned
 
 
@@ -96,8 +100,7 @@ def lane_of(emitter: LoopEmitter, value: SSAValue, lane: int) -> SSAValue:
     return emitter.result(vector.ExtractOp(value, (lane,)))
 
 
-def _lanes_within(emitter: LoopEmitter, lanes: int, limit: int, *, below: bool) -> SSAValue:
-    """The lanes with indices below a limit, or from it on."""
-    numbers = emitter.step(lanes, i32)
-    bound = emitter.broadcast(emitter.constant(limit, i32), lanes)
-    return emitter.cmpi("slt" if below else "sge", numbers, bound)
+def _lanes_of_halves(emitter: LoopEmitter, lanes: int, half: int, *, lower: bool) -> SSAValue:
+    """The lanes of the upper halves of all blocks, or of the lower ones."""
+    bit, zero = (emitter.broadcast(emitter.constant(number, i32), lanes) for number in (half, 0))
+    return emitter.cmpi("eq" if lower else "ne", emitter.arith(arith.AndIOp, emitter.step(lanes, i32), bit), zero)

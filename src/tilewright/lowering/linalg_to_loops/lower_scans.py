@@ -6,7 +6,7 @@ the one before.
     %out = linalg_ext.scan dimension(0) ins(%source) outs(%e) { addf }
       ->  %x = load %source[0]; %s = scan %x; store %s; %carry = broadcast %s[15]
           scf.for %i = 16 to 4096 step 16 iter_args(%carry) {
-            %x = load %source[%i];  %s = addf %carry, scan %x;  store %s;  yield broadcast %s[15] }
+            %x = load %source[%i];  %s = scan %x;  store (addf %carry, %s);  yield addf %carry, broadcast %s[15] }
 """
 
 from __future__ import annotations
@@ -119,9 +119,11 @@ class _ScanWriter:
         values = BodyValues(self.emitter, self.nest, [*frames, Frame(cursor, self.nest.schedule.vector_dim, first)])
         read = [values.spread(read_operand(values, operand), operand.dims()) for operand in self.operands]
         scanned = scan_lanes(self.emitter, self.scan.combination, read, reverse=self.scan.reverse)
+        last = 0 if self.scan.reverse else self.lanes - 1
+        total = [self.emitter.pick(value, [last] * self.lanes) for value in scanned]
         if carried is not None:
             scanned = combine(self.emitter, self.scan.combination, carried, scanned)
+            total = combine(self.emitter, self.scan.combination, carried, total)
         for view, value in zip(self.views, scanned, strict=True):
             write_output(values, view, self.access, value)
-        last = 0 if self.scan.reverse else self.lanes - 1
-        return [self.emitter.pick(value, [last] * self.lanes) for value in scanned]
+        return total
