@@ -9,25 +9,26 @@
     } with %i = %end
 
 Along a segment each quotient is one scalar, each remainder grows with the lane (see `lane_steps`); several divisions,
-of one index or of each other's results, end a segment where the first of them does. A divisor that is known when the
+of one index or of each other's results, end a segment where the first of them does. Quotients by multiples of another
+divisor are made from the other's: they change where that does. A divisor that is known when the
 program runs is tested for being long enough before the loop, which is written both ways.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from xdsl.ir import SSAValue
 
 from tilewright.dialects import arith, memref, vector
 from tilewright.lowering.linalg_to_loops.body_values import BodyValues, first_of
-from tilewright.lowering.linalg_to_loops.emitter import INDEX, Index
+from tilewright.lowering.linalg_to_loops.emitter import INDEX, Index, LoopEmitter
 from tilewright.lowering.linalg_to_loops.lane_steps import Division, Rounding, find_lane_steps
 from tilewright.lowering.linalg_to_loops.nest import SEGMENT, Nest
 from tilewright.lowering.linalg_to_loops.nest_plan import with_lanes
 from tilewright.lowering.linalg_to_loops.predication import is_straight
-from tilewright.support.cpu_costs import HEAVY, LONG_SEGMENT, SHORTEST_SEGMENT
+from tilewright.support.cpu_costs import FEWEST_GATHERED, HEAVY, LONG_SEGMENT, SHORTEST_SEGMENT
 from tilewright.transforms.linalg.body_cost import ACCESSES, vector_cost
 
 
@@ -55,9 +56,9 @@ def plan_segments(nest: Nest, known: Collection[SSAValue]) -> Nest | None:
         has_tiles=False,
         fetches=(),
     )
-    if not nest.has_reduction and not _has_strides(segmented):  # accumulators keep the lanes that they have after it
-        return _widened(segmented)
-    return segmented
+    if nest.has_reduction:  # accumulators keep the lanes that they have after it
+        return segmented
+    return _narrowed(segmented) if _has_strides(segmented) else _widened(segmented)
 
 
 def _has_strides(nest: Nest) -> bool:
@@ -65,6 +66,16 @@ def _has_strides(nest: Nest) -> bool:
     casts = [op for op in nest.body.ops if isinstance(op, memref.ReinterpretCastOp)]
     offsets = (value for op in casts for value in op.mixed_offsets if isinstance(value, SSAValue))
     return any(nest.facts.steps.of.get(offset, 1) not in (0, 1) for offset in offsets)
+
+
+def _narrowed(nest: Nest) -> Nest:
+    """The nest with half of its lanes, where these gather fewer elements past the end of each segment."""
+    lanes = nest.schedule.lanes
+    divisors = [division.divisor for division in nest.facts.steps.divisions]
+    gathered = {size: sum(-(-d // size) * size for d in divisors if isinstance(d, int)) for size in (lanes, lanes // 2)}
+    if lanes < 2 * FEWEST_GATHERED or gathered[lanes] <= gathered[lanes // 2]:
+        return nest
+    return replace(nest, schedule=replace(nest.schedule, lanes=lanes // 2, registers=1))
 
 
 def _widened(nest: Nest) -> Nest:
@@ -106,17 +117,43 @@ def start_segment(values: BodyValues, upper: Index) -> Index:
     emitter, steps = values.emitter, values.nest.facts.steps
     known = values.frames[-1].values
     end = upper
+    quotients: dict[Division, SSAValue] = {}
     with emitter.at(values.frames[-1].cursor):
-        for division in steps.divisions:
-            quotient, rest, room = _divide_first(values, division)
+        for division in sorted(steps.divisions, key=_constant_divisor):
+            factor = _find_factor(division, quotients)
+            quotient, rest, room = _divide_first(values, division, factor)
+            quotients[division] = quotient
             known.update((op.results[0], quotient) for op, other in steps.quotients.items() if other == division)
             known.update((first_of(op.results[0]), rest) for op, other in steps.remainders.items() if other == division)
-            end = emitter.min(end, emitter.add(values.induction(SEGMENT), emitter.index_cast(room, INDEX)))
+            if room is not None:
+                end = emitter.min(end, emitter.add(values.induction(SEGMENT), emitter.index_cast(room, INDEX)))
     return end
 
 
-def _divide_first(values: BodyValues, division: Division) -> tuple[SSAValue, SSAValue, SSAValue]:
-    """Quotient and remainder of the first lane, and how many lanes from there on have that quotient."""
+def _constant_divisor(division: Division) -> int:
+    return division.divisor if isinstance(division.divisor, int) else 0
+
+
+def _find_factor(division: Division, quotients: Mapping[Division, SSAValue]) -> tuple[SSAValue, int] | None:
+    """Return a quotient of the same dividend, by the greatest factor of the divisor that there is, and what is left of
+    the divisor: x / (a b) = (x / a) / b, wherever quotients are rounded to.
+    """
+    found: tuple[SSAValue, int] | None = None
+    for other, quotient in quotients.items():
+        number, factor = division.divisor, other.divisor
+        if not isinstance(number, int) or not isinstance(factor, int) or number % factor:
+            continue
+        if (other.dividend, other.rounding) == (division.dividend, division.rounding):
+            found = quotient, number // factor
+    return found
+
+
+def _divide_first(
+    values: BodyValues, division: Division, factor: tuple[SSAValue, int] | None
+) -> tuple[SSAValue, SSAValue, SSAValue | None]:
+    """Quotient and remainder of the first lane, and how many lanes from there on have that quotient: None with a
+    quotient by a factor of the divisor, which changes no later.
+    """
     emitter = values.emitter
     dividend = values.first(division.dividend)
     type_ = dividend.type
@@ -125,18 +162,29 @@ def _divide_first(values: BodyValues, division: Division) -> tuple[SSAValue, SSA
             divisor = emitter.constant(number, type_)
         case divisor:
             divisor = values.get(divisor)
-    match division:
-        case Division(rounding=Rounding.DOWN, divisor=int() as number):
-            bits = emitter.constant(number.bit_length() - 1, type_)
-            quotient = emitter.value(arith.ShRSIOp, (dividend, bits), type_)
-        case Division(rounding=Rounding.UNSIGNED):
-            quotient = emitter.value(arith.DivUIOp, (dividend, divisor), type_)
-        case _:
-            quotient = emitter.value(arith.DivSIOp, (dividend, divisor), type_)
+    if factor is None:
+        quotient = _quotient(emitter, division.rounding, dividend, divisor, division.divisor)
+    else:
+        divided, number = factor
+        quotient = _quotient(emitter, division.rounding, divided, emitter.constant(number, type_), number)
     rest = emitter.arith(arith.SubiOp, dividend, emitter.arith(arith.MuliOp, quotient, divisor))
+    if factor is not None:
+        return quotient, rest, None
     length = divisor
     if division.rounding is Rounding.TO_ZERO:
         # Below zero quotients change after a multiple of the divisor, not before it.
         one, zero = emitter.constant(1, type_), emitter.constant(0, type_)
         length = emitter.select(emitter.cmpi("sge", dividend, zero), divisor, one)
     return quotient, rest, emitter.arith(arith.SubiOp, length, rest)
+
+
+def _quotient(
+    emitter: LoopEmitter, rounding: Rounding, dividend: SSAValue, divisor: SSAValue, number: SSAValue | int
+) -> SSAValue:
+    """Divide scalars; `number` is the divisor where that is known."""
+    type_ = dividend.type
+    if rounding is Rounding.DOWN and isinstance(number, int):
+        bits = emitter.constant(number.bit_length() - 1, type_)
+        return emitter.value(arith.ShRSIOp, (dividend, bits), type_)
+    op_class = arith.DivUIOp if rounding is Rounding.UNSIGNED else arith.DivSIOp
+    return emitter.value(op_class, (dividend, divisor), type_)
