@@ -121,8 +121,8 @@ FEWEST_LANES = 8
 """Lanes of a vector from which on rows are reduced together."""
 
 FEWEST_GATHERED = 4
-"""Lanes that vectors keep at least where half of them gather fewer elements past the ends of segments. Zen 3, a pool of 28
-columns: 149 us by 4 lanes, 176 by 8."""
+"""Lanes that vectors keep at least where half of them gather fewer elements past the ends of segments. Zen 3, a pool of
+28 columns: 149 us by 4 lanes, 176 by 8."""
 
 LONG_SEGMENT = 8
 """Vectors of a segment from which on few lanes are left after the last full one."""

@@ -69,7 +69,15 @@ def test_blocks_of_rows_end_where_these_are_cut(length: int, block: int) -> None
 
 @pytest.mark.parametrize(
     ("rows", "length", "threads", "block"),
-    [(256, 768, 1, 2), (256, 512, 1, 4), (64, 4096, 1, 1), (256, 49, 1, 4), (4096, 8, 1, 32), (6, 64, 4, 2), (1, 9, 1, 1)],
+    [
+        (256, 768, 1, 2),
+        (256, 512, 1, 4),
+        (64, 4096, 1, 1),
+        (256, 49, 1, 4),
+        (4096, 8, 1, 32),
+        (6, 64, 4, 2),
+        (1, 9, 1, 1),
+    ],
 )
 def test_rows_are_reduced_a_few_at_a_time(rows: int, length: int, threads: int, block: int) -> None:
     assert row_blocks(rows, length, threads) == {"XBLOCK": block}

@@ -87,7 +87,9 @@ def _repeated_work(nest: Nest, dim: int) -> int:
     """Return the cost of what each iteration of a dimension computes before the reduction; jammed, each step does."""
     reduced = {other for other in nest.schedule.order if nest.iterators[other]}
     ops = (op for op in nest.body.ops if op.results)
-    return sum(vector_cost(op) for op in ops if dim in (dims := nest.facts.depends[op.results[0]]) and not dims & reduced)
+    return sum(
+        vector_cost(op) for op in ops if dim in (dims := nest.facts.depends[op.results[0]]) and not dims & reduced
+    )
 
 
 def _work(nest: Nest) -> dict[SSAValue, int]:

@@ -26,8 +26,8 @@ UNSIGNED = {
 @register_pass
 class NarrowComparisonsPass(Pass):
     """Compares a tensor that was extended for it with one number, or with few that are broadcast, at the width that the
-    tensor had, and asks of the numbers, once, whether they fit into that. Which of two is less is asked at that width of
-    constants alone, which fit or are compared already.
+    tensor had, and asks of the numbers, once, whether they fit into that. Which of two is less is asked at that width
+    of constants alone, which fit or are compared already.
 
     Before:
     ```mlir
