@@ -90,6 +90,22 @@ def test_indices_are_taken_apart_by_known_numbers(c: int, d: int) -> None:
 
 
 @triton.jit
+def take_apart_twice(x, y, first, C: tl.constexpr, D: tl.constexpr, BLOCK: tl.constexpr):
+    i = first + tl.arange(0, BLOCK)
+    tl.store(y + tl.arange(0, BLOCK), tl.load(x + i % C + 2 * (i // C % D) + 70 * (i // (C * D)) + 4000))
+
+
+@pytest.mark.parametrize("first", [-5000, -96, -95, -1, 0, 1, 95, 96, 2687, 2688, 5000])
+@pytest.mark.parametrize(("c", "d"), [(96, 28), (64, 4), (20, 7)])
+def test_quotients_by_multiples_of_a_divisor(first: int, c: int, d: int) -> None:
+    x, y = np.arange(12000, dtype=np.float32), np.zeros(1024, np.float32)
+    take_apart_twice[(1,)](x, y, first, C=c, D=d, BLOCK=1024)
+    i = first + np.arange(1024)
+    (row, column), (image, _) = divide(i, c), divide(i, c * d)
+    np.testing.assert_array_equal(y, x[column + 2 * divide(row, d)[1] + 70 * image + 4000])
+
+
+@triton.jit
 def shift_and_mask(x, y, first, BLOCK: tl.constexpr):
     i = first + tl.arange(0, BLOCK)
     tl.store(y + tl.arange(0, BLOCK), tl.load(x + (i >> 5) * 100 + (i & 31)))

@@ -37,6 +37,7 @@ from tilewright.lowering.linalg_to_loops.strip_segments import (
     plan_segments,
     scalar_of_splat,
     segments_pay,
+    without_signs,
 )
 from tilewright.lowering.linalg_to_loops.unchanged_lanes import without_unchanged_lanes
 from tilewright.lowering.linalg_to_loops.unroll_and_jam import plan_jam
@@ -179,16 +180,23 @@ class _NestWriter:
         if self.loops.unmasked is not None:
             for comparison, lanes in self.loops.unmasked.comparisons.items():
                 outside.values[comparison] = scalar_of_splat(lanes)
-        pays = segments_pay(BodyValues(self.emitter, segmented, [outside]))
-        if pays is True:
+        values = BodyValues(self.emitter, segmented, [outside])
+        pays = segments_pay(values)
+        if isinstance(pays, SSAValue):
+            self._choose_nest(pays, segmented, self.loops.plain, outside)
+        elif (found := without_signs(values)) is not None:
+            are_positive, unsigned = found
+            self._choose_nest(are_positive, unsigned, segmented, outside)
+        else:
             self.loops.nest = segmented
             self.loops.write_level(0, [outside])
-            return
-        assert isinstance(pays, SSAValue)
+
+    def _choose_nest(self, condition: SSAValue, first: Nest, second: Nest, outside: Frame) -> None:
+        """Two versions of a nest, with accumulators for each."""
         accumulators = self.loops.accumulators
         kept = [index for index in accumulators.reducing if self.loops.nest.outputs[index].dest is None]
-        choice, *blocks = self.emitter.open_if(pays, [accumulators.nest.yielded[index].type for index in kept])
-        for block, nest in zip(blocks, (segmented, self.loops.plain), strict=True):
+        choice, *blocks = self.emitter.open_if(condition, [accumulators.nest.yielded[index].type for index in kept])
+        for block, nest in zip(blocks, (first, second), strict=True):
             self.loops.nest = nest
             with self.emitter.at(block):
                 self.loops.write_level(0, [Frame(self.emitter.cursor, values=dict(outside.values))])

@@ -10,7 +10,8 @@
 
 Along a segment each quotient is one scalar, each remainder grows with the lane (see `lane_steps`); several divisions,
 of one index or of each other's results, end a segment where the first of them does. Quotients by multiples of another
-divisor are made from the other's: they change where that does. A divisor that is known when the
+divisor are made from the other's: they change where that does. What is at least 0 when the loop starts is divided
+without signs. A divisor that is known when the
 program runs is tested for being long enough before the loop, which is written both ways.
 """
 
@@ -22,9 +23,9 @@ from dataclasses import replace
 from xdsl.ir import SSAValue
 
 from tilewright.dialects import arith, memref, vector
-from tilewright.lowering.linalg_to_loops.body_values import BodyValues, first_of
+from tilewright.lowering.linalg_to_loops.body_values import BodyValues, Frame, first_of
 from tilewright.lowering.linalg_to_loops.emitter import INDEX, Index, LoopEmitter
-from tilewright.lowering.linalg_to_loops.lane_steps import Division, Rounding, find_lane_steps
+from tilewright.lowering.linalg_to_loops.lane_steps import Division, LaneSteps, Rounding, find_lane_steps
 from tilewright.lowering.linalg_to_loops.nest import SEGMENT, Nest
 from tilewright.lowering.linalg_to_loops.nest_plan import with_lanes
 from tilewright.lowering.linalg_to_loops.predication import is_straight
@@ -110,6 +111,34 @@ def segments_pay(values: BodyValues) -> SSAValue | bool:
             least = emitter.constant(SHORTEST_SEGMENT, number.type)
             verdict = emitter.both(verdict, emitter.compare("sge", number, least))
     return verdict
+
+
+def without_signs(values: BodyValues) -> tuple[SSAValue, Nest] | None:
+    """Return the nest with unsigned divisions, and whether all that it divides is at least 0: an index that is not
+    negative in the first lane is in none. None where that has no signs, or is another in each row; `values` are those
+    before the loop.
+    """
+    nest, emitter, cursor = values.nest, values.emitter, values.frames[-1].cursor
+    steps, dim = nest.facts.steps, nest.schedule.vector_dim
+    dividends = dict.fromkeys(each.dividend for each in steps.divisions if each.rounding is Rounding.TO_ZERO)
+    if dim is None or not dividends or any(nest.facts.depends[each] != frozenset((dim,)) for each in dividends):
+        return None
+    frames = [Frame(cursor, each, 0) for each in nest.schedule.order[: nest.schedule.order.index(SEGMENT) + 1]]
+    first = BodyValues(emitter, nest, [*values.frames, *frames])
+    verdict: SSAValue | bool = True
+    for dividend in dividends:
+        number = first.first(dividend)
+        verdict = emitter.both(verdict, emitter.compare("sge", number, emitter.constant(0, number.type)))
+    if not isinstance(verdict, SSAValue):
+        return None
+    unsigned = {each: replace(each, rounding=Rounding.UNSIGNED) for each in steps.divisions}
+    changed = LaneSteps(
+        steps.of,
+        dict.fromkeys(unsigned.values()),
+        {op: unsigned[each] for op, each in steps.remainders.items()},
+        {op: unsigned[each] for op, each in steps.quotients.items()},
+    )
+    return verdict, replace(nest, facts=replace(nest.facts, steps=changed))
 
 
 def start_segment(values: BodyValues, upper: Index) -> Index:
