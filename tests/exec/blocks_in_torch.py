@@ -70,7 +70,7 @@ for weighed_by in lambda x, y: (x + y.permute(2, 0, 1)).softmax(-1), lambda x, y
 # Sizes that are not known are taken for long ones.
 assert blocks_of(lambda x: x.exp() + 1, x[:4], dynamic=True) == [[{"XBLOCK": 1024}]]
 assert blocks_of(lambda x: x.sum(0), x[:20], dynamic=True) == [[{"XBLOCK": 64, "R0_BLOCK": 8}]]
-assert blocks_of(lambda x: x.t().contiguous() + 1, x[:, :30], dynamic=True) == [[{"XBLOCK": 32, "YBLOCK": 32}]]
+assert blocks_of(lambda x: x.t().contiguous() + 1, x[:, :30], dynamic=True) == [[{"XBLOCK": 16, "YBLOCK": 16}]]
 # Scans of rows are of one row, whole or in parts.
 assert blocks_of(lambda x: x.cumsum(-1), x) == [[{"XBLOCK": 4}]]
 assert blocks_of(lambda x: x.cumsum(-1), torch.randn(8, 3000)) == [[{"XBLOCK": 1, "R0_BLOCK": 2048}]]

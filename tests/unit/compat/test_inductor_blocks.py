@@ -68,6 +68,21 @@ def test_blocks_of_rows_end_where_these_are_cut(length: int, block: int) -> None
 
 
 @pytest.mark.parametrize(
+    ("y", "x", "length", "blocks"),
+    [
+        (512, 512, 0, (16, 16)),
+        (512, 24, 0, (16, 16)),
+        (96, 512, 24, (8, 16)),
+        (512, 14, 0, (64, 16)),
+        (9, 512, 0, (16, 64)),
+    ],
+)
+def test_matrices_are_transposed_in_squares(y: int, x: int, length: int, blocks: tuple[int, int]) -> None:
+    found = elementwise_blocks({"y": y, "x": x}, 1, length=length, transposes=True)
+    assert found == dict(zip(("YBLOCK", "XBLOCK"), blocks, strict=True))
+
+
+@pytest.mark.parametrize(
     ("rows", "length", "threads", "block"),
     [
         (256, 768, 1, 2),
