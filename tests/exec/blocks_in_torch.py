@@ -57,6 +57,18 @@ for side, block in (96, 32), (128, 64), (12, 64):
     images = torch.randn(28, 14, side)
     assert blocks_of(lambda x: x.transpose(1, 2).contiguous() + 1, images) == [[{"XBLOCK": 16, "YBLOCK": block}]]
 assert blocks_of(lambda x, y: x * y, x, x[0]) == [[{"XBLOCK": 1024}]]
+# Sums that lie a page apart share the ways of one set of a cache: few at a time. Others do not.
+pixels = torch.randn(2, 32, 16, 16).to(memory_format=torch.channels_last)
+
+
+def enlarged(x, rows, side):
+    images, channels = torch.arange(2)[:, None, None, None], torch.arange(32)[:, None, None]
+    return torch.zeros(2, 32, side, side).index_put((images, channels, rows[:, None], rows), x, True)
+
+
+for side, block in (32, 8), (33, 32):
+    zeros, sums = blocks_of(enlarged, pixels, torch.randint(0, 32, (16,)), side)
+    assert sums == [{"XBLOCK": block, "YBLOCK": 1024 // block}]
 # Whole rows, few at a time, or whole columns: one size.
 assert blocks_of(lambda x: x.softmax(-1), x) == [[{"XBLOCK": 4}]]
 assert blocks_of(lambda x: (x[:32] * 2).sum(0), x) == [[{"XBLOCK": 64}]]

@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import Any
 
 from tilewright.compat.inductor_tiling import (
+    cached_columns,
     has_one_block,
     in_rows,
     long_sizes,
@@ -85,24 +86,32 @@ def parts_of_rows(rows: int, length: int, threads: int) -> dict[str, int]:
 
 
 def elementwise_blocks(
-    sizes: Mapping[str, int], threads: int, *, length: int = 0, along_rows: bool = False, transposes: bool = False
+    sizes: Mapping[str, int],
+    threads: int,
+    *,
+    length: int = 0,
+    along_rows: bool = False,
+    transposes: bool = False,
+    cached: int = 0,
 ) -> dict[str, int] | None:
     """Return the blocks of an elementwise kernel of one dimension or two, or None of three. What `y` counts is cut into
     parts of `length`, if that is not 0: a block within one is copied in squares from rows to columns. Where neighbours
     in memory are `along_rows` only, a block has whole rows: what belongs to a row is found once. Where it `transposes`
-    matrices that are not small, it is one square.
+    matrices that are not small, it is one square. A block has at most `cached` columns, if that is not 0.
     """
     if has_one_block(sizes):
         return {"XBLOCK": share(sizes["x"], ELEMENTS, COLUMNS, threads)}
     if not set(sizes) <= {"x", "y", "r0_"}:
         return None
     columns, rows = power_of_two(sizes["x"]), power_of_two(sizes["y"])
-    if transposes and min(columns, rows) > TRANSPOSED:
+    if transposes and not cached and min(columns, rows) > TRANSPOSED:
         return {"XBLOCK": TRANSPOSED, "YBLOCK": cut(TRANSPOSED, length)}
     elements = share(columns * rows, ELEMENTS, COLUMNS, threads)
     x = max(min(SQUARE, columns), min(columns, elements // rows))
     if along_rows:
         x = max(x, min(sizes["x"] & -sizes["x"], elements))
+    if cached:
+        x = min(x, cached)
     y = cut(max(1, min(rows, elements // x)), length)
     return {"XBLOCK": x, "YBLOCK": y}
 
@@ -115,8 +124,14 @@ def kernel_blocks(features: Any, tiling: Mapping[str, Any], keywords: Mapping[st
         # Where neighbours in memory are in both dimensions, tiles are copied from rows to columns.
         length = row_of_rows(features, sizes["x"]) if scores.get("y") else 0
         along_rows = scores.get("x", 0) > 0 and not scores.get("y")
-        transposes = scores.get("x", 0) > 0 and scores.get("y", 0) > 0
-        return elementwise_blocks(sizes, threads, length=length, along_rows=along_rows, transposes=transposes)
+        return elementwise_blocks(
+            sizes,
+            threads,
+            length=length,
+            along_rows=along_rows,
+            transposes=scores.get("x", 0) > 0 and scores.get("y", 0) > 0,
+            cached=cached_columns(features),
+        )
     length = usual_size(tiling.get("r0_", 1))
     if features.contains_op("scan"):
         return scan_blocks(features, sizes, scores, length, threads)

@@ -17,6 +17,9 @@ FEWEST_LANES = 4
 SHORT_ROW = 64
 """In shorter rows, what all columns share is found again for each vector where rows are not a dimension."""
 
+SET_BYTES, WAYS = 4096, 8
+"""Addresses that this far apart share a set of the nearest cache, which holds so many of their lines."""
+
 LONG = 1024
 """What stands for a size that is not known: no block of one dimension is longer."""
 
@@ -62,6 +65,20 @@ def row_of_rows(features: Any, columns: int) -> int:
     return found
 
 
+def cached_columns(features: Any) -> int:
+    """Return how many neighbouring columns have sums in memory (`atomic_add`) whose lines stay in the nearest cache
+    together, until the next row adds to them; 0 where no node adds, or sums are neighbours.
+    """
+    accesses = [node.pointwise_or_reduction_read_writes(pointwise=True) for node, _ in _nodes_with_rows(features)]
+    apart = [
+        _apart(write, each.range_vars[-1])
+        for each in accesses
+        for write in each.writes
+        if getattr(write, "mode", None) == "atomic_add"
+    ]
+    return min((WAYS * SET_BYTES // gcd(each, SET_BYTES) for each in apart if each), default=0)
+
+
 def in_rows(features: Any, tiling: Mapping[str, Any], scheduling: Any) -> Mapping[str, Any]:
     """Return the tiling of a kernel, cut into rows and columns where that of an elementwise kernel has one dimension,
     and the columns of a row share what is costly to find.
@@ -91,6 +108,14 @@ def _nodes_with_rows(features: Any) -> Iterator[tuple[Any, tuple[int, ...]]]:
         sizes = node.get_ranges()[0]
         if len(sizes) > 1 and _are_known(sizes):
             yield node, tuple(map(int, sizes))
+
+
+def _apart(write: Any, variable: Any) -> int:
+    """Return how many bytes lie between what neighbours along a loop write; 0 where that is not one number."""
+    apart = write.index.coeff(variable)
+    if write.index.subs(variable, 0) + apart * variable != write.index or not _are_known([apart]):
+        return 0
+    return int(apart) * int(import_module("torch._inductor.virtualized").V.graph.get_dtype(write.name).itemsize)
 
 
 def _shares(node: Any, sizes: tuple[int, ...], columns: int) -> bool:

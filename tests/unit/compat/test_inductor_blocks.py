@@ -67,6 +67,12 @@ def test_blocks_of_rows_end_where_these_are_cut(length: int, block: int) -> None
     assert elementwise_blocks({"y": 2688, "x": 14}, 1, length=length) == {"XBLOCK": 16, "YBLOCK": block}
 
 
+@pytest.mark.parametrize(("cached", "blocks"), [(0, (32, 32)), (8, (128, 8)), (16, (64, 16)), (512, (32, 32))])
+def test_blocks_have_few_columns_where_sums_share_a_set_of_a_cache(cached: int, blocks: tuple[int, int]) -> None:
+    found = elementwise_blocks({"y": 8192, "x": 32}, 1, cached=cached)
+    assert found == dict(zip(("YBLOCK", "XBLOCK"), blocks, strict=True))
+
+
 @pytest.mark.parametrize(
     ("y", "x", "length", "blocks"),
     [
