@@ -57,6 +57,14 @@ for side, block in (96, 32), (128, 64), (12, 64):
     images = torch.randn(28, 14, side)
     assert blocks_of(lambda x: x.transpose(1, 2).contiguous() + 1, images) == [[{"XBLOCK": 16, "YBLOCK": block}]]
 assert blocks_of(lambda x, y: x * y, x, x[0]) == [[{"XBLOCK": 1024}]]
+# What is costly and the same for a whole column, or a whole row, is computed once for a block of rows.
+norm = torch.nn.BatchNorm2d(32).eval()
+with torch.no_grad():
+    norm.running_var.copy_(torch.rand(32) + 0.5)
+    image = torch.randn(2, 32, 14, 14).to(memory_format=torch.channels_last)
+    assert blocks_of(norm, image) == [[{"XBLOCK": 32, "YBLOCK": 32}]]
+assert blocks_of(lambda x, y: x / y.sqrt()[:, None], x, x[:, 0].abs()) == [[{"XBLOCK": 32, "YBLOCK": 32}]]
+assert blocks_of(lambda x, y: x * y[:, None], x, x[:, 0]) == [[{"XBLOCK": 1024}]]
 # Sums that lie a page apart share the ways of one set of a cache: few at a time. Others do not.
 pixels = torch.randn(2, 32, 16, 16).to(memory_format=torch.channels_last)
 

@@ -17,6 +17,12 @@ FEWEST_LANES = 4
 SHORT_ROW = 64
 """In shorter rows, what all columns share is found again for each vector where rows are not a dimension."""
 
+COSTLY = frozenset(
+    {"div", "truediv", "reciprocal", "sqrt", "rsqrt", "pow", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p"}
+    | {"sin", "cos", "tan", "tanh", "sigmoid", "erf", "lgamma"}
+)
+"""What takes many cycles: worth computing once for all elements of a row, or of a column, that share it."""
+
 SET_BYTES, WAYS = 4096, 8
 """Addresses that this far apart share a set of the nearest cache, which holds so many of their lines."""
 
@@ -81,7 +87,7 @@ def cached_columns(features: Any) -> int:
 
 def in_rows(features: Any, tiling: Mapping[str, Any], scheduling: Any) -> Mapping[str, Any]:
     """Return the tiling of a kernel, cut into rows and columns where that of an elementwise kernel has one dimension,
-    and the columns of a row share what is costly to find.
+    and what is costly to find is the same for all columns of a row, or all rows of a column.
     """
     sizes = known_sizes(tiling)
     found = list(_nodes_with_rows(features))
@@ -90,7 +96,8 @@ def in_rows(features: Any, tiling: Mapping[str, Any], scheduling: Any) -> Mappin
     _, most = max(found, key=lambda each: len(each[1]))
     first = next((at for at in range(len(most) - 1, 0, -1) if prod(most[at:]) >= FEWEST_LANES), 0)
     rows, columns = prod(most[:first]), prod(most[first:])
-    if rows == 1 or columns == 1 or not any(_shares(node, own, columns) for node, own in found):
+    is_shared = any(_shares(node, own, columns) or _computes_shared(node, own, columns) for node, own in found)
+    if rows == 1 or columns == 1 or not is_shared:
         return tiling
     integer = import_module("sympy").Integer
     cut = scheduling.create_tiling([integer(rows), integer(columns)], [features.reduction_numel])
@@ -125,5 +132,22 @@ def _shares(node: Any, sizes: tuple[int, ...], columns: int) -> bool:
     for access in (*accesses.reads, *accesses.writes):
         symbols = access.index.free_symbols if hasattr(access, "index") else ()
         if symbols and (access.is_indirect() or (columns < SHORT_ROW and last not in symbols and sizes[-1] > 1)):
+            return True
+    return False
+
+
+def _computes_shared(node: Any, sizes: tuple[int, ...], columns: int) -> bool:
+    """Return whether something costly is computed from what all columns of a row share, or all rows of a column."""
+    body: Any = node._body
+    first = next((at for at in range(len(sizes)) if prod(sizes[at:]) == columns), 0)
+    along, across = set(body.iter_vars[first:]), set(body.iter_vars[:first])
+    varies: dict[Any, set[Any]] = {}
+    for op in body.root_block.graph.nodes if first else ():
+        varies[op] = set().union(*(varies[operand] for operand in op.all_input_nodes))
+        if op.target == "get_index":
+            varies[op] = set(body.indexing_exprs[op.args[0]].free_symbols)
+        elif op.op == "call_module":
+            varies[op] = {*along, *across}
+        elif op.target in COSTLY and varies[op] and (varies[op] <= along or varies[op] <= across):
             return True
     return False

@@ -351,3 +351,50 @@ func.func @centred_rows(%x: tensor<4x64xf32>, %sum: tensor<4xf32>) -> (tensor<4x
   } -> tensor<4x64xf32>
   return %sine, %cosine : tensor<4x64xf32>, tensor<4x64xf32>
 }
+
+// What is dear and belongs to columns is not computed again for each row; what belongs to a row, once for its columns.
+// CHECK-LABEL: @columns
+// CHECK: %[[C:.*]] = linalg.generic
+// CHECK-SAME: iterator_types = ["parallel"]
+// CHECK: math.sqrt
+// CHECK: linalg.generic
+// CHECK-SAME: iterator_types = ["parallel", "parallel"]
+// CHECK-SAME: %[[C]]
+// CHECK: arith.mulf
+// CHECK: return
+func.func @columns(%x: tensor<8x64xf32>, %m: tensor<64xf32>) -> tensor<8x64xf32> {
+  %e = tensor.empty() : tensor<64xf32>
+  %s = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%m : tensor<64xf32>) outs(%e : tensor<64xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = math.sqrt %a : f32
+    linalg.yield %0 : f32
+  } -> tensor<64xf32>
+  %p = linalg.generic {indexing_maps = [#id, affine_map<(d0, d1) -> (d1)>, #id], iterator_types = ["parallel", "parallel"]} ins(%x, %s : tensor<8x64xf32>, tensor<64xf32>) outs(%x : tensor<8x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %0 = arith.mulf %a, %b : f32
+    linalg.yield %0 : f32
+  } -> tensor<8x64xf32>
+  return %p : tensor<8x64xf32>
+}
+
+// CHECK-LABEL: @rows
+// CHECK: linalg.generic
+// CHECK-SAME: iterator_types = ["parallel", "parallel"]
+// CHECK: math.sqrt
+// CHECK-NEXT: arith.mulf
+// CHECK-NOT: linalg.generic
+// CHECK: return
+func.func @rows(%x: tensor<8x64xf32>, %m: tensor<8xf32>) -> tensor<8x64xf32> {
+  %e = tensor.empty() : tensor<8xf32>
+  %s = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%m : tensor<8xf32>) outs(%e : tensor<8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = math.sqrt %a : f32
+    linalg.yield %0 : f32
+  } -> tensor<8xf32>
+  %p = linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]} ins(%x, %s : tensor<8x64xf32>, tensor<8xf32>) outs(%x : tensor<8x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %0 = arith.mulf %a, %b : f32
+    linalg.yield %0 : f32
+  } -> tensor<8x64xf32>
+  return %p : tensor<8x64xf32>
+}

@@ -49,8 +49,9 @@ class LinalgFuseElementwisePass(Pass):
     elements that a body extracts at its own position become operands. A producer with several readers is recomputed in
     each of them if it is cheap, or if it is index arithmetic, which is usually linear (`strip_segments`). Expensive
     work (division, transcendental functions, memory accesses) is computed once and kept as an additional result of its
-    first reader, if that reader visits the same elements. Expensive work does not move into atomic updates of memory,
-    which threads execute one after another.
+    first reader, if that reader visits the same elements. Expensive work on columns (the `sqrt` of a batch norm) does
+    not move into loops that would repeat it for each row, nor into atomic updates of memory, which threads execute one
+    after another.
     """
 
     name = "linalg-fuse-elementwise"

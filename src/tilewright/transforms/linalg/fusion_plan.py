@@ -91,9 +91,10 @@ def _decide(op: linalg.StructuredOp, plan: FusionPlan, writes: _Writes) -> None:
 
 def _may_move(op: linalg.StructuredOp, reader: linalg.StructuredOp, plan: FusionPlan) -> bool:
     """Return whether a reader computes the elements that it reads without doing much work again."""
-    if plan.of(op).cost > CHEAP and _repeats(op, reader):
+    work = plan.of(op)
+    if work.cost > CHEAP and (_repeats(op, reader) or (not work.is_index and _repeats_by_row(op, reader))):
         return False
-    if plan.of(op).is_expensive and _has_atomics(reader):
+    if work.is_expensive and _has_atomics(reader):
         return False
     return STARTS_AT_FIRST not in reader.attributes or not any(inner.regions for inner in op.body.block.ops)
 
@@ -179,6 +180,19 @@ def _repeats(producer: linalg.StructuredOp, reader: linalg.StructuredOp) -> bool
         if producer_of(operand) is producer:
             used |= {expr.position for expr in map_.results if isinstance(expr, AffineDimExpr)}
     return len(used) < len(reader.iterators)
+
+
+def _repeats_by_row(producer: linalg.StructuredOp, reader: linalg.StructuredOp) -> bool:
+    """Return whether an elementwise reader would compute an expensive producer of its columns again for each row: what
+    belongs to a row is computed once for all columns, in the loop around them.
+    """
+    extents = loop_extents(reader)
+    for operand, map_ in zip(reader.inputs, reader.maps, strict=False):
+        if producer_of(operand) is producer:
+            used = {expr.position for expr in map_.results if isinstance(expr, AffineDimExpr)}
+            if any(extent > 1 and dim not in used for dim, extent in enumerate(extents[: max(used, default=0)])):
+                return True
+    return False
 
 
 def _keep_in_first_reader(op: linalg.StructuredOp, result: SSAValue, plan: FusionPlan, writes: _Writes) -> None:
