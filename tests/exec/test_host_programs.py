@@ -19,19 +19,19 @@ MODELS = sorted(FOLDER.glob("models/*.py"))
 @pytest.mark.costly
 @pytest.mark.parametrize("target", ["cpu", "cuda_sim"])
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
-def test_program_runs_unchanged(program: Path, target: str, torch_children: Children, tmp_path: Path) -> None:
-    run(program, target, torch_children, tmp_path)
+def test_program_runs_unchanged(program: Path, target: str, inductor_children: Children, tmp_path: Path) -> None:
+    run(program, target, inductor_children, tmp_path)
 
 
 @pytest.mark.costly
 @pytest.mark.parametrize("program", MODELS, ids=lambda path: path.stem)
-def test_model_runs_unchanged(program: Path, torch_children: Children, tmp_path: Path) -> None:
-    run(program, "cpu", torch_children, tmp_path)
+def test_model_runs_unchanged(program: Path, inductor_children: Children, tmp_path: Path) -> None:
+    run(program, "cpu", inductor_children, tmp_path)
 
 
-def run(program: Path, target: str, torch_children: Children, folder: Path) -> None:
+def run(program: Path, target: str, inductor_children: Children, folder: Path) -> None:
     """Run a program, which must end by saying where it was right."""
     command = ["tilewright.tools.cli", "run", str(program)]
-    done = torch_children.run(command, {"TILEWRIGHT_TARGET": target}, folder)
+    done = inductor_children.run(command, {"TILEWRIGHT_TARGET": target}, folder)
     assert done.returncode == 0, done.stderr
     assert done.stdout.rstrip().endswith("right on " + ("cpu" if target == "cpu" else "cuda"))

@@ -95,7 +95,8 @@ def right():
 
 
 wanted = right()
-for call in (head, torch.compile(head), torch.compile(head, dynamic=True)):
+for call, backend in ((head, "cpp"), (torch.compile(head), "cpp"), (torch.compile(head, dynamic=True), "triton")):
+    torch._inductor.config.cpu_backend = backend
     head.zero_grad()
     value = call(x, target)
     value.backward()
