@@ -20,13 +20,16 @@ from tilewright.tools.fuzzing.mutation import check_text, choose_text, mutate
 from tilewright.tools.fuzzing.replay import render
 
 KERNELS = 30
+DEAR = (2, 9)
+"""Kernels whose loops take the reference twelve seconds at all stages, as long as the other twenty together."""
+
 SHARES = 10
 """Mutations come in shares, of which `make test` takes one."""
 
 MUTATIONS = 1500 // SHARES
 
 
-@pytest.mark.parametrize("number", seeds(20, KERNELS))
+@pytest.mark.parametrize("number", seeds(22, KERNELS, but=DEAR))
 def test_engines_agree(number: int) -> None:
     """A failing kernel is shown as the file that replays it."""
     seed = Random(number).getrandbits(40)
