@@ -166,6 +166,8 @@ def differences(
 
 
 def _differs(want: Array, got: Array, *, exact: bool, slack: float) -> Array:
+    if want.dtype == got.dtype and want.tobytes() == got.tobytes():
+        return np.zeros(want.shape, np.bool_)
     limit = TOLERANCES.get(want.dtype.name)
     if limit is None:
         return want != got

@@ -11,6 +11,7 @@ import engines
 from tilewright import reference
 from tilewright.compiler.options import CompileOptions
 from tilewright.ir.passes import Pass, PassContext, PassPipeline
+from tilewright.ir.verify import verify_module
 from tilewright.targets.base import find_target
 from tilewright.targets.capabilities import configured
 from tilewright.tools.validation.contents import contents_of
@@ -39,7 +40,7 @@ def run_behind_passes(inputs: corpus_inputs.Inputs, options: CompileOptions) -> 
         now = contents_of(module)
         if now == last:
             continue
-        module.verify()
+        verify_module(module)
         last = now
         initial, copies = [array.copy() for array in inputs.reachable], engines.fresh(inputs.arguments)
         kernel = reference.find_kernel(module)
