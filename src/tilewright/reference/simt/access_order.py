@@ -263,6 +263,8 @@ def _distinct(granules: Array) -> Array:
 
 def _warp_of(threads: Array) -> Array:
     """The warp of each thread, also where several threads of one warp stand for themselves; else negative."""
+    if threads.min(initial=0) >= 0:
+        return threads // WARP
     return choose(threads >= 0, threads // WARP, choose(threads <= OF_WARP, OF_WARP - threads, -1))
 
 

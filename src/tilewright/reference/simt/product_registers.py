@@ -48,6 +48,8 @@ class ProductRegisters:
         self.product_shape = np.zeros(shape, np.int64)
         """The hash of the shape of the last product that accumulated there since the last fence; 0 if none did."""
         self.fenced = np.zeros(shape[1], np.bool_)
+        self.is_idle = True
+        """Whether no product is under way."""
         self._threads = self._groups = np.zeros(0, np.int64)
 
     def groups_of(self, threads: Array) -> Array:
@@ -67,6 +69,7 @@ class ProductRegisters:
         for rows in (self.accumulates, self.is_read):
             column = rows[:, group]
             column[column < before] = IDLE
+        self.is_idle = not any((rows != IDLE).any() for rows in (self.accumulates, self.is_read))
 
     def start(self, product: StartedProduct, groups: Array, tracked: Sequence[int]) -> None:
         """Issue a product in warp groups, each in its group of products. Raises Fault."""
@@ -80,6 +83,7 @@ class ProductRegisters:
         earlier = self.product_shape[into]
         if ((earlier != 0) & (earlier != product.shape)).any():
             raise _fault("wgmma accumulates where one of another shape did, with no wgmma.fence in between")
+        self.is_idle = False
         self.accumulates[into] = self.is_read[out_of] = np.asarray(tracked)
         self.product_shape[into] = product.shape
 
@@ -91,6 +95,8 @@ class ProductRegisters:
 
     def check_idle(self, uses: Uses, groups: Array) -> None:
         """Fault if a product is under way that these accesses are to wait for."""
+        if self.is_idle:
+            return
         if (self.accumulates[uses.both, groups] != IDLE).any():
             raise _fault("a register is used in which a wgmma accumulates that has not been waited for")
         if (self.is_read[uses.written, groups] != IDLE).any():
@@ -99,11 +105,12 @@ class ProductRegisters:
     def copy(self, uses: Uses, groups: Array) -> None:
         """Let registers be as those that they are copied from: accessed, or in flight."""
         into, out_of = (uses.written, groups), (uses.read, groups)
+        self.accessed[into] = self.accessed[out_of].any(axis=0)
+        if self.is_idle:
+            return
         if (self.is_read[into] != IDLE).any():
             raise _fault("a register is written that a wgmma reads, which has not been waited for")
-        self.accessed[into] = self.accessed[out_of].any(axis=0)
         self.accumulates[into] = self.accumulates[out_of].max(axis=0, initial=IDLE)
-        self.is_read[into] = IDLE
 
 
 def _column(rows: Iterable[int]) -> Array:
