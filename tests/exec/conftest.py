@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from suite.children import Children, start_children
+from suite.kept_modules import keep_modules
 from tilewright.support import knobs
 
 HERE = Path(__file__).resolve().parent
@@ -28,8 +29,9 @@ def every_target(request: pytest.FixtureRequest) -> Iterator[str]:
 
 
 @pytest.fixture
-def a_gpu() -> Iterator[str]:
-    """A GPU as target: the real one where it was named, else the simulated one."""
+def a_gpu(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A GPU as target: the real one where it was named, else the simulated one. To read `asm["ttgir"]` compiles nothing."""
+    keep_modules(monkeypatch, "ttgir")
     with knobs.scope(target=CHOSEN if CHOSEN == REAL else "cuda_sim"):
         yield CHOSEN
 
