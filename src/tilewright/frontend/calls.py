@@ -105,9 +105,10 @@ def call(state: FunctionState, function: Any, args: list[Any], keywords: dict[st
         except TypeError as error:
             _explain_arguments(function, args, keywords, error)
             raise
-    if isinstance(function, ConstexprFunction | CompileTimeLambda):
-        _check_compile_time(function, args, keywords)
+    if isinstance(function, CompileTimeLambda):
         return wrap(function(*args, **keywords))
+    if isinstance(function, ConstexprFunction):
+        return _call_at_compile_time(function, args, keywords)
     if isinstance(function, type):
         return _instantiate(state, function, args, keywords)
     if function in PYTHON_BUILTINS.values():
@@ -155,9 +156,21 @@ def _class_of(argument: Any) -> Any:
         return argument
 
 
+def _call_at_compile_time(function: ConstexprFunction, args: list[Any], keywords: dict[str, Any]) -> Any:
+    """Run a `constexpr_function`: it may ask a run-time value for its type, and answers with a constant."""
+    from tilewright.frontend.expressions import wrap
+
+    try:
+        result = function(*args, **keywords)
+    except Exception:
+        _check_compile_time(function, args, keywords)
+        raise
+    if isinstance(unwrap(result), tensor):
+        _check_compile_time(function, args, keywords)
+    return wrap(result)
+
+
 def _check_compile_time(function: Any, args: Iterable[Any], keywords: dict[str, Any]) -> None:
-    if type(function).__name__ == "CompileTimeLambda":
-        return
     for value in [*args, *keywords.values()]:
         if isinstance(value, tensor):
             name = getattr(function, "__name__", type(function).__name__)

@@ -17,12 +17,13 @@ from xdsl.dialects.builtin import FileLineColLoc, ModuleOp, NameLoc
 
 import tilewright.language as tl
 from tilewright.dialects import arith, scf, tt
-from tilewright.frontend import CodegenOptions, JITCallable, compile_to_tt
+from tilewright.frontend import CodegenOptions, JITCallable, compile_to_tt, constexpr_function
 from tilewright.frontend import language_function as jit
 from tilewright.ir.locations import find_span
 from tilewright.ir.passes import PassContext, parse_pipeline
 from tilewright.ir.printing import print_op
 from tilewright.support import knobs
+from tilewright.support.errors import CompilationError
 
 
 def build(kernel: JITCallable, *types: str, options: CodegenOptions | None = None, **constants: Any) -> ModuleOp:
@@ -313,8 +314,6 @@ def small_dot(p):
 
 
 def test_minimum_dot_size_is_the_target_s() -> None:
-    from tilewright.support.errors import CompilationError
-
     with pytest.raises(CompilationError, match="K >= 16"):
         build(small_dot, "*fp32")
     build(small_dot, "*fp32", options=CodegenOptions(min_dot_size=(1, 1, 1)))
@@ -329,8 +328,6 @@ def dot_of_rows(p, T: tl.constexpr, K: tl.constexpr):
 
 @pytest.mark.parametrize(("type_", "k"), [(tl.int8, 32), (tl.float16, 16), (tl.float32, 8), (tl.float64, 4)])
 def test_minimum_dot_size_is_in_bytes(type_: tl.dtype, k: int) -> None:
-    from tilewright.support.errors import CompilationError
-
     build(dot_of_rows, "*fp32", T=type_, K=k)
     with pytest.raises(CompilationError, match=f"K >= {k}, got M=16, N=16, K={k // 2}"):
         build(dot_of_rows, "*fp32", T=type_, K=k // 2)
@@ -344,8 +341,6 @@ def store_by_a_larger_mask(p):
 
 
 def test_masks_of_stores_are_no_larger_than_the_pointers() -> None:
-    from tilewright.support.errors import CompilationError
-
     with pytest.raises(CompilationError, match=r"Expected pointer argument to have shape \[4, 4\] but got \[1, 4\]"):
         build(store_by_a_larger_mask, "*i32")
 
@@ -364,6 +359,50 @@ def test_target_questions() -> None:
     assert not ops(
         build(target_dependent, "*i32", options=CodegenOptions(target_name="cpu", arch="znver4")), tt.StoreOp
     )
+
+
+@constexpr_function
+def element_of(value: tl.tensor) -> tl.dtype:
+    return value.dtype.element_ty if value.dtype.is_ptr() else value.dtype
+
+
+@constexpr_function
+def doubled(value: int) -> int:
+    return value * 2
+
+
+@constexpr_function
+def rounded(value: float) -> int:
+    return round(value)
+
+
+@jit
+def asks_for_types(p, q):
+    kind: tl.constexpr = element_of(p)
+    x = tl.load(p)
+    tl.static_assert(element_of(x) == kind)
+    tl.store(q, x.to(tl.float32) + (1 if kind == tl.float16 else 2))
+
+
+@jit
+def answers_with_a_value(p):
+    tl.store(p, doubled(tl.load(p)))
+
+
+@jit
+def computes_with_a_value(p):
+    tl.store(p, rounded(tl.load(p)))
+
+
+def test_constexpr_functions_may_ask_values_for_their_types() -> None:
+    added = [
+        ops(build(asks_for_types, pointer, "*fp32"), arith.ConstantOp)[-1].value.value.data
+        for pointer in ("*fp16", "*bf16")
+    ]
+    assert added == [1.0, 2.0]
+    for kernel, name in ((answers_with_a_value, "doubled"), (computes_with_a_value, "rounded")):
+        with pytest.raises(CompilationError, match=f"`{name}` runs at compile time and cannot take a run-time"):
+            build(kernel, "*i32")
 
 
 TABLE = tl.constexpr({"a": 3, "b": 4})

@@ -90,8 +90,6 @@ def check_options(options: Any, capability: int) -> None:
         )
     if options.num_ctas > MAX_CTAS:
         raise ValueError(f"num_ctas={options.num_ctas}: a cluster has at most {MAX_CTAS} CTAs")
-    if options.maxnreg is not None and options.maxnreg > MAX_REGISTERS:
-        raise ValueError(f"maxnreg={options.maxnreg}: a thread has at most {MAX_REGISTERS} registers")
     if options.ptx_version is not None:
         _check_ptx_version(options.ptx_version, capability)
 

@@ -12,7 +12,12 @@ from tilewright.support import knobs
 from tilewright.support.errors import NoAssemblerError
 from tilewright.support.fingerprint import fingerprint
 from tilewright.support.records import dataclass
-from tilewright.targets.cuda.architecture import asked_architecture, check_options, present_architecture
+from tilewright.targets.cuda.architecture import (
+    MAX_REGISTERS,
+    asked_architecture,
+    check_options,
+    present_architecture,
+)
 from tilewright.targets.cuda.failures import GET_PTXAS
 from tilewright.targets.cuda.kernel import CudaKernel
 from tilewright.targets.cuda.loaded_kernel import KernelFacts
@@ -163,8 +168,8 @@ class CudaTarget:
         from tilewright.targets.cuda.pipeline import lower_memory
         from tilewright.transforms.ttg.allocate_shared_memory import set_minimum_shared_memory
 
-        if self._options is not None and self._options.maxnreg is not None:
-            module.attributes["ttg.maxnreg"] = IntegerAttr(self._options.maxnreg, i32)
+        if self._register_limit is not None:
+            module.attributes["ttg.maxnreg"] = IntegerAttr(self._register_limit, i32)
         lower_memory(module, self.facts)
         if self._options is not None and self._options.min_shared_mem is not None:
             set_minimum_shared_memory(module, self._options.min_shared_mem)
@@ -183,6 +188,12 @@ class CudaTarget:
             dump=knobs.get("llvm_dump"),
         )
         return device, llir, ptx
+
+    @property
+    def _register_limit(self) -> int | None:
+        """The registers that `maxnreg` leaves a thread. More than a thread can name limit nothing, as ptxas has it."""
+        limit = None if self._options is None else self._options.maxnreg
+        return None if limit is None or limit > MAX_REGISTERS else limit
 
     def _libraries(self) -> list[str]:
         """The user's bitcode, less what the kernel cannot want."""
@@ -219,7 +230,7 @@ class CudaTarget:
             may_assert=any(isinstance(op, tt.AssertOp) for op in ops_within(module)),
             is_cooperative=options is not None and options.launch_cooperative_grid,
             is_dependent=options is not None and options.launch_pdl,
-            max_registers=None if options is None else options.maxnreg,
+            max_registers=self._register_limit,
         ).to_json()
 
     def assembly(self, llir: str) -> str:
