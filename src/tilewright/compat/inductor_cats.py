@@ -47,8 +47,8 @@ def _is_cheap(node: Any) -> bool:
 
 
 def _is_pointwise(node: Any) -> bool:
-    target = getattr(node, "target", None)
-    return import_module("torch").Tag.pointwise in getattr(target, "tags", ())
+    op = getattr(node, "target", None)
+    return import_module("torch").Tag.pointwise in getattr(op, "tags", ())
 
 
 def _count_ops(part: Any) -> int:
