@@ -94,7 +94,7 @@ assert blocks_of(lambda x: x.t().contiguous() + 1, x[:, :30], dynamic=True) == [
 # Scans of rows are of one row, whole or in parts.
 assert blocks_of(lambda x: x.cumsum(-1), x) == [[{"XBLOCK": 4}]]
 assert blocks_of(lambda x: x.cumsum(-1), torch.randn(8, 3000)) == [[{"XBLOCK": 1, "R0_BLOCK": 2048}]]
-# Few columns, scans of columns and whoever asks for tuning are Inductor's.
+# Sums of few columns, and kernels that are tuned, keep Inductor's blocks.
 assert all("R0_BLOCK" not in kwargs or kwargs["R0_BLOCK"] > 8 for [kwargs] in blocks_of(lambda x: x.sum(0), x[:, :4]))
 assert len(blocks_of(lambda x: x.exp() + 1, x, options={"max_autotune_pointwise": True})[0]) > 1
 

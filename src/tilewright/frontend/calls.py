@@ -157,12 +157,15 @@ def _class_of(argument: Any) -> Any:
 
 
 def _call_at_compile_time(function: ConstexprFunction, args: list[Any], keywords: dict[str, Any]) -> Any:
-    """Run a `constexpr_function`: it may ask a run-time value for its type, and answers with a constant."""
+    """Run a `constexpr_function`: it may ask a run-time value for its type, and answers with a constant.
+
+    What it raises is its own, but for the errors that Python and `tensor` raise where it computes with such a value.
+    """
     from tilewright.frontend.expressions import wrap
 
     try:
         result = function(*args, **keywords)
-    except Exception:
+    except (TypeError, AttributeError):
         _check_compile_time(function, args, keywords)
         raise
     if isinstance(unwrap(result), tensor):

@@ -376,6 +376,13 @@ def rounded(value: float) -> int:
     return round(value)
 
 
+@constexpr_function
+def refuses_pointers(value: tl.tensor) -> int:
+    if value.dtype.is_ptr():
+        raise ValueError("no pointers, please")
+    return 1
+
+
 @jit
 def asks_for_types(p, q):
     kind: tl.constexpr = element_of(p)
@@ -387,6 +394,11 @@ def asks_for_types(p, q):
 @jit
 def answers_with_a_value(p):
     tl.store(p, doubled(tl.load(p)))
+
+
+@jit
+def is_refused(p):
+    tl.store(p, refuses_pointers(p))
 
 
 @jit
@@ -403,6 +415,8 @@ def test_constexpr_functions_may_ask_values_for_their_types() -> None:
     for kernel, name in ((answers_with_a_value, "doubled"), (computes_with_a_value, "rounded")):
         with pytest.raises(CompilationError, match=f"`{name}` runs at compile time and cannot take a run-time"):
             build(kernel, "*i32")
+    with pytest.raises(CompilationError, match="no pointers, please"):
+        build(is_refused, "*i32")
 
 
 TABLE = tl.constexpr({"a": 3, "b": 4})
