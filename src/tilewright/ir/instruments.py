@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import field
 from difflib import get_close_matches
 from pathlib import Path
@@ -203,12 +203,15 @@ class PrintRemarks(Instrument):
 
 @dataclass
 class VerifyEach(Instrument):
-    """Verify the module after every pass, and name the pass that broke it."""
+    """Verify the module after every pass, and that passes leave no users in no block; name the pass that broke it."""
 
     def after_pass(self, index: int, pass_: Pass, module: ModuleOp) -> None:
+        self._verify(pass_, module, verify_module, verify_users)
+
+    def _verify(self, pass_: Pass, module: ModuleOp, *rules: Callable[[ModuleOp], None]) -> None:
         try:
-            verify_module(module)
-            verify_users(module)
+            for rule in rules:
+                rule(module)
         except TilewrightError as error:
             message = f"the module does not verify after this pass: {error}"
             raise PassError(message, pass_name=pass_.name, internal=True) from error
@@ -225,7 +228,7 @@ class VerifyResult(VerifyEach):
 
     def after_pass(self, index: int, pass_: Pass, module: ModuleOp) -> None:
         if index == self._last:
-            super().after_pass(index, pass_, module)
+            self._verify(pass_, module, verify_module)
 
 
 @dataclass

@@ -81,11 +81,12 @@ def verify_module(module: Operation) -> None:
 
 
 def verify_users(module: Operation) -> None:
-    """Raise `VerifyError` at an op whose result an op in no block uses: one that a pass has made and not inserted, or
-    erased without dropping its operands. Later passes find it among the users."""
+    """Raise `VerifyError` at an op of whose results or blocks' arguments an op in no block uses one: an op that a pass
+    has made and not inserted, or erased without dropping its operands. Later passes find it among the users."""
     for op in ops_within(module):
-        for result in op.results:
-            for use in result.uses:
+        arguments = [argument for region in op.regions for block in region.blocks for argument in block.args]
+        for value in (*op.results, *arguments):
+            for use in value.uses:
                 if use.operation.parent is None:
                     raise verify_error(op, f"has a user in no block: '{use.operation.name}'")
 

@@ -1,4 +1,4 @@
-// RUN: tilewright-opt %s --canonicalize | filecheck %s
+// RUN: tilewright-opt %s --canonicalize --verify-each | filecheck %s
 
 // CHECK-DAG: #[[A:blocked[0-9]*]] = #ttg.blocked<{sizePerThread = [1, 4]
 // CHECK-DAG: #[[B:blocked[0-9]*]] = #ttg.blocked<{sizePerThread = [4, 1]

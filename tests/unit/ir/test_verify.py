@@ -10,8 +10,8 @@ from types import FunctionType
 from typing import Any
 
 import pytest
-from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation
+from xdsl.dialects.builtin import ModuleOp, UnregisteredOp, i32
+from xdsl.ir import Block, Operation, Region
 
 from tilewright.dialects import DIALECTS, arith, load_dialect, make_context
 from tilewright.dialects.arith.constant import constant_int
@@ -137,3 +137,9 @@ def test_a_user_that_was_never_inserted_is_named() -> None:
         verify.verify_users(module)
     left.erase()
     verify.verify_users(module)
+    block = Block(arg_types=[i32])
+    module = ModuleOp([UnregisteredOp.with_name("test.holder").create(regions=[Region([block])])])
+    verify.verify_users(module)
+    arith.AddiOp(block.args[0], block.args[0])
+    with pytest.raises(VerifyError, match=r"has a user in no block: 'arith\.addi'"):
+        verify.verify_users(module)

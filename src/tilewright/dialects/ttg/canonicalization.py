@@ -21,11 +21,11 @@ from tilewright.dialects.tt.folds import resplat
 from tilewright.dialects.tt.indexing import GatherOp, HistogramOp
 from tilewright.dialects.tt.program import MakeRangeOp
 from tilewright.dialects.tt.shape import CatOp, ReshapeOp, SplatOp
-from tilewright.dialects.ttg.constraints import as_tensor
+from tilewright.dialects.ttg.constraints import as_memdesc, as_tensor
 from tilewright.dialects.ttg.conversion import ConvertLayoutOp
 from tilewright.dialects.ttg.encodings import DistributedEncoding
 from tilewright.dialects.ttg.memory import LocalAllocOp, LocalLoadOp, LocalStoreOp
-from tilewright.dialects.ttg.views import MemDescTransOp
+from tilewright.dialects.ttg.views import MemDescTransOp, transposed_memdesc
 from tilewright.dialects.ttg.warp_specialize import WarpSpecializeOp
 from tilewright.layouts.distributed import DotOperandLayout, NvidiaMmaLayout
 from tilewright.layouts.linear import LinearLayout
@@ -213,12 +213,11 @@ class MemDescTransOfTrans(RewritePattern):
         if not isinstance(inner, MemDescTransOp):
             return
         first, second = static_values(inner.order), static_values(op.order)
-        order = [first[dim] for dim in second]
-        merged = MemDescTransOp(inner.src, order)
-        if order == list(range(len(order))) and inner.src.type == op.result.type:
+        order = tuple(first[dim] for dim in second)
+        if order == tuple(range(len(order))) and inner.src.type == op.result.type:
             rewriter.replace(op, (), (inner.src,))
-        elif merged.result.type == op.result.type:
-            rewriter.replace(op, merged)
+        elif transposed_memdesc(as_memdesc(inner.src.type), order) == op.result.type:
+            rewriter.replace(op, MemDescTransOp(inner.src, order))
 
 
 CONVERT_LAYOUT_RULES: tuple[RewritePattern, ...] = (
